@@ -1,0 +1,540 @@
+"""Every key of an agent file, one row each.
+
+Validation, completion, hover, the generated documentation and `check --strict-axe` read these rows;
+nothing else in axe_lsp knows a key by name in order to judge it. The order of the rows is the order
+in which axe checks a file, so the first problem is the one that axe reports.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+
+KeyPath = tuple[str, ...]
+
+ANY_NAME = "*"
+"""In a path: a name that the user chooses."""
+
+EXTENSION = "axe-lsp"
+"""In `since`: not axe's. axe ignores such a key, so it still loads the file."""
+
+
+class KeyType(Enum):
+    """What may stand right of the equals sign. The value is the name that users see."""
+
+    STRING = "string"
+    INTEGER = "integer"
+    FLOAT = "float"
+    BOOLEAN = "boolean"
+    STRINGS = "array of strings"
+    TABLE = "table"
+    TABLES = "array of tables"
+    STRING_TABLE = "table of strings"
+    JSON_SCHEMA = "table (JSON Schema)"
+
+
+class Names(Enum):
+    """What the strings of a key name, for completion, hover, definition and references."""
+
+    AGENT = "agent"
+    TASK_TYPE = "agent type or agent"
+    MODEL = "model"
+    TOOL = "tool"
+    SKILL = "skill file"
+    GLOB = "file glob"
+    FOLDER = "folder"
+
+
+@dataclass(frozen=True, slots=True)
+class KeySpec:
+    """One key.
+
+    `path` is the dotted path of the key; for a key in an array of tables the array's index is left
+    out (`mcp_servers.name`). `default` is how the value in force is written when the key is absent.
+    `code` is the diagnostic for a value outside `minimum`, `maximum` or `choices`.
+    """
+
+    path: KeyPath
+    type: KeyType
+    doc: str
+    default: str | None = None
+    since: str = "axe 0.1"
+    required: bool = False
+    minimum: int | None = None
+    maximum: int | None = None
+    choices: tuple[str, ...] = ()
+    names: Names | None = None
+    code: str = "out-of-range"
+
+    @property
+    def dotted(self) -> str:
+        """The path as users and axe's messages write it."""
+        return ".".join(self.path)
+
+    @property
+    def is_extension(self) -> bool:
+        """Whether axe itself does not know the key."""
+        return self.since == EXTENSION
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the key is written as a `[header]` rather than as `key = value`."""
+        return self.type in (
+            KeyType.TABLE,
+            KeyType.TABLES,
+            KeyType.STRING_TABLE,
+            KeyType.JSON_SCHEMA,
+        )
+
+
+def _key(dotted: str, type_: KeyType, doc: str, **columns: object) -> KeySpec:
+    return KeySpec(tuple(dotted.split(".")), type_, doc, **columns)  # type: ignore[arg-type]
+
+
+_S, _I, _F, _B = KeyType.STRING, KeyType.INTEGER, KeyType.FLOAT, KeyType.BOOLEAN
+_SS, _T, _TT = KeyType.STRINGS, KeyType.TABLE, KeyType.TABLES
+
+KEYS: tuple[KeySpec, ...] = (
+    # -- who the agent is
+    _key(
+        "name",
+        _S,
+        "The agent's name as lists show it. Agents are *found* by file name, so it should be the "
+        "file's name without `.toml`.",
+        required=True,
+    ),
+    _key(
+        "model",
+        _S,
+        "Who answers: `provider/model-name`, split at the first slash.",
+        required=True,
+        names=Names.MODEL,
+    ),
+    _key("description", _S, "One line about the agent, for lists and for people.", default='""'),
+    _key(
+        "type",
+        _S,
+        "A preset that fills the keys that the file leaves unset: tools, description and the "
+        "beginning of the prompt.",
+        since=EXTENSION,
+        choices=("explore", "plan", "code"),
+    ),
+    _key(
+        "system_prompt",
+        _S,
+        "The instructions that every conversation of this agent starts with. The skill, the "
+        "context files and the memory are appended to it.",
+        default='""',
+    ),
+    _key(
+        "skill",
+        _S,
+        "A SKILL.md whose text is appended to the system prompt. A relative path starts at the "
+        "user's axe configuration folder; `--skill` overrides it.",
+        default='""',
+        names=Names.SKILL,
+    ),
+    _key(
+        "files",
+        _SS,
+        "Globs, relative to the working directory, of text files to put into the prompt. `**` "
+        "crosses folders. Binary files and links that lead outside are left out.",
+        default="[]",
+        names=Names.GLOB,
+    ),
+    _key(
+        "workdir",
+        _S,
+        "Where globs start. `--workdir` overrides it; without either it is the folder that the run "
+        "was started in. `~` and `$VAR` are expanded.",
+        default='""',
+        names=Names.FOLDER,
+    ),
+    # -- delegation
+    _key(
+        "sub_agents",
+        _SS,
+        "The agents that this one may call. Each must be an agent file of its own. The model gets "
+        "a tool `call_agent` that takes one of these names and a task.",
+        default="[]",
+        names=Names.AGENT,
+    ),
+    _key("sub_agents_config", _T, "How this agent delegates."),
+    _key(
+        "sub_agents_config.max_depth",
+        _I,
+        "How deep calls may nest below the agent that is run, which decides for the whole tree. 0 "
+        "means 3.",
+        default="3",
+        minimum=0,
+        maximum=5,
+        code="max-depth",
+    ),
+    _key(
+        "sub_agents_config.timeout",
+        _I,
+        "Seconds that each call of a sub-agent may take. 0 means: what is left of this agent's own "
+        "time.",
+        default="0",
+        minimum=0,
+        code="negative-timeout",
+    ),
+    _key(
+        "sub_agents_config.parallel",
+        _B,
+        "Whether several calls in one answer run at the same time. Results keep their order.",
+        default="true",
+    ),
+    _key(
+        "sub_agents_config.max_concurrent",
+        _I,
+        "The most sub-agents of one run that work at the same time. 0 means no limit.",
+        default="0",
+        since=EXTENSION,
+        minimum=0,
+    ),
+    _key(
+        "sub_agents_config.pass_context",
+        _B,
+        "Whether `call_agent` has a `context` parameter. `false` makes sub-agents find out for "
+        "themselves.",
+        default="true",
+        since=EXTENSION,
+    ),
+    _key(
+        "timeout",
+        _I,
+        "Seconds that a run may take. `--timeout` overrides it. 0 means 120.",
+        default="120",
+        since="axe 1.7",
+        minimum=0,
+        code="negative-timeout",
+    ),
+    _key(
+        "stream",
+        _B,
+        "Print the answer while it is being written (only without tools and without `--json`).",
+        default="false",
+        since="axe 1.7",
+    ),
+    # -- memory
+    _key("memory", _T, "A log of past runs that is shown to the agent again."),
+    _key(
+        "memory.enabled",
+        _B,
+        "Append each successful run to a file and load that file into the prompt.",
+        default="false",
+    ),
+    _key(
+        "memory.path",
+        _S,
+        "The file to use instead of `<data folder>/axe/memory/<agent>.md`.",
+        default='""',
+    ),
+    _key(
+        "memory.last_n",
+        _I,
+        "How many of the newest entries are loaded. 0 means all.",
+        default="0",
+        minimum=0,
+    ),
+    _key(
+        "memory.max_entries",
+        _I,
+        "Warn when the file holds at least this many entries. 0 means never.",
+        default="0",
+        minimum=0,
+    ),
+    _key(
+        "memory.scope",
+        _S,
+        "Whose log it is: the agent's, the workspace's (shared by its agents), or the run's.",
+        default='"agent"',
+        since=EXTENSION,
+        choices=("agent", "workspace", "run"),
+    ),
+    # -- tools
+    _key(
+        "tools",
+        _SS,
+        "The tools that the model may call, besides those for delegation. Never inherited.",
+        default="[]",
+        since="axe 1.0",
+        names=Names.TOOL,
+    ),
+    _key(
+        "allowed_hosts",
+        _SS,
+        "The hosts that `url_fetch` may contact. Absent: the caller's list, or all.",
+        since="axe 1.5",
+    ),
+    _key("tool_policy", _T, "Globs that add to and take from `tools`.", since=EXTENSION),
+    _key(
+        "tool_policy.allow",
+        _SS,
+        "Tools to add, by name or glob.",
+        default="[]",
+        since=EXTENSION,
+        names=Names.TOOL,
+    ),
+    _key(
+        "tool_policy.deny",
+        _SS,
+        "Tools to take away, by name or glob. Stronger than `allow`.",
+        default="[]",
+        since=EXTENSION,
+        names=Names.TOOL,
+    ),
+    _key("mcp_servers", _TT, "Servers whose MCP tools the model may call.", since="axe 1.1"),
+    _key("mcp_servers.name", _S, "What logs call the server.", since="axe 1.1", required=True),
+    _key("mcp_servers.url", _S, "Its http or https address.", since="axe 1.1", required=True),
+    _key(
+        "mcp_servers.transport",
+        _S,
+        "How to speak to it.",
+        since="axe 1.1",
+        required=True,
+        choices=("sse", "streamable-http"),
+    ),
+    _key(
+        "mcp_servers.headers",
+        KeyType.STRING_TABLE,
+        "Headers to send; `${VAR}` takes a value from the environment.",
+        since="axe 1.1",
+    ),
+    # -- the provider
+    _key("params", _T, "Parameters of the model."),
+    _key(
+        "params.temperature",
+        _F,
+        "Sampling temperature. Absent: not sent, so the provider decides.",
+    ),
+    _key(
+        "params.max_tokens",
+        _I,
+        "The most tokens of one answer. 0 means not sent (Anthropic wants a number and gets 4096).",
+        default="0",
+    ),
+    _key("params.response_format", _T, "The form of the answer.", since="axe 1.8"),
+    _key(
+        "params.response_format.type",
+        _S,
+        "Free text, some JSON object, or JSON after `schema`.",
+        since="axe 1.8",
+        choices=("text", "json_object", "json_schema"),
+    ),
+    _key(
+        "params.response_format.schema",
+        KeyType.JSON_SCHEMA,
+        "The JSON Schema of the answer; `name` inside it names the schema.",
+        since="axe 1.8",
+    ),
+    _key("retry", _T, "What to do when the provider fails for a moment.", since="axe 1.4"),
+    _key(
+        "retry.max_retries",
+        _I,
+        "How often a failed request is sent again.",
+        default="0",
+        since="axe 1.4",
+        minimum=0,
+    ),
+    _key(
+        "retry.backoff",
+        _S,
+        "How the pauses grow.",
+        default='"exponential"',
+        since="axe 1.4",
+        choices=("exponential", "linear", "fixed"),
+    ),
+    _key(
+        "retry.initial_delay_ms",
+        _I,
+        "The first pause in milliseconds. 0 means 500.",
+        default="500",
+        since="axe 1.4",
+        minimum=0,
+    ),
+    _key(
+        "retry.max_delay_ms",
+        _I,
+        "The longest pause in milliseconds. 0 means 30000.",
+        default="30000",
+        since="axe 1.4",
+        minimum=0,
+    ),
+    # -- limits
+    _key("budget", _T, "What a run may use up.", since="axe 1.5"),
+    _key(
+        "budget.max_tokens",
+        _I,
+        "Input and output tokens of the run and everything below it. 0 means no limit.",
+        default="0",
+        since="axe 1.5",
+        minimum=0,
+    ),
+    _key(
+        "budget.scope",
+        _S,
+        "Whether descendants are charged to this budget too.",
+        default='"tree"',
+        since=EXTENSION,
+        choices=("tree", "self"),
+    ),
+    _key(
+        "budget.max_tool_calls",
+        _I,
+        "Tool calls of the run. 0 means no limit.",
+        default="0",
+        since=EXTENSION,
+        minimum=0,
+    ),
+    _key(
+        "budget.max_turns",
+        _I,
+        "Requests to the provider. 50 at the most.",
+        default="50",
+        since=EXTENSION,
+        minimum=0,
+        maximum=50,
+    ),
+    _key(
+        "budget.max_wall_time",
+        _I,
+        "Seconds. 0 means no limit besides the timeouts.",
+        default="0",
+        since=EXTENSION,
+        minimum=0,
+    ),
+    _key("artifacts", _T, "Files that a run leaves behind on purpose.", since="axe 1.6"),
+    _key("artifacts.enabled", _B, "Offer artifacts to the tools.", default="false", since="axe 1.6"),
+    _key(
+        "artifacts.dir",
+        _S,
+        "Where they lie. Empty: a fresh folder in the cache.",
+        default='""',
+        since="axe 1.6",
+    ),
+    _key(
+        "artifacts.default_write",
+        _B,
+        "Write new files as artifacts unless told otherwise.",
+        default="false",
+        since="axe 1.6",
+    ),
+    # -- extensions of axe-lsp
+    _key(
+        "task",
+        _T,
+        "Present: the model gets a tool `Task` that starts an agent of a type.",
+        since=EXTENSION,
+    ),
+    _key(
+        "task.types",
+        _SS,
+        "What `Task` may start: built-in types, inline types, or agents.",
+        default='["explore", "plan", "code"]',
+        since=EXTENSION,
+        names=Names.TASK_TYPE,
+    ),
+    _key(
+        "task.recursive",
+        _B,
+        "Whether what `Task` starts may delegate again.",
+        default="false",
+        since=EXTENSION,
+    ),
+    _key("task.type", _T, "Inline types, each a table of its own.", since=EXTENSION),
+    _key("task.type.*", _T, "An inline type for `Task`.", since=EXTENSION),
+    _key("task.type.*.description", _S, "What the type is for.", default='""', since=EXTENSION),
+    _key(
+        "task.type.*.tools",
+        _SS,
+        "The tools of the type.",
+        default="[]",
+        since=EXTENSION,
+        names=Names.TOOL,
+    ),
+    _key("task.type.*.prompt", _S, "Its instructions.", default='""', since=EXTENSION),
+    _key("isolation", _T, "Where this agent executes as a sub-agent.", since=EXTENSION),
+    _key(
+        "isolation.mode",
+        _S,
+        "`process` gives the agent an operating-system process of its own.",
+        default='"inline"',
+        since=EXTENSION,
+        choices=("inline", "process"),
+    ),
+    _key(
+        "input",
+        KeyType.JSON_SCHEMA,
+        'JSON Schema of a typed input (`type = "object"` may be left out).',
+        since=EXTENSION,
+    ),
+    _key(
+        "output",
+        KeyType.JSON_SCHEMA,
+        "JSON Schema of the result. The answer is validated against it.",
+        since=EXTENSION,
+    ),
+)
+
+TOOLS: dict[str, str] = {
+    "read_file": "Text of a file below the workspace, with line numbers.",
+    "list_directory": "Entries of a directory.",
+    "grep": "Regular expression over files (axe-lsp).",
+    "find_files": "Paths by glob (axe-lsp).",
+    "write_file": "Create or replace a file.",
+    "edit_file": "Replace one exact occurrence in a file.",
+    "run_command": "A shell command in the workspace.",
+    "url_fetch": "GET a page from an allowed host.",
+    "web_search": "Search the web.",
+}
+"""The tools that `tools` may name, and what they do."""
+
+TOOL_ALIASES: dict[str, str] = {
+    "Read": "read_file",
+    "List": "list_directory",
+    "Grep": "grep",
+    "Glob": "find_files",
+    "Write": "write_file",
+    "Edit": "edit_file",
+    "bash": "run_command",
+    "Bash": "run_command",
+}
+"""Names of other systems for the same tools, accepted in `tools`."""
+
+
+def find(path: KeyPath) -> KeySpec | None:
+    """The row of a key; a name of the user's own matches `*`."""
+    rows = _rows()
+    exact = rows.get(path)
+    if exact is not None:
+        return exact
+    for index in range(len(path)):
+        spec = rows.get((*path[:index], ANY_NAME, *path[index + 1 :]))
+        if spec is not None:
+            return spec
+    return None
+
+
+@cache
+def keys_of(table: KeyPath) -> tuple[KeySpec, ...]:
+    """The keys directly inside a table, in the order of the rows. The root is `()`."""
+    parent = find(table)
+    inside = parent.path if parent is not None else table
+    return tuple(key for key in KEYS if key.path[:-1] == inside)
+
+
+def is_open(path: KeyPath) -> bool:
+    """Whether a table's keys are the user's business: JSON Schemas, maps of strings, type names."""
+    for end in range(1, len(path) + 1):
+        spec = find(path[:end])
+        if spec is not None and spec.type in (KeyType.JSON_SCHEMA, KeyType.STRING_TABLE):
+            return True
+    return False
+
+
+@cache
+def _rows() -> dict[KeyPath, KeySpec]:
+    return {key.path: key for key in KEYS}

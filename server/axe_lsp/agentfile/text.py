@@ -1,0 +1,115 @@
+"""Positions in a text.
+
+Inside axe_lsp a position is an *offset*: a number of code points from the start of the text. Lines
+and columns exist only where a protocol or a person needs them, and are computed here.
+
+Lines end where LSP says that they end (LSP 3.17, "Text Documents"): at LF, CR LF or a lone CR, and
+nowhere else. `str.splitlines` also breaks at U+2028, U+0085, form feed and others, all of which may
+stand inside a TOML string.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Literal
+
+PositionEncoding = Literal["utf-8", "utf-16", "utf-32"]
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TextRange:
+    """A half-open range of offsets."""
+
+    start: int
+    end: int
+
+    def __contains__(self, offset: int) -> bool:
+        return self.start <= offset < self.end
+
+    def touches(self, offset: int) -> bool:
+        """Whether a cursor at `offset` stands inside or right at either edge."""
+        return self.start <= offset <= self.end
+
+    def of(self, text: str) -> str:
+        """The part of `text` that the range covers."""
+        return text[self.start : self.end]
+
+
+class LineIndex:
+    """Where the lines of a text begin, and the way between offsets and columns."""
+
+    __slots__ = ("_text", "starts")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.starts: list[int] = _line_starts(text)
+
+    def line_at(self, offset: int) -> int:
+        """The number of the line, from 0, that holds `offset`."""
+        return bisect_right(self.starts, offset) - 1
+
+    def line_range(self, line: int) -> TextRange:
+        """The line without its end-of-line characters."""
+        start = self.starts[line]
+        end = self.starts[line + 1] if line + 1 < len(self.starts) else len(self._text)
+        while end > start and self._text[end - 1] in "\r\n":
+            end -= 1
+        return TextRange(start, end)
+
+    def position(self, offset: int, encoding: PositionEncoding) -> tuple[int, int]:
+        """Line and column, both from 0; the column counts units of `encoding`."""
+        offset = max(0, min(offset, len(self._text)))
+        line = self.line_at(offset)
+        before = self._text[self.starts[line] : offset]
+        return line, _units(before, encoding)
+
+    def offset(self, line: int, column: int, encoding: PositionEncoding) -> int:
+        """The inverse of `position`.
+
+        A column behind the end of its line means that end, a line behind the last one the end of
+        the text (LSP 3.17, "Position"); a column inside a surrogate pair or a UTF-8 sequence means
+        the character's start.
+        """
+        if line < 0:
+            return 0
+        if line >= len(self.starts):
+            return len(self._text)
+        bounds = self.line_range(line)
+        if column <= 0:
+            return bounds.start
+        content = bounds.of(self._text)
+        if encoding == "utf-32" or content.isascii():
+            return min(bounds.start + column, bounds.end)
+        seen = 0
+        for index, character in enumerate(content):
+            seen += _units(character, encoding)
+            if seen > column:
+                return bounds.start + index
+        return bounds.end
+
+
+def quoted(text: str) -> str:
+    """`text` in double quotes, as messages show names and values."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _line_starts(text: str) -> list[int]:
+    if "\r" in text:
+        return [0, *(match.end() for match in _LINE_END.finditer(text))]
+    # Without CR the lengths of the lines add up to their starts, all of it in C.
+    lengths = map(len, text.split("\n"))
+    return [0, *accumulate(map((1).__add__, lengths))][:-1]
+
+
+def _units(text: str, encoding: PositionEncoding) -> int:
+    if encoding == "utf-32" or text.isascii():
+        return len(text)
+    if encoding == "utf-16":
+        return len(text) + sum(character > "\uffff" for character in text)
+    return len(text.encode("utf-8", "surrogatepass"))

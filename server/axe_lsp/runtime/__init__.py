@@ -1,0 +1,1 @@
+"""Agents at work: conversations, providers, delegation. No LSP, no editor, no processes."""

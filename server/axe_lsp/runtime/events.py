@@ -1,0 +1,137 @@
+"""What happens in a run, as it happens: the events of docs/protocol.md.
+
+Each event knows the run it belongs to. `seq` counts up without gaps within a root run and is the
+order in which things happened; `time` is ISO 8601 in UTC with milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+Status = Literal["completed", "failed", "timeout", "cancelled", "killed"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunIds:
+    """Who a run is. The root's depth is 0 and it has no parent."""
+
+    run_id: str
+    root_run_id: str
+    agent: str
+    depth: int = 0
+    parent_run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What every event carries. `METHOD` and `KIND` are what clients see."""
+
+    METHOD: ClassVar[str]
+    KIND: ClassVar[str | None] = None
+
+    run: RunIds
+    seq: int = 0
+    time: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentBegin(Event):
+    """A run begins. `model` is empty when the agent could not be loaded."""
+
+    METHOD = "axe/agent"
+    KIND = "begin"
+
+    task: str
+    model: str
+    parent_agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentEnd(Event):
+    """A run has ended. Tokens, turns and tool calls are the run's own, without its children's."""
+
+    METHOD = "axe/agent"
+    KIND = "end"
+
+    status: Status
+    duration_ms: int
+    input_tokens: int = 0
+    output_tokens: int = 0
+    turns: int = 0
+    tool_calls: int = 0
+    content_length: int = 0
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnBegin(Event):
+    """A request is being sent: how many messages, how many of them results it delivers."""
+
+    METHOD = "axe/turn"
+    KIND = "begin"
+
+    turn: int
+    messages: int
+    pending_tool_calls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnEnd(Event):
+    """The provider has answered. Each of `tool_calls` is `{id, name, arguments}`."""
+
+    METHOD = "axe/turn"
+    KIND = "end"
+
+    turn: int
+    stop_reason: str
+    text: str
+    tool_calls: tuple[Mapping[str, Any], ...]
+    input_tokens: int
+    output_tokens: int
+    duration_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextDelta(Event):
+    """A piece of the answer, from a provider that streams."""
+
+    METHOD = "axe/text"
+
+    turn: int
+    delta: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolBegin(Event):
+    """A tool call begins."""
+
+    METHOD = "axe/tool"
+    KIND = "begin"
+
+    turn: int
+    call_id: str
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolEnd(Event):
+    """A tool call has ended. `content` is cut at `MAX_CONTENT` characters."""
+
+    METHOD = "axe/tool"
+    KIND = "end"
+    MAX_CONTENT: ClassVar[int] = 20_000
+
+    turn: int
+    call_id: str
+    name: str
+    is_error: bool
+    content: str
+    duration_ms: int
+    child_run_id: str | None = None
+
+
+EventSink = Callable[[Event], None]
+"""Takes an event and returns at once."""

@@ -1,0 +1,101 @@
+"""What is said between an agent and a model, in no provider's dialect (001-1.1 to 001-1.9).
+
+Frozen data; each file in `providers/` translates it to and from one wire format.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Json = Any
+"""A value as `json.loads` returns it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolParameter:
+    """One parameter of a tool; `type` is a JSON Schema type (001-1.2)."""
+
+    type: str
+    description: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as it is offered to the model (001-1.1). The order of `parameters` is kept."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, ToolParameter] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The model's wish to have a tool run (001-1.3). `arguments` is the raw JSON object."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Json] = field(default_factory=dict)
+
+    def argument(self, name: str) -> str:
+        """One argument as text: strings as they are, `null` and absent as "", the rest as JSON."""
+        return argument_text(self.arguments.get(name))
+
+
+def argument_text(value: Json) -> str:
+    """A tool argument as text (001-1.3): never Python's `repr`."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool call came to (001-1.4). Errors are text for the model as well."""
+
+    call_id: str
+    content: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One entry of a conversation (001-1.7).
+
+    An `assistant` message may carry `tool_calls` beside its text; a `tool` message carries
+    `tool_results` and no text.
+    """
+
+    role: Literal["user", "assistant", "tool"]
+    content: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_results: tuple[ToolResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request to a provider. `temperature` is sent iff set, even if 0; no tools, no key."""
+
+    model: str
+    messages: tuple[Message, ...]
+    system: str = ""
+    temperature: float | None = None
+    max_tokens: int = 0
+    tools: tuple[Tool, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A provider's answer. `stop_reason` is for people; tool calls are detected by `tool_calls`."""
+
+    content: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    model: str = ""
+    stop_reason: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
