@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
+
+from axe_lsp.agentfile.check import check
+from axe_lsp.agentfile.parse import Parse
 
 
 @dataclass(frozen=True, slots=True)
 class SubAgentsConfig:
-    """`[sub_agents_config]`. Use the `effective_…` properties of AgentDefinition to read defaults."""
+    """`[sub_agents_config]`. A `max_depth` of 0 means the default, a `timeout` of 0 none of its own."""
 
     max_depth: int = 0
     timeout: int = 0
@@ -77,4 +80,39 @@ class DefinitionError(ValueError):
 
 def load(text: str) -> AgentDefinition:
     """The definition in `text`; raises DefinitionError with the first problem in axe's order."""
-    raise NotImplementedError
+    parse = Parse(text)
+    if parse.values is None:
+        syntax = parse.problems[0]
+        line, column = parse.lines.position(syntax.range.start, "utf-32")
+        place = f"line {line + 1}, column {column + 1}"
+        raise DefinitionError(f"{place}: {syntax.message}", is_parse_error=True)
+    fatal = [problem for problem in check(parse) if problem.fatal]
+    if fatal:
+        first = min(fatal, key=lambda problem: problem.order)
+        raise DefinitionError(first.message, is_parse_error=first.code == "wrong-type")
+    return _definition(parse.values)
+
+
+def _definition(values: Mapping[str, Any]) -> AgentDefinition:
+    known = _known(AgentDefinition, values)
+    for name, table in _TABLES.items():
+        if name in known:
+            known[name] = table(**_known(table, known[name]))
+    return AgentDefinition(**known)
+
+
+def _known(data: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that `data` has fields for; arrays become tuples."""
+    names = {each.name for each in fields(data)}
+    return {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in values.items()
+        if name in names
+    }
+
+
+_TABLES: dict[str, type] = {
+    "sub_agents_config": SubAgentsConfig,
+    "memory": MemoryConfig,
+    "params": Params,
+}

@@ -52,7 +52,8 @@ class KeySpec:
 
     `path` is the dotted path of the key; for a key in an array of tables the array's index is left
     out (`mcp_servers.name`). `default` is how the value in force is written when the key is absent.
-    `code` is the diagnostic for a value outside `minimum`, `maximum` or `choices`.
+    `code` is the diagnostic for a value outside `minimum`, `maximum` or `choices`; `says_value`
+    whether axe's message about it ends with the value.
     """
 
     path: KeyPath
@@ -66,6 +67,7 @@ class KeySpec:
     choices: tuple[str, ...] = ()
     names: Names | None = None
     code: str = "out-of-range"
+    says_value: bool = False
 
     @property
     def dotted(self) -> str:
@@ -303,33 +305,7 @@ KEYS: tuple[KeySpec, ...] = (
         "Headers to send; `${VAR}` takes a value from the environment.",
         since="axe 1.1",
     ),
-    # -- the provider
-    _key("params", _T, "Parameters of the model."),
-    _key(
-        "params.temperature",
-        _F,
-        "Sampling temperature. Absent: not sent, so the provider decides.",
-    ),
-    _key(
-        "params.max_tokens",
-        _I,
-        "The most tokens of one answer. 0 means not sent (Anthropic wants a number and gets 4096).",
-        default="0",
-    ),
-    _key("params.response_format", _T, "The form of the answer.", since="axe 1.8"),
-    _key(
-        "params.response_format.type",
-        _S,
-        "Free text, some JSON object, or JSON after `schema`.",
-        since="axe 1.8",
-        choices=("text", "json_object", "json_schema"),
-    ),
-    _key(
-        "params.response_format.schema",
-        KeyType.JSON_SCHEMA,
-        "The JSON Schema of the answer; `name` inside it names the schema.",
-        since="axe 1.8",
-    ),
+    # -- the provider, and limits
     _key("retry", _T, "What to do when the provider fails for a moment.", since="axe 1.4"),
     _key(
         "retry.max_retries",
@@ -363,7 +339,6 @@ KEYS: tuple[KeySpec, ...] = (
         since="axe 1.4",
         minimum=0,
     ),
-    # -- limits
     _key("budget", _T, "What a run may use up.", since="axe 1.5"),
     _key(
         "budget.max_tokens",
@@ -406,8 +381,37 @@ KEYS: tuple[KeySpec, ...] = (
         since=EXTENSION,
         minimum=0,
     ),
+    _key("params", _T, "Parameters of the model."),
+    _key(
+        "params.temperature",
+        _F,
+        "Sampling temperature. Absent: not sent, so the provider decides.",
+    ),
+    _key(
+        "params.max_tokens",
+        _I,
+        "The most tokens of one answer. 0 means not sent (Anthropic wants a number and gets 4096).",
+        default="0",
+    ),
+    _key("params.response_format", _T, "The form of the answer.", since="axe 1.8"),
+    _key(
+        "params.response_format.type",
+        _S,
+        "Free text, some JSON object, or JSON after `schema`.",
+        since="axe 1.8",
+        choices=("text", "json_object", "json_schema"),
+        says_value=True,
+    ),
+    _key(
+        "params.response_format.schema",
+        KeyType.JSON_SCHEMA,
+        "The JSON Schema of the answer; `name` inside it names the schema.",
+        since="axe 1.8",
+    ),
     _key("artifacts", _T, "Files that a run leaves behind on purpose.", since="axe 1.6"),
-    _key("artifacts.enabled", _B, "Offer artifacts to the tools.", default="false", since="axe 1.6"),
+    _key(
+        "artifacts.enabled", _B, "Offer artifacts to the tools.", default="false", since="axe 1.6"
+    ),
     _key(
         "artifacts.dir",
         _S,
@@ -516,6 +520,11 @@ def find(path: KeyPath) -> KeySpec | None:
         if spec is not None:
             return spec
     return None
+
+
+def key(path: KeyPath) -> KeySpec:
+    """The row of a key that is known to have one."""
+    return _rows()[path]
 
 
 @cache

@@ -13,24 +13,19 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import Literal
+from typing import Literal, NamedTuple
 
 PositionEncoding = Literal["utf-8", "utf-16", "utf-32"]
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class TextRange:
+class TextRange(NamedTuple):
     """A half-open range of offsets."""
 
     start: int
     end: int
-
-    def __contains__(self, offset: int) -> bool:
-        return self.start <= offset < self.end
 
     def touches(self, offset: int) -> bool:
         """Whether a cursor at `offset` stands inside or right at either edge."""

@@ -1,0 +1,220 @@
+"""What is wrong with one agent file, whoever asks: the editor, the command line or the runtime.
+
+Each problem carries axe's own message where axe has one. The editor shows all of them at their
+ranges; the runtime refuses a file with the first fatal one in axe's order (`Problem.order`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any
+
+from axe_lsp.agentfile import schema
+from axe_lsp.agentfile.combinations import combinations
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.parse import Parse
+from axe_lsp.agentfile.problem import Problem, decode_problem, problem
+from axe_lsp.agentfile.schema import KeyPath, KeySpec, KeyType
+from axe_lsp.agentfile.text import TextRange, quoted
+from axe_lsp.agentfile.tree import KeyPart, Located, Table, Value, ValueKind
+from axe_lsp.agentfile.values import decode
+
+
+def check(parse: Parse) -> tuple[Problem, ...]:
+    """Everything wrong with the keys and values of the file, syntax aside, in written order.
+
+    In a file with syntax errors the finished statements are checked; what is half-typed is left
+    alone.
+    """
+    lookup = Lookup(parse)
+    checker = _Checker(lookup)
+    found = [
+        *checker.tables(),
+        *checker.entries(),
+        *checker.missing(),
+        *combinations(lookup),
+    ]
+    return tuple(sorted(found, key=lambda each: each.range))
+
+
+_KIND_OF_TYPE: dict[KeyType, tuple[ValueKind, ...]] = {
+    KeyType.STRING: (ValueKind.STRING,),
+    KeyType.INTEGER: (ValueKind.INTEGER,),
+    # axe reads an integer where a float is wanted, not the other way round.
+    KeyType.FLOAT: (ValueKind.FLOAT, ValueKind.INTEGER),
+    KeyType.BOOLEAN: (ValueKind.BOOLEAN,),
+    KeyType.STRINGS: (ValueKind.ARRAY,),
+    KeyType.TABLE: (ValueKind.INLINE_TABLE,),
+    KeyType.TABLES: (ValueKind.ARRAY,),
+    KeyType.STRING_TABLE: (ValueKind.INLINE_TABLE,),
+    KeyType.JSON_SCHEMA: (ValueKind.INLINE_TABLE,),
+}
+_ELEMENT_KIND = {KeyType.STRINGS: ValueKind.STRING, KeyType.TABLES: ValueKind.INLINE_TABLE}
+_INT64 = range(-(2**63), 2**63)
+
+
+class _Checker:
+    def __init__(self, lookup: Lookup) -> None:
+        self.lookup = lookup
+        self.text = lookup.parse.text
+        self.document = lookup.parse.document
+
+    # -- headers
+
+    def tables(self) -> Iterator[Problem]:
+        for table in self.document.tables:
+            if table.header is not None and table.complete:
+                yield from self._table(table, table.header.parts)
+
+    def _table(self, table: Table, parts: tuple[KeyPart, ...]) -> Iterator[Problem]:
+        path = table.path
+        unknown = _first_unknown(path)
+        if unknown is not None:
+            yield _unknown_part(path, unknown, parts[unknown])
+            return
+        spec = schema.find(path)
+        if spec is None:
+            return
+        wanted = KeyType.TABLES if table.is_array else KeyType.TABLE
+        if not spec.is_table or (spec.type is KeyType.TABLES) != (wanted is KeyType.TABLES):
+            found = "array of tables" if table.is_array else "table"
+            yield _wrong_type(spec, parts[-1].range, found)
+
+    # -- entries
+
+    def entries(self) -> Iterator[Problem]:
+        for item in self.lookup.located:
+            value = item.entry.value
+            if value is None or not value.complete or not item.table.complete:
+                continue
+            spec = schema.find(item.path)
+            if spec is None:
+                yield from self._unknown_entry(item, value)
+            else:
+                yield from self._value(spec, value)
+
+    def _unknown_entry(self, item: Located, value: Value) -> Iterator[Problem]:
+        unknown = _first_unknown(item.path)
+        if unknown is None:
+            parent = schema.find(item.path[:-1])
+            if parent is not None and parent.type is KeyType.STRING_TABLE:
+                yield from self._string_in_table(parent, item, value)
+            return
+        first_own = len(item.path) - len(item.entry.key.parts)
+        if unknown < first_own:
+            return  # A parent is unknown and has been reported, or is an inline table's key.
+        yield _unknown_part(item.path, unknown, item.entry.key.parts[unknown - first_own])
+
+    def _string_in_table(self, parent: KeySpec, item: Located, value: Value) -> Iterator[Problem]:
+        if value.kind is not ValueKind.STRING:
+            message = f"{'.'.join(item.path)} must be a string, not {_a(value.kind.value)}"
+            yield decode_problem(parent, value.range, message)
+
+    def _value(self, spec: KeySpec, value: Value) -> Iterator[Problem]:
+        if value.kind is ValueKind.INVALID:
+            return
+        if value.kind not in _KIND_OF_TYPE[spec.type]:
+            yield _wrong_type(spec, value.range, value.kind.value)
+            return
+        element = _ELEMENT_KIND.get(spec.type)
+        if element is not None:
+            yield from self._elements(spec, value, element)
+            return
+        decoded = decode(self.text, value)
+        if spec.type is KeyType.INTEGER and decoded not in _INT64:
+            too_large = f"{spec.dotted} is too large: integers have 64 bits"
+            yield decode_problem(spec, value.range, too_large)
+            return
+        message = _range_message(spec, decoded)
+        if message is not None:
+            yield problem(spec.code, spec, value.range, message)
+
+    def _elements(self, spec: KeySpec, value: Value, kind: ValueKind) -> Iterator[Problem]:
+        for item in value.items:
+            if not item.complete:
+                continue
+            if item.kind is not kind:
+                message = f"{spec.dotted} must hold {kind.value}s only, not {_a(item.kind.value)}"
+                yield decode_problem(spec, item.range, message)
+            elif spec.path == ("tools",):
+                yield from self._tool(spec, item)
+
+    def _tool(self, spec: KeySpec, item: Value) -> Iterator[Problem]:
+        name = decode(self.text, item)
+        if not isinstance(name, str) or name in schema.TOOLS or name in schema.TOOL_ALIASES:
+            return
+        is_glob = any(character in name for character in "*?[")
+        if is_glob and any(fnmatchcase(tool, name) for tool in schema.TOOLS):
+            return
+        message = f"unknown tool {quoted(name)} in tools config"
+        yield problem("unknown-tool", spec, item.range, message, fatal=not is_glob)
+
+    # -- what is not there, and what does not go together
+
+    def missing(self) -> Iterator[Problem]:
+        for spec in schema.keys_of(()):
+            if spec.required and self._is_blank(spec.path):
+                message = f"agent config missing required field: {spec.dotted}"
+                yield problem("missing-key", spec, self._place_of(spec), message)
+
+    def _is_blank(self, path: KeyPath) -> bool:
+        item = self.lookup.find(path)
+        if item is None:
+            return True
+        value = item.entry.value
+        if value is None or not value.complete or value.kind is not ValueKind.STRING:
+            return False  # Half-typed, or reported already.
+        decoded = decode(self.text, value)
+        return isinstance(decoded, str) and not decoded.strip()
+
+    def _place_of(self, spec: KeySpec) -> TextRange:
+        """The blank value, else the first thing in the file."""
+        item = self.lookup.find(spec.path)
+        if item is not None and item.entry.value is not None:
+            return item.entry.value.range
+        for table in self.document.tables:
+            if table.header is not None:
+                return table.header.range
+            if table.entries:
+                return table.entries[0].key.range
+        return TextRange(0, 0)
+
+
+def _first_unknown(path: KeyPath) -> int | None:
+    """The index of the first part that the schema does not know, if there is one."""
+    for end in range(1, len(path) + 1):
+        spec = schema.find(path[:end])
+        if spec is None:
+            return None if schema.is_open(path[: end - 1]) else end - 1
+    return None
+
+
+def _range_message(spec: KeySpec, value: Any) -> str | None:
+    if spec.minimum is not None and isinstance(value, int) and value < spec.minimum:
+        return f"{spec.dotted} must be non-negative"
+    if spec.maximum is not None and isinstance(value, int) and value > spec.maximum:
+        return f"{spec.dotted} cannot exceed {spec.maximum}"
+    if spec.choices and value and value not in spec.choices:
+        got = f"; got {quoted(value)}" if spec.says_value else ""
+        return f"{spec.dotted} must be one of: {', '.join(spec.choices)}{got}"
+    return None
+
+
+def _unknown_part(path: KeyPath, unknown: int, part: KeyPart) -> Problem:
+    parent = schema.find(path[:unknown])
+    if parent is not None and not parent.is_table:
+        return _wrong_type(parent, part.range, "table")
+    known_to_here = path[: unknown + 1]
+    message = f"unknown key {quoted('.'.join(known_to_here))}"
+    return Problem("unknown-key", part.range, message, known_to_here, order=0, fatal=False)
+
+
+def _wrong_type(spec: KeySpec, where: TextRange, found: str) -> Problem:
+    return decode_problem(
+        spec, where, f"{spec.dotted} must be {_a(spec.type.value)}, not {_a(found)}"
+    )
+
+
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"

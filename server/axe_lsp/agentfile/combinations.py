@@ -1,0 +1,114 @@
+"""What a single key can't say: keys that don't go together, and tables that lack one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from axe_lsp.agentfile import schema
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.problem import Problem, problem
+from axe_lsp.agentfile.schema import KeyPath
+from axe_lsp.agentfile.text import TextRange, quoted
+from axe_lsp.agentfile.tree import Document, Entry, ValueKind
+from axe_lsp.agentfile.values import decode
+
+
+def combinations(lookup: Lookup) -> Iterator[Problem]:
+    """axe's checks of more than one key at a time."""
+    yield from _retry(lookup)
+    yield from _artifacts(lookup)
+    yield from _response_format(lookup)
+    yield from _servers(lookup)
+
+
+def _retry(lookup: Lookup) -> Iterator[Problem]:
+    longest_path = ("retry", "max_delay_ms")
+    initial, longest = lookup.decoded(("retry", "initial_delay_ms")), lookup.decoded(longest_path)
+    if isinstance(initial, int) and isinstance(longest, int) and 0 < longest < initial:
+        message = "retry.max_delay_ms must be >= retry.initial_delay_ms"
+        yield _at(lookup, longest_path, "out-of-range", message)
+
+
+def _artifacts(lookup: Lookup) -> Iterator[Problem]:
+    path = ("artifacts", "dir")
+    directory = lookup.decoded(path)
+    if not isinstance(directory, str) or not directory:
+        return
+    if lookup.decoded(("artifacts", "enabled")) is not True:
+        message = "artifacts.dir is set but artifacts.enabled is false"
+        yield _at(lookup, path, "out-of-range", message)
+    elif ".." in directory:
+        message = "artifacts.dir must not contain path traversal sequences"
+        yield _at(lookup, path, "out-of-range", message)
+
+
+def _response_format(lookup: Lookup) -> Iterator[Problem]:
+    path = ("params", "response_format", "type")
+    has_schema = lookup.has(("params", "response_format", "schema"))
+    if lookup.decoded(path) == "json_schema" and not has_schema:
+        message = "params.response_format.schema is required when type is json_schema"
+        yield _at(lookup, path, "missing-key", message)
+
+
+def _at(lookup: Lookup, path: KeyPath, code: str, message: str) -> Problem:
+    value = lookup.value(path)
+    assert value is not None
+    return problem(code, schema.key(path), value.range, message)
+
+
+class _Server(NamedTuple):
+    """One `[[mcp_servers]]`, in whichever way it is written."""
+
+    where: TextRange
+    entries: tuple[Entry, ...]
+
+
+def _servers(lookup: Lookup) -> Iterator[Problem]:
+    names: set[str] = set()
+    for index, server in enumerate(_all_servers(lookup.parse.document)):
+        values = {entry.key.names: entry.value for entry in server.entries}
+        for key in ("name", "url", "transport"):
+            value = values.get((key,))
+            text = decode(lookup.parse.text, value) if value is not None else ""
+            if not isinstance(text, str):
+                continue  # Half-typed, or of the wrong type.
+            message = _server_message(key, text.strip())
+            if message is not None:
+                where = value.range if value is not None else server.where
+                message = f"mcp_servers[{index}].{key} {message}"
+            elif key == "name" and text in names and value is not None:
+                where = value.range
+                message = f"mcp_servers names must be unique: {quoted(text)}"
+            else:
+                names.add(text if key == "name" else "")
+                continue
+            code = "out-of-range" if text.strip() else "missing-key"
+            yield problem(code, schema.key(("mcp_servers", key)), where, message)
+
+
+def _all_servers(document: Document) -> Iterator[_Server]:
+    path = ("mcp_servers",)
+    for table in document.tables:
+        if table.is_array and table.path == path and table.complete:
+            yield _Server(table.header_range, table.entries)
+    for entry in document.tables[0].entries:
+        if entry.key.names == path and entry.value is not None:
+            for item in entry.value.items:
+                if item.kind is ValueKind.INLINE_TABLE and item.complete:
+                    yield _Server(item.range, item.entries)
+
+
+def _server_message(key: str, value: str) -> str | None:
+    if key == "transport":
+        # Any other value is a matter of the schema's choices.
+        return None if value else "must be one of: sse, streamable-http"
+    if not value:
+        return "is required"
+    if key == "url":
+        scheme, separator, rest = value.partition("://")
+        if not separator or scheme not in ("http", "https"):
+            return f"must use http or https scheme, got {quoted(scheme if separator else '')}"
+        if not rest.split("/", 1)[0]:
+            return "must include a host"
+    return None

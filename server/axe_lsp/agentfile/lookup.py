@@ -1,0 +1,41 @@
+"""Finding keys in a parsed file by their path, and reading what they are set to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from axe_lsp.agentfile.parse import Parse
+from axe_lsp.agentfile.schema import KeyPath
+from axe_lsp.agentfile.tree import Located, Value, walk
+from axe_lsp.agentfile.values import decode
+
+
+class Lookup:
+    """The keys of one parse. Where a key is set twice, the first one counts."""
+
+    def __init__(self, parse: Parse) -> None:
+        self.parse = parse
+        self.located = tuple(walk(parse.document))
+        self._by_path: dict[KeyPath, Located] = {}
+        for item in self.located:
+            self._by_path.setdefault(item.path, item)
+
+    def find(self, path: KeyPath) -> Located | None:
+        """The key at `path`, if it is written."""
+        return self._by_path.get(path)
+
+    def value(self, path: KeyPath) -> Value | None:
+        """The finished value of the key at `path`."""
+        item = self._by_path.get(path)
+        value = item.entry.value if item is not None else None
+        return value if value is not None and value.complete else None
+
+    def decoded(self, path: KeyPath) -> Any:
+        """What the key at `path` is set to, or None if it is absent or unfinished."""
+        value = self.value(path)
+        return decode(self.parse.text, value) if value is not None else None
+
+    def has(self, path: KeyPath) -> bool:
+        """Whether the key, or the table of that name, is written at all."""
+        tables = self.parse.document.tables
+        return path in self._by_path or any(each.path[: len(path)] == path for each in tables)

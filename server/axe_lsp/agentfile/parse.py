@@ -1,0 +1,115 @@
+"""A text and everything that its syntax says: tree, problems, values, lines.
+
+tomli is the judge: a text is TOML if tomli reads it, and means what tomli reads. Our own tree says
+*where* things are, and where the trouble is when there is any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import tomli
+
+from axe_lsp.agentfile.text import LineIndex, TextRange
+from axe_lsp.agentfile.toml import SyntaxProblem, parse_tree
+from axe_lsp.agentfile.tree import Document, Entry, Key, Table, Value, ValueKind
+
+
+class Parse:
+    """The syntax of one text. `values` is None when the text is not TOML."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.document: Document
+        self.document, found = parse_tree(text)
+        self.values, verdict = _judge(text)
+        self.problems: tuple[SyntaxProblem, ...] = ()
+        if verdict is not None:
+            self.problems = found or (_explain(text, self.document, verdict),)
+
+    @cached_property
+    def lines(self) -> LineIndex:
+        """The lines of the text."""
+        return LineIndex(self.text)
+
+
+def _judge(text: str) -> tuple[Mapping[str, Any] | None, tomli.TOMLDecodeError | None]:
+    try:
+        return tomli.loads(text.removeprefix("\ufeff")), None
+    except tomli.TOMLDecodeError as error:
+        return None, error
+    except RecursionError:
+        return None, tomli.TOMLDecodeError("Values are nested too deep", text, 0)
+    except ValueError as error:  # Integers of thousands of digits.
+        return None, tomli.TOMLDecodeError(str(error), text, 0)
+
+
+def _explain(text: str, document: Document, verdict: tomli.TOMLDecodeError) -> SyntaxProblem:
+    """tomli's verdict on a text whose statements are well-formed each for itself."""
+    offset = _offset(text, verdict)
+    for table in document.tables:
+        if table.header is not None and table.header_range.touches(offset):
+            return _explain_header(document, table, table.header, verdict.msg)
+        for entry in table.entries:
+            if entry.range.touches(offset):
+                return _explain_entry(text, table, entry, offset, verdict.msg)
+    return SyntaxProblem(TextRange(offset, min(offset + 1, len(text))), verdict.msg)
+
+
+def _offset(text: str, verdict: tomli.TOMLDecodeError) -> int:
+    """Where in `text` tomli stopped. tomli counts in a text without BOM and with CR LF as LF."""
+    original = text.removeprefix("\ufeff")
+    offset = verdict.pos
+    if "\r\n" in original:
+        offset = 0
+        for _ in range(verdict.pos):
+            offset += 2 if original.startswith("\r\n", offset) else 1
+    return min(offset + len(text) - len(original), len(text))
+
+
+def _explain_header(document: Document, table: Table, header: Key, message: str) -> SyntaxProblem:
+    for other in document.tables:
+        if other is not table and other.path == table.path and other.header is not None:
+            message = f"the table `{'.'.join(table.path)}` is already defined above"
+            break
+    return SyntaxProblem(header.range, message)
+
+
+def _explain_entry(
+    text: str, table: Table, entry: Entry, offset: int, message: str
+) -> SyntaxProblem:
+    for other in table.entries:
+        if other is entry:
+            break
+        if other.key.names == entry.key.names:
+            name = ".".join(entry.key.names)
+            return SyntaxProblem(entry.key.range, f"the key `{name}` is already set above")
+    value = _innermost(entry.value, offset)
+    if value is None or message.startswith("Cannot"):  # The statement clashes with another one.
+        return SyntaxProblem(entry.key.range, message)
+    if value.kind is ValueKind.STRING:
+        return _explain_string(text, offset, message)
+    if value.kind in _CONTAINERS:
+        return SyntaxProblem(TextRange(offset, offset + 1), message)
+    token = value.range.of(text)
+    return SyntaxProblem(value.range, f"`{token[:40]}` is not a valid {value.kind.value}")
+
+
+def _explain_string(text: str, offset: int, message: str) -> SyntaxProblem:
+    if message.startswith("Unescaped"):  # tomli stops behind the escape.
+        where = TextRange(offset - 2, offset)
+        message = f"`{where.of(text)}` is not an escape (write `\\\\` for a backslash)"
+        return SyntaxProblem(where, message)
+    return SyntaxProblem(TextRange(offset, offset + 1), message)
+
+
+_CONTAINERS = (ValueKind.ARRAY, ValueKind.INLINE_TABLE)
+
+
+def _innermost(value: Value | None, offset: int) -> Value | None:
+    if value is None or not value.range.touches(offset):
+        return None
+    parts = (*value.items, *(entry.value for entry in value.entries))
+    return next((inner for part in parts if (inner := _innermost(part, offset))), value)

@@ -1,0 +1,38 @@
+"""One thing that is wrong with an agent file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from axe_lsp.agentfile.schema import KEYS, KeyPath, KeySpec
+from axe_lsp.agentfile.text import TextRange
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong. `path` is the key's, `order` its place in axe's order of checks.
+
+    A problem that is not `fatal` keeps nobody from running the agent.
+    """
+
+    code: str
+    range: TextRange
+    message: str
+    path: KeyPath
+    order: int
+    fatal: bool = True
+
+
+_ORDER = {key.path: index for index, key in enumerate(KEYS)}
+_DECODING = -1
+"""axe decodes the whole file before it checks anything."""
+
+
+def decode_problem(spec: KeySpec, where: TextRange, message: str) -> Problem:
+    return Problem("wrong-type", where, message, spec.path, _DECODING)
+
+
+def problem(
+    code: str, spec: KeySpec, where: TextRange, message: str, *, fatal: bool = True
+) -> Problem:
+    return Problem(code, where, message, spec.path, _ORDER[spec.path], fatal)

@@ -1,0 +1,402 @@
+"""Text to a tolerant tree with exact ranges. Never raises; half a file gives half a tree.
+
+A statement begins at the start of a line. What breaks inside a statement ends, at the latest, with a
+line that can only begin another one (an *anchor*). So an unclosed array, string or header costs its
+own statement, and the tables below keep their keys. A broken statement reports one problem.
+
+Whether a text *is* TOML is not decided here but by tomli (parse.py). This parser accepts somewhat
+more than TOML in places where that helps to understand a file that is being typed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.tree import Document, Entry, Key, KeyPart, Table, Value, ValueKind
+from axe_lsp.agentfile.values import unquote
+
+MAX_NESTING = 100
+"""Arrays and inline tables deeper than this are reported, not followed."""
+
+
+class SyntaxProblem(NamedTuple):
+    """Where the text stops being TOML, and why."""
+
+    range: TextRange
+    message: str
+
+
+def parse_tree(text: str) -> tuple[Document, tuple[SyntaxProblem, ...]]:
+    """The tree of `text` and what is wrong with its statements, in written order."""
+    parser = _Parser(text)
+    document = parser.document()
+    if parser.problems and parser.doubtful_ends:
+        # Read again as if a `key = \"\"\"` inside an open string were the opening that it looks like.
+        second = _Parser(text, doubtful_ends=frozenset(parser.doubtful_ends))
+        other = second.document()
+        if len(second.problems) <= len(parser.problems):
+            return other, tuple(second.problems)
+    return document, tuple(parser.problems)
+
+
+_BLANK = re.compile(r"[ \t\r\n]*")
+_SPACE = re.compile(r"[ \t]*")
+_COMMENT = re.compile(r"#[^\r\n]*")
+_REST_OF_LINE = re.compile(r"[^\r\n]*")
+_LINE_END = re.compile(r"[ \t]*(#[^\r\n]*)?(?=[\r\n]|\Z)")
+
+_KEY_PART = re.compile(r"[A-Za-z0-9_-]+|\"[^\"\\\r\n]*(?:\\.[^\"\\\r\n]*)*\"|'[^'\r\n]*'")
+_BASIC_STRING = re.compile(r'"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*("?)')
+_LITERAL_STRING = re.compile(r"'[^'\r\n]*('?)")
+_ESCAPE_OR_END = re.compile(r'\\|"""')
+
+# The common element of a long array: a plain string with its comma, or before the end.
+_PLAIN_ITEM = re.compile(r"[ \t\r\n]*(\"[^\"\\\r\n]+\"|'[^'\r\n]+')[ \t\r\n]*(?:,|(?=\]))")
+_BARE_VALUE = re.compile(r"[^\s,\]}\[{#=\"']+")
+_TIME_OF_DAY = re.compile(r"(?<=\d{4}-\d\d-\d\d) \d[^\s,\]}\[{#=\"']*")
+_SCALAR = re.compile(
+    r"(?P<BOOLEAN>true|false)"
+    r"|(?P<INTEGER>[+-]?\d(?:_?\d)*|0x[\da-fA-F](?:_?[\da-fA-F])*|0o[0-7_]+|0b[01_]+)"
+    r"|(?P<DATETIME>\d{4}-\d\d-\d\d(?:[Tt ].+)?|\d\d:\d\d.*)"
+    r"|(?P<FLOAT>[+-]?(?:inf|nan|\d(?:_?\d)*(?:\.\d(?:_?\d)*)?(?:[eE][+-]?\d(?:_?\d)*)?))"
+)
+
+# Lines that can only begin a statement, even where something was left open above them. A line of a
+# nested array cannot look like the header: its elements would be values, not bare words.
+_HEADER_LINE = (
+    r"[ \t]*\[\[?[ \t]*(?!(?:true|false|inf|nan)[ \t]*\])[A-Za-z_][\w-]*"
+    r"(?:[ \t]*\.[^\[\]\r\n]*)?[ \t]*\]\]?[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|\Z)"
+)
+_HEADER_ANCHOR = re.compile(_HEADER_LINE)
+_ANCHOR = re.compile(_HEADER_LINE + r"|[ \t]*[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*[ \t]*=")
+# In an unclosed multi-line string only lines at the margin count that look like a statement from end
+# to end: prompts are prose, and prose may well hold an equals sign.
+_ANCHOR_IN_PROSE = re.compile(
+    r"^(?:\[\[?[A-Za-z_][\w.-]*\]\]?|[a-z_]+[ \t]*=[ \t]*(?:[\"'\[{].*|true|false|\d+))[ \t]*\r?$",
+    re.MULTILINE,
+)
+_KEY_BEFORE_QUOTES = re.compile(r"[ \t]*[A-Za-z0-9_.-]+[ \t]*=[ \t]*")
+
+
+class _Parser:
+    """One pass over one text. `pos` stands behind what has been understood so far."""
+
+    def __init__(self, text: str, doubtful_ends: frozenset[int] = frozenset()) -> None:
+        self.text = text
+        self.pos = 1 if text.startswith("\ufeff") else 0
+        self.problems: list[SyntaxProblem] = []
+        self.comments: list[TextRange] = []
+        self.doubtful_ends: list[int] = []
+        self._not_ends = doubtful_ends
+        self._broken = False
+
+    def document(self) -> Document:
+        tables: list[Table] = []
+        table = self._root()
+        while True:
+            entries = self._entries()
+            tables.append(
+                table._replace(range=TextRange(table.range.start, self.pos), entries=entries)
+            )
+            if self.pos >= len(self.text):
+                return Document(tuple(tables), tuple(self.comments))
+            table = self._header()
+            self._finish_line()
+
+    # -- statements
+
+    def _root(self) -> Table:
+        nowhere = TextRange(0, 0)
+        return Table(nowhere, None, nowhere, is_array=False, complete=True, entries=())
+
+    def _entries(self) -> tuple[Entry, ...]:
+        entries: list[Entry] = []
+        while self._next_statement() and self.text[self.pos] != "[":
+            entries.append(self._entry())
+            self._finish_line()
+        return tuple(entries)
+
+    def _next_statement(self) -> bool:
+        """Skip to the next statement; False at the end of the text."""
+        self._broken = False
+        while True:
+            self.pos = _end(_BLANK, self.text, self.pos)
+            if self.pos >= len(self.text):
+                return False
+            if self.text[self.pos] != "#":
+                return True
+            self._comment()
+
+    def _finish_line(self) -> None:
+        """Only a comment may follow a statement on its line."""
+        match = _LINE_END.match(self.text, self.pos)
+        if match is None:
+            start = _end(_SPACE, self.text, self.pos)
+            self.pos = _end(_REST_OF_LINE, self.text, start)
+            self._problem(TextRange(start, self.pos), "expected a new line after the statement")
+            return
+        if match.group(1) is not None:
+            self.comments.append(TextRange(*match.span(1)))
+        self.pos = match.end()
+
+    def _header(self) -> Table:
+        start = self.pos
+        is_array = self.text.startswith("[[", start)
+        self.pos = _end(_SPACE, self.text, start + (2 if is_array else 1))
+        key = self._key("the name of the table", TextRange(start, self.pos))
+        closing = "]]" if is_array else "]"
+        if self.text.startswith(closing, self.pos):
+            self.pos += len(closing)
+        else:
+            self._problem(
+                TextRange(start, self.pos), f"expected `{closing}` after the table's name"
+            )
+        whole = TextRange(start, self.pos)
+        return Table(whole, key, whole, is_array, complete=not self._broken, entries=())
+
+    def _entry(self) -> Entry:
+        """One `key = value`, of a table or of an inline table."""
+        key = self._key("a key", TextRange(self.pos, self.pos + 1))
+        value = None
+        if not self._broken:
+            if self._at("="):
+                equals = self.pos
+                self.pos = _end(_SPACE, self.text, equals + 1)
+                value = self._value(TextRange(equals, equals + 1), depth=0)
+            else:
+                self._problem(key.range, "expected `=` and a value after the key")
+        return Entry(TextRange(key.range.start, self.pos), key, value)
+
+    def _key(self, what: str, before: TextRange) -> Key:
+        """A dotted key and the space behind it; if there is none, `before` is to blame."""
+        start = end = self.pos
+        parts: list[KeyPart] = []
+        while True:
+            match = _KEY_PART.match(self.text, self.pos)
+            if match is None:
+                self._problem(TextRange(start, end) if parts else before, f"expected {what}")
+                break
+            token = match.group()
+            name = unquote(token) if token[0] in "\"'" else token
+            parts.append(KeyPart(TextRange(*match.span()), token if name is None else name))
+            end = match.end()
+            self.pos = _end(_SPACE, self.text, end)
+            if not self._at("."):
+                break
+            end = self.pos + 1
+            self.pos = _end(_SPACE, self.text, end)
+        return Key(TextRange(start, end), tuple(parts))
+
+    # -- values
+
+    def _value(self, before: TextRange, depth: int) -> Value | None:
+        """The value at `pos`; where there is none, `before` is what it was expected after."""
+        character = self.text[self.pos : self.pos + 1]
+        if character in ("", "\r", "\n", "#"):
+            self._problem(before, "expected a value")
+            return None
+        if character in "\"'":
+            return self._string(character)
+        if character in "[{":
+            return self._nested(character, depth + 1)
+        return self._scalar()
+
+    def _scalar(self) -> Value | None:
+        match = _BARE_VALUE.match(self.text, self.pos)
+        if match is None:
+            self._problem(TextRange(self.pos, self.pos + 1), "expected a value")
+            return None
+        start, end = match.span()
+        time = _TIME_OF_DAY.match(self.text, end)
+        if time is not None:
+            end = time.end()
+        self.pos = end
+        token = self.text[start:end]
+        kind = _SCALAR.fullmatch(token)
+        if kind is None:
+            hint = " (a string needs quotes)" if token[0].isalpha() else ""
+            self._problem(TextRange(start, end), f"`{token[:40]}` is not a value{hint}")
+            return Value(TextRange(start, end), ValueKind.INVALID)
+        return Value(TextRange(start, end), ValueKind[kind.lastgroup or "INVALID"])
+
+    def _string(self, quote: str) -> Value:
+        if self.text.startswith(quote * 3, self.pos):
+            return self._multi_line_string(quote * 3)
+        start = self.pos
+        pattern = _BASIC_STRING if quote == '"' else _LITERAL_STRING
+        match = pattern.match(self.text, start)
+        assert match is not None  # The opening quote is there.
+        closed = match.group(1) != ""
+        self.pos = match.end() if closed else _end(_REST_OF_LINE, self.text, start)
+        whole = TextRange(start, self.pos)
+        if not closed:
+            self._problem(whole, f"the string is not closed: expected `{quote}`")
+        return Value(whole, ValueKind.STRING, closed)
+
+    def _multi_line_string(self, quotes: str) -> Value:
+        start = self.pos
+        end = self._end_of_multi_line(start + 3, quotes)
+        if end is not None:
+            self.pos = end
+            return Value(TextRange(start, end), ValueKind.STRING)
+        first_line = _end(_REST_OF_LINE, self.text, start)
+        anchor = _ANCHOR_IN_PROSE.search(self.text, first_line)
+        self.pos = len(self.text) if anchor is None else self._line_break_before(anchor.start())
+        self._problem(TextRange(start, start + 3), f"the string is not closed: expected `{quotes}`")
+        return Value(TextRange(start, self.pos), ValueKind.STRING, complete=False)
+
+    def _end_of_multi_line(self, start: int, quotes: str) -> int | None:
+        """Behind the closing quotes. Up to two quotes before them belong to the string."""
+        position = start
+        while True:
+            if quotes == '"""':
+                match = _ESCAPE_OR_END.search(self.text, position)
+                if match is None:
+                    return None
+                if match.group() == "\\":
+                    position = match.end() + 1
+                    continue
+                found = match.start()
+            else:
+                found = self.text.find(quotes, position)
+                if found < 0:
+                    return None
+            if self._looks_like_opening(start, found):
+                return None
+            end = found + 3
+            while end < found + 5 and self.text.startswith(quotes[0], end):
+                end += 1
+            return end
+
+    def _looks_like_opening(self, start: int, found: int) -> bool:
+        """Whether the quotes at `found` follow `key = ` on their line, as an opening would."""
+        line = max(self.text.rfind("\n", start, found), self.text.rfind("\r", start, found)) + 1
+        if line == 0 or not _KEY_BEFORE_QUOTES.fullmatch(self.text, line, found):
+            return False
+        self.doubtful_ends.append(found)
+        return found in self._not_ends
+
+    def _nested(self, opening: str, depth: int) -> Value:
+        start = self.pos
+        if depth > MAX_NESTING:
+            self.pos = _end(_REST_OF_LINE, self.text, start)
+            whole = TextRange(start, self.pos)
+            self._problem(whole, f"values are nested more than {MAX_NESTING} deep")
+            return Value(whole, ValueKind.INVALID, complete=False)
+        self.pos += 1
+        return self._array(start, depth) if opening == "[" else self._inline_table(start)
+
+    def _array(self, start: int, depth: int) -> Value:
+        items = self._plain_items()
+        separated = self.text[self.pos - 1] in "[,"
+        while self._gap(_ANCHOR):
+            character = self.text[self.pos]
+            if character == "]":
+                self.pos += 1
+                return Value(TextRange(start, self.pos), ValueKind.ARRAY, True, tuple(items))
+            here = TextRange(self.pos, self.pos + 1)
+            if character == ",":
+                if separated:
+                    self._problem(here, "expected a value before the comma")
+                separated = True
+                self.pos += 1
+                continue
+            if not separated:
+                self._problem(here, "expected `,` or `]`")
+            value = self._value(here, depth)
+            separated = False
+            if value is None:
+                self.pos += 1
+            else:
+                items.append(value)
+        self._problem(self._last_token(start), "the array is not closed: expected `]`")
+        return Value(TextRange(start, self.pos), ValueKind.ARRAY, False, tuple(items))
+
+    def _plain_items(self) -> list[Value]:
+        """The elements up to the first one that takes a closer look."""
+        items: list[Value] = []
+        match = _PLAIN_ITEM.match(self.text, self.pos)
+        while match is not None:
+            items.append(Value(TextRange(*match.span(1)), ValueKind.STRING))
+            self.pos = match.end()
+            match = _PLAIN_ITEM.match(self.text, self.pos)
+        return items
+
+    def _inline_table(self, start: int) -> Value:
+        entries: list[Entry] = []
+        separated = True
+        # Where a comma or the end is due, a line `key =` begins a statement of its own.
+        while self._gap(_HEADER_ANCHOR if separated else _ANCHOR):
+            character = self.text[self.pos]
+            if character == "}":
+                self.pos += 1
+                whole = TextRange(start, self.pos)
+                return Value(whole, ValueKind.INLINE_TABLE, True, (), tuple(entries))
+            here = TextRange(self.pos, self.pos + 1)
+            if character == ",":
+                if separated:
+                    self._problem(here, "expected a key before the comma")
+                separated = True
+                self.pos += 1
+                continue
+            if not separated:
+                self._problem(here, "expected `,` or `}`")
+            if _KEY_PART.match(self.text, self.pos) is None:
+                self._problem(here, "expected a key")
+                break
+            entries.append(self._entry())
+            separated = False
+        self._problem(self._last_token(start), "the inline table is not closed: expected `}`")
+        whole = TextRange(start, self.pos)
+        return Value(whole, ValueKind.INLINE_TABLE, False, (), tuple(entries))
+
+    def _gap(self, anchor: re.Pattern[str]) -> bool:
+        """Skip blanks and comments between the parts of a value that may span lines.
+
+        False, with `pos` behind the last part, at the end of the text or before a line that begins
+        another statement.
+        """
+        text = self.text
+        while True:
+            end = _end(_BLANK, text, self.pos)
+            if end >= len(text):
+                return False
+            line = max(text.rfind("\n", self.pos, end), text.rfind("\r", self.pos, end)) + 1
+            if line > 0 and anchor.match(text, line):
+                return False
+            self.pos = end
+            if text[end] != "#":
+                return True
+            self._comment()
+
+    # -- small helps
+
+    def _at(self, character: str) -> bool:
+        return self.text.startswith(character, self.pos)
+
+    def _comment(self) -> None:
+        end = _end(_COMMENT, self.text, self.pos)
+        self.comments.append(TextRange(self.pos, end))
+        self.pos = end
+
+    def _line_break_before(self, line_start: int) -> int:
+        end = line_start - 1
+        return end - 1 if self.text[end - 1 : end + 1] == "\r\n" else end
+
+    def _last_token(self, start: int) -> TextRange:
+        """The last character that was understood, for problems about what should follow it."""
+        end = len(self.text[start : self.pos].rstrip()) + start
+        return TextRange(max(start, end - 1), end)
+
+    def _problem(self, where: TextRange, message: str) -> None:
+        if not self._broken:
+            self.problems.append(SyntaxProblem(where, message))
+        self._broken = True
+
+
+def _end(pattern: re.Pattern[str], text: str, position: int) -> int:
+    """Where a pattern that can match the empty string ends."""
+    match = pattern.match(text, position)
+    return position if match is None else match.end()

@@ -1,0 +1,126 @@
+"""The nodes of a TOML document, each with the range that it covers.
+
+The tree describes what is written, finished or not: a value may be missing, a string or an array may
+lack its end. Nodes are named tuples because a keystroke makes thousands of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from axe_lsp.agentfile.text import TextRange
+
+
+class ValueKind(Enum):
+    """The TOML type of a value. The value of each member is the name that users see."""
+
+    STRING = "string"
+    INTEGER = "integer"
+    FLOAT = "float"
+    BOOLEAN = "boolean"
+    DATETIME = "date or time"
+    ARRAY = "array"
+    INLINE_TABLE = "inline table"
+    INVALID = "invalid value"
+
+
+class KeyPart(NamedTuple):
+    """One part of a dotted key. `name` is unquoted."""
+
+    range: TextRange
+    name: str
+
+
+class Key(NamedTuple):
+    """A key as written, `a."b c".d`. An unfinished key keeps the parts that are there."""
+
+    range: TextRange
+    parts: tuple[KeyPart, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(part.name for part in self.parts)
+
+
+class Value(NamedTuple):
+    """A value. `items` are an array's, `entries` an inline table's; `complete` means closed."""
+
+    range: TextRange
+    kind: ValueKind
+    complete: bool = True
+    items: tuple[Value, ...] = ()
+    entries: tuple[Entry, ...] = ()
+
+
+class Entry(NamedTuple):
+    """`key = value`. Without a value the entry is half-typed; `range` ends where it was left."""
+
+    range: TextRange
+    key: Key
+    value: Value | None
+
+
+class Table(NamedTuple):
+    """A `[header]` and the entries below it. The first table of a document has no header.
+
+    `range` runs from the header to the next header. An unfinished header has `complete` False.
+    """
+
+    range: TextRange
+    header: Key | None
+    header_range: TextRange
+    is_array: bool
+    complete: bool
+    entries: tuple[Entry, ...]
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        return self.header.names if self.header is not None else ()
+
+
+class Document(NamedTuple):
+    """The tables in the order in which they are written; the first one is the root."""
+
+    tables: tuple[Table, ...]
+    comments: tuple[TextRange, ...]
+
+
+class Located(NamedTuple):
+    """An entry and the full path of its key, tables included.
+
+    Keys inside arrays of tables carry the path without the index; `element` counts the elements.
+    """
+
+    path: tuple[str, ...]
+    entry: Entry
+    table: Table
+    element: int = 0
+
+
+def walk(document: Document) -> Iterator[Located]:
+    """Every entry with its path, in written order; entries of inline tables follow their table."""
+    seen: dict[tuple[str, ...], int] = {}
+    for table in document.tables:
+        path = table.path
+        if table.is_array:
+            seen[path] = seen.get(path, -1) + 1
+        element = next((seen[path[:n]] for n in range(len(path), 0, -1) if path[:n] in seen), 0)
+        for entry in table.entries:
+            yield from _walk_entry(path, entry, table, element)
+
+
+def _walk_entry(
+    prefix: tuple[str, ...], entry: Entry, table: Table, element: int
+) -> Iterator[Located]:
+    path = prefix + entry.key.names
+    yield Located(path, entry, table, element)
+    value = entry.value
+    if value is None:
+        return
+    for inner in value.entries:
+        yield from _walk_entry(path, inner, table, element)
+    for index, item in enumerate(value.items):
+        for inner in item.entries:
+            yield from _walk_entry(path, inner, table, index)

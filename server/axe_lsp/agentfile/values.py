@@ -1,0 +1,69 @@
+"""The Python value of what is written, one node at a time.
+
+A whole file has a value only if it is valid; a node has one as soon as the node itself is. tomli
+decides in every case that is not trivial, so that a node means what the runtime will read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import tomli
+
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.tree import Value, ValueKind
+
+_DECIMAL = re.compile(r"[+-]?(?:0|[1-9]\d*)")
+
+
+def decode(text: str, value: Value) -> Any:
+    """The value of a node, or None if the node is unfinished or invalid."""
+    if not value.complete or value.kind is ValueKind.INVALID:
+        return None
+    if value.kind is ValueKind.STRING:
+        return unquote(value.range.of(text))
+    if value.kind is ValueKind.ARRAY:
+        return [decode(text, item) for item in value.items]
+    token = value.range.of(text)
+    if value.kind is ValueKind.BOOLEAN:
+        return token == "true"
+    if value.kind is ValueKind.INTEGER and _DECIMAL.fullmatch(token):
+        return _integer(token)
+    return _by_tomli(token)
+
+
+def unquote(token: str) -> str | None:
+    """What a quoted string says, or None if its escapes are wrong."""
+    quote = _quote(token)
+    if len(quote) == 1 and (quote == "'" or "\\" not in token):
+        return token[1:-1]
+    if "\r" not in token and (quote == "'''" or "\\" not in token):
+        return token[3:-3].removeprefix("\n")
+    value = _by_tomli(token)
+    return value if isinstance(value, str) else None
+
+
+def content_range(text: str, value: Value) -> TextRange:
+    """The range between the quotes of a string, closed or not."""
+    start, end = value.range
+    quotes = len(_quote(text[start : start + 3]))
+    return TextRange(start + quotes, max(start + quotes, end - quotes if value.complete else end))
+
+
+def _quote(token: str) -> str:
+    return token[:3] if token.startswith(('"""', "'''")) else token[:1]
+
+
+def _integer(token: str) -> int | None:
+    try:
+        return int(token)
+    except ValueError:  # Python refuses to convert thousands of digits.
+        return None
+
+
+def _by_tomli(token: str) -> Any:
+    try:
+        return tomli.loads(f"value = {token}")["value"]
+    except (tomli.TOMLDecodeError, RecursionError, ValueError):
+        return None
