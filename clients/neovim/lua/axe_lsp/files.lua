@@ -1,0 +1,30 @@
+-- Which files are agents, and which project they belong to.
+
+local M = {}
+
+local function config_home()
+  return vim.env.XDG_CONFIG_HOME or vim.fn.expand('~/.config')
+end
+
+--- The repository around a folder, if there is one. In a worktree .git is a file.
+local function repository(folder)
+  local upwards = vim.fn.escape(folder, ' ,;') .. ';'
+  local marker = vim.fn.finddir('.git', upwards)
+  if marker == '' then
+    marker = vim.fn.findfile('.git', upwards)
+  end
+  if marker ~= '' then
+    return vim.fn.fnamemodify(vim.fn.fnamemodify(marker, ':p'):gsub('/$', ''), ':h')
+  end
+end
+
+--- The project of an agent file: its repository, else the folder above axe/agents; nil for any other file.
+function M.root(path)
+  local folder = path:gsub('\\', '/'):match('^(.*)/%.?axe/agents/[^/]+%.toml$')
+  if folder == config_home() then
+    return folder .. '/axe' -- the user's own agents; the rest of that folder is other programs'
+  end
+  return folder and (repository(folder) or folder)
+end
+
+return M
