@@ -1,0 +1,95 @@
+// Where VS Code enters: puts the parts together and registers the commands. The server registers its own
+// commands (axe.run …) through the client; the names here are others.
+
+import { basename } from 'node:path';
+import { commands, Uri, window, workspace, type ExtensionContext } from 'vscode';
+import { LSPErrorCodes, ResponseError, type LanguageClient } from 'vscode-languageclient/node';
+import { Connection } from './client';
+import { PREVIEW_SCHEME, Previews } from './previews';
+import { PreviewRequest } from './protocol';
+import { Runs } from './runs';
+
+let connection: Connection | undefined;
+
+export async function activate(context: ExtensionContext): Promise<void> {
+  const runs = new Runs();
+  const previews = new Previews();
+  const server = new Connection((client) => runs.listenTo(client));
+  connection = server;
+
+  const register = (name: string, action: (client: LanguageClient, ...given: unknown[]) => Promise<void>) =>
+    commands.registerCommand(name, async (...given: unknown[]) => {
+      const client = await server.running();
+      if (client) {
+        await action(client, ...given).catch(reportFailure);
+      }
+    });
+
+  context.subscriptions.push(
+    runs,
+    previews,
+    workspace.registerTextDocumentContentProvider(PREVIEW_SCHEME, previews),
+    register('axeLsp.run', (client, uri, task) => run(client, runs, uri, task)),
+    register('axeLsp.preview', (client, uri) => preview(client, previews, uri)),
+    register('axeLsp.stop', (client) => runs.stop(client)),
+    commands.registerCommand('axeLsp.restart', () => server.restart()),
+    commands.registerCommand('axeLsp.showRuns', () => runs.show()),
+    workspace.onDidGrantWorkspaceTrust(() => server.restart()),
+    workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration('axe.server.path')) {
+        void server.restart();
+      }
+    }),
+  );
+  await server.running();
+}
+
+export function deactivate(): Promise<void> | undefined {
+  return connection?.stop();
+}
+
+async function run(client: LanguageClient, runs: Runs, uri: unknown, given: unknown): Promise<void> {
+  const file = agentFile(uri);
+  const task = typeof given === 'string' ? given : file && (await askTask(file));
+  if (file && task !== undefined) {
+    const params = { uri: client.code2ProtocolConverter.asUri(file) };
+    await runs.run(client, task.trim() ? { ...params, task } : params);
+  }
+}
+
+async function preview(client: LanguageClient, previews: Previews, uri: unknown): Promise<void> {
+  const file = agentFile(uri);
+  if (file) {
+    const { text } = await client.sendRequest(PreviewRequest, { uri: client.code2ProtocolConverter.asUri(file) });
+    await previews.show(`${agentName(file)}: what would be sent`, text);
+  }
+}
+
+/** The file a menu was opened on, else the one in the editor. */
+function agentFile(uri: unknown): Uri | undefined {
+  const file = uri instanceof Uri ? uri : window.activeTextEditor?.document.uri;
+  if (!file) {
+    void window.showInformationMessage('Open an agent file first: a TOML file in axe/agents.');
+  }
+  return file;
+}
+
+/** Undefined when the user thinks better of it; an empty task is the agent's own. */
+function askTask(file: Uri): Thenable<string | undefined> {
+  return window.showInputBox({
+    title: `Run ${agentName(file)}`,
+    prompt: 'The task. Leave it empty to run the agent on its own instructions.',
+  });
+}
+
+function agentName(file: Uri): string {
+  return basename(file.path, '.toml');
+}
+
+/** Whoever cancelled a run knows that it has not ended well. */
+function reportFailure(error: unknown): void {
+  if (error instanceof ResponseError && error.code === LSPErrorCodes.RequestCancelled) {
+    return;
+  }
+  void window.showErrorMessage(error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,85 @@
+// What the server speaks beyond LSP, as far as this extension uses it. The names are the wire's.
+
+import { NotificationType, RequestType } from 'vscode-languageclient/node';
+
+export interface RunParams {
+  readonly uri: string;
+  readonly task?: string;
+}
+
+export interface RunResult {
+  readonly runId: string;
+  readonly content: string;
+}
+
+export interface Preview {
+  readonly text: string;
+}
+
+/** Who a run is, and where in the order of events this one stands. */
+interface RunEvent {
+  readonly runId: string;
+  readonly parentRunId?: string;
+  readonly rootRunId: string;
+  readonly agent: string;
+  readonly depth: number;
+  readonly seq: number;
+  readonly time: string;
+}
+
+export interface AgentBegin extends RunEvent {
+  readonly kind: 'begin';
+  readonly task: string;
+  readonly model: string;
+}
+
+export interface AgentEnd extends RunEvent {
+  readonly kind: 'end';
+  readonly status: 'completed' | 'failed' | 'timeout' | 'cancelled' | 'killed';
+  readonly durationMs: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly turns: number;
+  readonly toolCalls: number;
+  readonly error?: string;
+}
+
+export interface TurnBegin extends RunEvent {
+  readonly kind: 'begin';
+  readonly turn: number;
+  readonly messages: number;
+}
+
+export interface TurnEnd extends RunEvent {
+  readonly kind: 'end';
+  readonly turn: number;
+  readonly text: string;
+}
+
+export interface TextDelta extends RunEvent {
+  readonly turn: number;
+  readonly delta: string;
+}
+
+export interface ToolBegin extends RunEvent {
+  readonly kind: 'begin';
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+export interface ToolEnd extends RunEvent {
+  readonly kind: 'end';
+  readonly name: string;
+  readonly isError: boolean;
+  readonly content: string;
+  readonly durationMs: number;
+}
+
+export const RunRequest = new RequestType<RunParams, RunResult, unknown>('axe/run');
+export const PreviewRequest = new RequestType<RunParams, Preview, unknown>('axe/preview');
+export const StopRequest = new RequestType<{ runId: string }, unknown, unknown>('axe/stop');
+
+export const AgentNotification = new NotificationType<AgentBegin | AgentEnd>('axe/agent');
+export const TurnNotification = new NotificationType<TurnBegin | TurnEnd>('axe/turn');
+export const TextNotification = new NotificationType<TextDelta>('axe/text');
+export const ToolNotification = new NotificationType<ToolBegin | ToolEnd>('axe/tool');
