@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+from axe_lsp.agentfile.text import quoted
+
+if TYPE_CHECKING:
+    from axe_lsp.runtime.runs import RunResult
 
 ErrorKind = Literal["config", "agent", "api", "budget"]
 
@@ -19,10 +24,24 @@ class ExitCode(IntEnum):
 
 
 class RunError(Exception):
-    """A run that can't begin or go on. The message is for a person and complete in itself."""
+    """A run that can't begin or go on. The message is for a person and complete in itself.
+
+    `step` says what was being done, for a calling agent that can't see it (001-7.3.6, 7.3.7).
+    `run_id` and `partial` are filled in when the error leaves the run: what happened until then.
+    """
 
     kind: ErrorKind = "agent"
     exit_code: ExitCode = ExitCode.AGENT
+
+    def __init__(self, message: str, step: str = "") -> None:
+        super().__init__(message)
+        self.step = step
+        self.run_id = ""
+        self.partial: RunResult | None = None
+
+    def described(self, agent: str) -> str:
+        """What happened to `agent`, for whoever called it."""
+        return f"{self.step} {quoted(agent)}: {self}" if self.step else str(self)
 
 
 class AgentError(RunError):
@@ -43,6 +62,13 @@ class MissingKeyError(RunError):
     exit_code = ExitCode.API
 
 
+class RunCancelledError(RunError):
+    """Somebody stopped the run."""
+
+    def __init__(self) -> None:
+        super().__init__("cancelled")
+
+
 ProviderErrorCategory = Literal[
     "auth", "rate_limit", "timeout", "overloaded", "bad_request", "server"
 ]
@@ -59,3 +85,15 @@ class ProviderError(RunError):
         self.message = message
         self.status = status
         self.exit_code = ExitCode.AGENT if category == "bad_request" else ExitCode.API
+
+
+class RunTimeoutError(RunError):
+    """The run's time is over; reads `timeout after 120s` (001-12.3)."""
+
+    kind = "api"
+    exit_code = ExitCode.API
+
+
+def timeout_message(seconds: float) -> str:
+    """The text of a RunTimeoutError. Whole seconds are shown as an integer."""
+    return f"timeout after {int(seconds) if seconds == int(seconds) else seconds}s"

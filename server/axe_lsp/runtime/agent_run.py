@@ -1,0 +1,235 @@
+"""One run from its beginning to its end: the same code for the root and for every child (001-C9).
+
+It guards the run: whatever happens inside leaves as a RunError with what was achieved until then,
+and every run that began has ended when the events stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.conversation import Conversation
+from axe_lsp.runtime.errors import (
+    ConfigError,
+    ProviderError,
+    RunCancelledError,
+    RunError,
+    RunTimeoutError,
+    timeout_message,
+)
+from axe_lsp.runtime.events import AgentBegin, AgentEnd, Status
+from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.journal import Journal
+from axe_lsp.runtime.loop import Surroundings, converse
+from axe_lsp.runtime.memory import append_memory
+from axe_lsp.runtime.prepare import Prepared, own_timeout, prepare
+from axe_lsp.runtime.providers.provider import Provider
+from axe_lsp.runtime.runs import Order, RunResult
+
+Resolve = Callable[[str, Path], AgentDefinition]
+"""The agent of a name, looked up from a folder on. Raises ConfigError."""
+
+OnReady = Callable[[Prepared], None]
+"""Told about a root run when all is ready and the first request is about to be sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """What a root run and all runs below it share.
+
+    `warn` takes what everybody should know, `note` a line for a log. `live` holds the runs that
+    are going on, by id.
+    """
+
+    resolve: Resolve
+    workspace: Path
+    environment: Environment
+    provider: Provider
+    journal: Journal
+    streams: Callable[[Prepared], bool]
+    warn: Callable[[str], None]
+    note: Callable[[str], None]
+    live: dict[str, AgentRun]
+    on_ready: OnReady | None = None
+
+
+class AgentRun:
+    """A run that is going on."""
+
+    def __init__(self, order: Order, tree: Tree) -> None:
+        self._order = order
+        self._tree = tree
+        self._scope = anyio.CancelScope()
+        self._stopped = False
+        self._started = anyio.current_time()
+        self._timeout: float | None = None
+        self._conversation: Conversation | None = None
+
+    async def execute(self) -> RunResult:
+        """Make the run. Raises RunError; a cancellation from above passes through."""
+        run_id = self._order.ids.run_id
+        self._tree.live[run_id] = self
+        try:
+            await self._work_until_stopped()
+        except RunError as error:
+            self._failed(error)
+            raise
+        except anyio.get_cancelled_exc_class():
+            self._end("timeout" if anyio.current_time() >= self._order.deadline else "cancelled")
+            raise
+        except Exception as bug:
+            failure = RunError(f"internal error: {bug!r}")
+            self._failed(failure)
+            raise failure from bug
+        finally:
+            self._tree.live.pop(run_id, None)
+        self._end("completed")
+        return self._result("completed")
+
+    def stop(self) -> None:
+        """End the run and everything below it, now."""
+        self._stopped = True
+        self._scope.cancel()
+
+    async def _work_until_stopped(self) -> None:
+        with self._scope:
+            await self._work()
+        if self._scope.cancelled_caught:
+            raise self._interruption()
+
+    async def _work(self) -> None:
+        definition = self._load()
+        self._begin(self._order.model or definition.model)
+        self._limit(definition)
+        tree = self._tree
+        # Walking through a large workspace may take long, and must not hold up other runs.
+        prepared = await anyio.to_thread.run_sync(
+            prepare,
+            self._order,
+            definition,
+            tree.workspace,
+            tree.environment,
+            abandon_on_cancel=True,
+        )
+        self._report(prepared)
+        tree.provider.check(prepared.model, prepared.prompt.folder)
+        if tree.on_ready and self._order.ids.depth == 0:
+            tree.on_ready(prepared)
+        who = "sub-agent" if self._order.ids.depth else "agent"
+        self._conversation = Conversation(prepared.request, who)
+        await converse(self._conversation, self._surroundings(prepared))
+        self._remember(prepared, self._conversation.last.content)
+
+    def _load(self) -> AgentDefinition:
+        try:
+            return self._tree.resolve(self._order.ids.agent, self._order.base)
+        except ConfigError as error:
+            self._begin(model="")
+            error.step = "failed to load agent"
+            raise
+
+    def _begin(self, model: str) -> None:
+        order = self._order
+        self._tree.journal.emit(
+            AgentBegin(run=order.ids, task=order.task, model=model, parent_agent=order.parent_agent)
+        )
+
+    def _limit(self, definition: AgentDefinition) -> None:
+        self._timeout = own_timeout(self._order, definition)
+        if self._timeout is not None:
+            self._scope.deadline = anyio.current_time() + self._timeout
+
+    def _report(self, prepared: Prepared) -> None:
+        for text in prepared.prompt.warnings:
+            self._warn(text)
+        for text in prepared.prompt.notes:
+            self._tree.note(f"Warning: {text}")
+
+    def _warn(self, text: str) -> None:
+        """A root's warnings are for everybody, a child's are for a log, as in axe (M6)."""
+        if self._order.ids.depth:
+            self._tree.note(f"[sub-agent] Warning: {text}")
+        else:
+            self._tree.warn(text)
+
+    def _surroundings(self, prepared: Prepared) -> Surroundings:
+        tree = self._tree
+        return Surroundings(
+            prepared=prepared,
+            provider=tree.provider,
+            journal=tree.journal,
+            start=lambda order: AgentRun(order, tree).execute(),
+            streams=tree.streams(prepared),
+            deadline=min(self._scope.deadline, self._order.deadline),
+            timeout=timeout_message(self._timeout or 0),
+        )
+
+    def _remember(self, prepared: Prepared, content: str) -> None:
+        """Only a success is remembered, and failing to do so is no failure of the run (M6)."""
+        memory = prepared.prompt.memory
+        if memory is None or memory.path is None:
+            return
+        try:
+            append_memory(memory.path, prepared.prompt.user_message, content)
+        except OSError as error:
+            agent = quoted(self._order.ids.agent)
+            self._warn(f"failed to save memory for {agent}: {error}")
+
+    def _interruption(self) -> RunError:
+        if self._stopped:
+            return RunCancelledError()
+        return RunTimeoutError(timeout_message(self._timeout or 0))
+
+    def _failed(self, error: RunError) -> None:
+        status = _status(error)
+        self._end(status, error.described(self._order.ids.agent))
+        error.run_id = self._order.ids.run_id
+        error.partial = self._result(status) if self._conversation else None
+
+    def _end(self, status: Status, error: str | None = None) -> None:
+        result = self._result(status)
+        self._tree.journal.emit(
+            AgentEnd(
+                run=self._order.ids,
+                status=status,
+                duration_ms=result.duration_ms,
+                input_tokens=result.input_tokens,
+                output_tokens=result.output_tokens,
+                turns=result.turns,
+                tool_calls=result.tool_calls,
+                content_length=len(result.content),
+                error=error,
+            )
+        )
+
+    def _result(self, status: Status) -> RunResult:
+        conversation = self._conversation
+        last = conversation.last if conversation else None
+        return RunResult(
+            run_id=self._order.ids.run_id,
+            agent=self._order.ids.agent,
+            status=status,
+            model=last.model if last else "",
+            content=last.content if last else "",
+            stop_reason=last.stop_reason if last else "",
+            input_tokens=conversation.input_tokens if conversation else 0,
+            output_tokens=conversation.output_tokens if conversation else 0,
+            turns=conversation.turns if conversation else 0,
+            tool_calls=conversation.tool_calls if conversation else 0,
+            duration_ms=round((anyio.current_time() - self._started) * 1000),
+        )
+
+
+def _status(error: RunError) -> Status:
+    if isinstance(error, RunCancelledError):
+        return "cancelled"
+    timed_out = isinstance(error, RunTimeoutError) or (
+        isinstance(error, ProviderError) and error.category == "timeout"
+    )
+    return "timeout" if timed_out else "failed"

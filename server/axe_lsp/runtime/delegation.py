@@ -1,0 +1,160 @@
+"""Agents that call agents: the `call_agent` tool and what a call does (001-6, 7, 11, 13).
+
+Delegation decides whether and with what a child may be started. How a run is made is none of its
+business: it gets `start` handed in, which is the same function that makes root runs (001-C9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.errors import RunError
+from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter, ToolResult
+from axe_lsp.runtime.runs import Order, RunResult, new_run_id
+
+CALL_AGENT = "call_agent"
+"""The tool's name, a constant (001-DD3)."""
+
+Start = Callable[[Order], Awaitable[RunResult]]
+"""Makes a run. Raises RunError when the run fails."""
+
+Execute = Callable[[ToolCall], Awaitable[ToolResult]]
+"""Executes one tool call. Failures are results, never exceptions."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What a tool call came to, and the run that it started if it started one."""
+
+    result: ToolResult
+    child_run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delegator:
+    """The agent that delegates: its file, its place in the tree, and what its children inherit."""
+
+    definition: AgentDefinition
+    ids: RunIds
+    workdir: Path
+    deadline: float
+    max_depth: int
+
+
+def delegation_tools(definition: AgentDefinition, depth: int, max_depth: int) -> tuple[Tool, ...]:
+    """The tools for delegation that an agent at `depth` is offered (001-9.1, 9.2, 10.3)."""
+    if not definition.sub_agents or depth >= max_depth:
+        return ()
+    return (call_agent_tool(definition.sub_agents, definition.sub_agents_config.pass_context),)
+
+
+def call_agent_tool(agents: Sequence[str], pass_context: bool = True) -> Tool:
+    """The definition of `call_agent` for an agent that may call `agents` (001-6.3, 6.4)."""
+    names = ", ".join(agents)
+    parameters = {
+        "agent": ToolParameter(
+            "string",
+            f"Name of the sub-agent to invoke (must be one of: {names})",
+            required=True,
+        ),
+        "task": ToolParameter("string", "What you need the sub-agent to do", required=True),
+    }
+    if pass_context:
+        parameters["context"] = ToolParameter(
+            "string", "Additional context from your conversation to pass along"
+        )
+    return Tool(
+        CALL_AGENT,
+        "Delegate a task to a sub-agent. The sub-agent runs independently with its own context "
+        f"and returns only its final result. Available agents: {names}",
+        parameters,
+    )
+
+
+async def call_agent(call: ToolCall, delegator: Delegator, start: Start) -> ToolOutcome:
+    """Execute one `call_agent` call, in the steps of 001-7.3. Always returns an outcome."""
+    refusal = _refusal(call, delegator)
+    if refusal:
+        return ToolOutcome(ToolResult(call.id, f"call_agent error: {refusal}", is_error=True))
+    order = _child_order(call, delegator)
+    try:
+        result = ToolResult(call.id, (await start(order)).content)
+    except RunError as error:
+        result = ToolResult(call.id, _failure(error, order.ids.agent), is_error=True)
+    return ToolOutcome(result, order.ids.run_id)
+
+
+async def execute_calls(
+    calls: Sequence[ToolCall], execute: Execute, parallel: bool, max_concurrent: int = 0
+) -> tuple[ToolResult, ...]:
+    """Execute the calls of one answer; results keep the order of the calls (001-8.2, 11).
+
+    No call cancels another one, since failures are results. A cancelled run cancels them all.
+    """
+    if len(calls) == 1 or not parallel:
+        return tuple([await execute(call) for call in calls])
+    results: list[ToolResult | None] = [None] * len(calls)
+    gate = anyio.Semaphore(max_concurrent or len(calls))
+
+    async def execute_at(index: int) -> None:
+        async with gate:
+            results[index] = await execute(calls[index])
+
+    async with anyio.create_task_group() as tasks:
+        for index in range(len(calls)):
+            tasks.start_soon(execute_at, index)
+    return tuple(result for result in results if result is not None)
+
+
+def user_message(task: str, context: str) -> str:
+    """What the child is told (001-7.3.11). Context of white space only counts as none."""
+    return f"Task: {task}\n\nContext:\n{context}" if context.strip() else f"Task: {task}"
+
+
+def _refusal(call: ToolCall, delegator: Delegator) -> str:
+    agent = call.argument("agent")
+    if not agent:
+        return '"agent" argument is required'
+    if not call.argument("task"):
+        return '"task" argument is required'
+    if agent not in delegator.definition.sub_agents:
+        return f"agent {quoted(agent)} is not in this agent's sub_agents list"
+    if delegator.ids.depth >= delegator.max_depth:
+        return f"maximum sub-agent depth ({delegator.max_depth}) reached"
+    return ""
+
+
+def _child_order(call: ToolCall, delegator: Delegator) -> Order:
+    config = delegator.definition.sub_agents_config
+    task = call.argument("task")
+    context = call.argument("context") if config.pass_context else ""
+    return Order(
+        ids=RunIds(
+            run_id=new_run_id(),
+            root_run_id=delegator.ids.root_run_id,
+            agent=call.argument("agent"),
+            depth=delegator.ids.depth + 1,
+            parent_run_id=delegator.ids.run_id,
+        ),
+        base=delegator.workdir,
+        task=task,
+        message=user_message(task, context),
+        parent_agent=delegator.ids.agent,
+        timeout=config.timeout or None,
+        deadline=delegator.deadline,
+        max_depth=delegator.max_depth,
+    )
+
+
+def _failure(error: RunError, agent: str) -> str:
+    return (
+        f"Error: sub-agent {quoted(agent)} failed - {error.described(agent)}. "
+        "You may retry or proceed without this result."
+    )

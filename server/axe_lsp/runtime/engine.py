@@ -1,0 +1,132 @@
+"""The runtime as the rest of axe-lsp sees it: run an agent, stop a run, preview one.
+
+An engine serves any number of runs at the same time on one event loop, over one HTTP client. It
+knows no files of agents, no editor and no terminal: `resolve` finds agents, `emit` hears events.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+from axe_lsp.runtime.agent_run import AgentRun, OnReady, Resolve, Tree
+from axe_lsp.runtime.events import EventSink
+from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.journal import Journal
+from axe_lsp.runtime.prepare import Prepared, prepare
+from axe_lsp.runtime.providers.http_provider import HttpProvider
+from axe_lsp.runtime.providers.provider import Provider, ProviderHook
+from axe_lsp.runtime.providers.replay import NamedReplays
+from axe_lsp.runtime.runs import RunRequest, RunResult, root_order
+from axe_lsp.runtime.user_config import load_user_config
+
+
+def always(_: Prepared) -> bool:
+    """For `streams`: every run shows its text as it is written."""
+    return True
+
+
+def never(_: Prepared) -> bool:
+    """For `streams`: answers arrive whole."""
+    return False
+
+
+def _ignore(_: object) -> None:
+    """For `emit`, `warn` and `note`, when nobody listens."""
+
+
+class Engine:
+    """Runs agents. An async context manager, which owns the connections to the providers.
+
+    - `resolve(name, folder)` finds an agent, looking from `folder` on; it raises ConfigError.
+    - `workspace` is where runs work whose agent and request name no working directory.
+    - `emit` takes the events of all runs, each tree's with its own gapless `seq`.
+    - `streams` decides for each run whether its text is asked for piece by piece.
+    - `provider_hook` may stand between the runs and whoever answers, to record or to replay.
+    - `warn` takes a text that the user should see; `note` a line for a log.
+    - `environment` is where keys and folders are looked up, at the moment they are needed.
+    """
+
+    def __init__(
+        self,
+        *,
+        resolve: Resolve,
+        workspace: Path,
+        emit: EventSink = _ignore,
+        streams: Callable[[Prepared], bool] = never,
+        provider_hook: ProviderHook | None = None,
+        warn: Callable[[str], None] = _ignore,
+        note: Callable[[str], None] = _ignore,
+        environment: Environment | None = None,
+    ) -> None:
+        self._resolve = resolve
+        self._workspace = workspace
+        self._emit = emit
+        self._streams = streams
+        self._provider_hook = provider_hook
+        self._warn = warn
+        self._note = note
+        self._environment = os.environ if environment is None else environment
+        self._http = HttpProvider(self._environment)
+        self._live: dict[str, AgentRun] = {}
+
+    async def __aenter__(self) -> Engine:
+        return self
+
+    async def __aexit__(
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._http.close()
+
+    async def run(
+        self, request: RunRequest, run_id: str | None = None, on_ready: OnReady | None = None
+    ) -> RunResult:
+        """Run an agent and everything that it calls.
+
+        Raises RunError when the run fails, with its id and what it had achieved: a
+        RunCancelledError after `cancel`. When the calling task is cancelled, the whole tree is,
+        and the cancellation passes on.
+        """
+        order = root_order(request, self._workspace, run_id)
+        return await AgentRun(order, self._tree(on_ready)).execute()
+
+    def cancel(self, run_id: str) -> bool:
+        """Stop a run, a root or any child, with all below it. False if no such run is going on."""
+        run = self._live.get(run_id)
+        if run is None:
+            return False
+        run.stop()
+        return True
+
+    def preview(self, request: RunRequest) -> Prepared:
+        """All that a run would send first. Nothing is sent and no key is needed. Reads files.
+
+        Raises RunError.
+        """
+        order = root_order(request, self._workspace)
+        definition = self._resolve(request.agent, self._workspace)
+        load_user_config(self._environment)
+        return prepare(order, definition, self._workspace, self._environment)
+
+    def _tree(self, on_ready: OnReady | None) -> Tree:
+        return Tree(
+            resolve=self._resolve,
+            workspace=self._workspace,
+            environment=self._environment,
+            provider=self._provider(),
+            journal=Journal(self._emit),
+            streams=self._streams,
+            warn=self._warn,
+            note=self._note,
+            live=self._live,
+            on_ready=on_ready,
+        )
+
+    def _provider(self) -> Provider:
+        provider: Provider = NamedReplays(self._workspace, self._environment, self._http)
+        return self._provider_hook(provider) if self._provider_hook else provider

@@ -1,0 +1,54 @@
+"""Where the user's own files lie: axe's folders, on each system where axe itself looks for them."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from axe_lsp.runtime.errors import ConfigError
+
+Environment = Mapping[str, str]
+
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+
+
+def config_folder(environment: Environment) -> Path:
+    """`$XDG_CONFIG_HOME/axe`, else the system's place for configuration."""
+    explicit = environment.get("XDG_CONFIG_HOME")
+    if explicit:
+        return Path(explicit, "axe")
+    if sys.platform == "win32":
+        return Path(_variable(environment, "APPDATA", "configuration"), "axe")
+    home = Path(_home(environment))
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "axe"
+    return home / ".config" / "axe"
+
+
+def data_folder(environment: Environment) -> Path:
+    """`$XDG_DATA_HOME/axe`, else `~/.local/share/axe`."""
+    explicit = environment.get("XDG_DATA_HOME")
+    if explicit:
+        return Path(explicit, "axe")
+    return Path(_home(environment), ".local", "share", "axe")
+
+
+def expand_path(path: str, environment: Environment) -> str:
+    """`~` at the start, then `$VAR` and `${VAR}`. An unset variable is empty, as in axe."""
+    if path == "~" or path.startswith(("~/", "~" + os.sep)):
+        path = _home(environment) + path[1:]
+    return _VARIABLE.sub(lambda match: environment.get(match[1] or match[2], ""), path)
+
+
+def _home(environment: Environment) -> str:
+    return _variable(environment, "USERPROFILE" if sys.platform == "win32" else "HOME", "home")
+
+
+def _variable(environment: Environment, name: str, purpose: str) -> str:
+    value = environment.get(name)
+    if not value:
+        raise ConfigError(f"unable to determine {purpose} directory: ${name} is not set")
+    return value

@@ -1,0 +1,157 @@
+"""The loop of a run: send, execute the tools, send again; and the events of all this (001-8).
+
+What the next step is, `conversation` decides. Here it is awaited.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import anyio
+
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.conversation import Conversation
+from axe_lsp.runtime.delegation import (
+    CALL_AGENT,
+    Delegator,
+    Start,
+    ToolOutcome,
+    call_agent,
+    execute_calls,
+)
+from axe_lsp.runtime.events import TextDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd
+from axe_lsp.runtime.journal import Journal
+from axe_lsp.runtime.messages import Response, ToolCall, ToolResult
+from axe_lsp.runtime.prepare import Prepared
+from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a conversation works with: who answers, who makes child runs, who hears of it."""
+
+    prepared: Prepared
+    provider: Provider
+    journal: Journal
+    start: Start
+    streams: bool
+    deadline: float
+    timeout: str
+
+    @property
+    def delegator(self) -> Delegator:
+        """The agent of this run, as its children see it."""
+        return Delegator(
+            definition=self.prepared.definition,
+            ids=self.prepared.order.ids,
+            workdir=self.prepared.prompt.folder,
+            deadline=self.deadline,
+            max_depth=self.prepared.max_depth,
+        )
+
+
+async def converse(conversation: Conversation, around: Surroundings) -> None:
+    """Go on until the model has nothing left to call. Raises RunError."""
+    config = around.prepared.definition.sub_agents_config
+    while calls := await _turn(conversation, around):
+        execute = partial(_execute, around, conversation.turns)
+        results = await execute_calls(calls, execute, config.parallel, config.max_concurrent)
+        conversation.deliver(results)
+
+
+async def _turn(conversation: Conversation, around: Surroundings) -> tuple[ToolCall, ...]:
+    """One request and its answer; returns the calls to execute."""
+    ids, turn = around.prepared.order.ids, conversation.turns + 1
+    messages = len(conversation.request.messages)
+    around.journal.emit(
+        TurnBegin(run=ids, turn=turn, messages=messages, pending_tool_calls=conversation.pending)
+    )
+    started = anyio.current_time()
+    response = await around.provider.send(
+        _exchange(conversation, around, turn), _text_listener(around, turn)
+    )
+    calls = conversation.receive(response)
+    around.journal.emit(_turn_end(around, turn, response, _elapsed_ms(started)))
+    return calls
+
+
+def _exchange(conversation: Conversation, around: Surroundings, turn: int) -> Exchange:
+    return Exchange(
+        run=around.prepared.order.ids,
+        model=around.prepared.model,
+        turn=turn,
+        request=conversation.request,
+        workdir=around.prepared.prompt.folder,
+        deadline=around.deadline,
+        timeout=around.timeout,
+    )
+
+
+def _text_listener(around: Surroundings, turn: int) -> OnText | None:
+    if not around.streams:
+        return None
+    ids = around.prepared.order.ids
+    return lambda delta: around.journal.emit(TextDelta(run=ids, turn=turn, delta=delta))
+
+
+def _turn_end(around: Surroundings, turn: int, response: Response, duration_ms: int) -> TurnEnd:
+    return TurnEnd(
+        run=around.prepared.order.ids,
+        turn=turn,
+        stop_reason=response.stop_reason,
+        text=response.content,
+        tool_calls=tuple(
+            {"id": call.id, "name": call.name, "arguments": call.arguments}
+            for call in response.tool_calls
+        ),
+        input_tokens=response.input_tokens,
+        output_tokens=response.output_tokens,
+        duration_ms=duration_ms,
+    )
+
+
+async def _execute(around: Surroundings, turn: int, call: ToolCall) -> ToolResult:
+    """One tool call with its events. Every begin has its end, also when the run is cancelled."""
+    around.journal.emit(
+        ToolBegin(
+            run=around.prepared.order.ids,
+            turn=turn,
+            call_id=call.id,
+            name=call.name,
+            arguments=call.arguments,
+        )
+    )
+    started = anyio.current_time()
+    outcome = ToolOutcome(ToolResult(call.id, "cancelled", is_error=True))
+    try:
+        outcome = await _dispatch(around, call)
+    finally:
+        around.journal.emit(_tool_end(around, turn, call, outcome, _elapsed_ms(started)))
+    return outcome.result
+
+
+async def _dispatch(around: Surroundings, call: ToolCall) -> ToolOutcome:
+    if call.name == CALL_AGENT:
+        return await call_agent(call, around.delegator, around.start)
+    unknown = f"Unknown tool: {quoted(call.name)}"
+    return ToolOutcome(ToolResult(call.id, unknown, is_error=True))
+
+
+def _tool_end(
+    around: Surroundings, turn: int, call: ToolCall, outcome: ToolOutcome, duration_ms: int
+) -> ToolEnd:
+    return ToolEnd(
+        run=around.prepared.order.ids,
+        turn=turn,
+        call_id=call.id,
+        name=call.name,
+        is_error=outcome.result.is_error,
+        content=outcome.result.content[: ToolEnd.MAX_CONTENT],
+        duration_ms=duration_ms,
+        child_run_id=outcome.child_run_id,
+    )
+
+
+def _elapsed_ms(started: float) -> int:
+    return round((anyio.current_time() - started) * 1000)

@@ -1,0 +1,80 @@
+"""An agent's log of its past runs, one Markdown file, only ever appended to (axe M6).
+
+An entry is a `## ` heading with the time, the task on one line, and the result. People edit these
+files, so whatever starts with `## ` counts as an entry, as in axe.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from axe_lsp.agentfile.definition import MemoryConfig
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.folders import Environment, data_folder, expand_path
+from axe_lsp.runtime.plain_text import decode
+
+MAX_RESULT = 1000
+"""Characters of a result that are kept."""
+
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_HEADING = "## "
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What was loaded: from where, how many entries there are, and the text of those that count.
+
+    `error` says why nothing could be loaded; `path` is None if not even the place is known.
+    """
+
+    path: Path | None
+    count: int = 0
+    entries: str = ""
+    error: str = ""
+
+
+def load_memory(
+    agent: str, config: MemoryConfig, workspace: Path, environment: Environment
+) -> Memory:
+    """The memory of `agent`. A missing file is an empty memory; nothing raises."""
+    path = None
+    try:
+        path = _memory_path(agent, config, workspace, environment)
+        lines = _LINES.findall(decode(path.read_bytes()))
+    except FileNotFoundError:
+        return Memory(path)
+    except (ConfigError, OSError) as error:
+        return Memory(path, error=str(error))
+    starts = [index for index, line in enumerate(lines) if line.startswith(_HEADING)]
+    return Memory(path, len(starts), _newest(lines, starts, config.last_n))
+
+
+def append_memory(path: Path, task: str, result: str, now: datetime | None = None) -> None:
+    """Add one entry, in a single write so that parallel runs don't mix. Raises OSError."""
+    time = (now or datetime.now(timezone.utc)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    task = task.replace("\n", " ") or "(none)"
+    result = result or "(none)"
+    if len(result) > MAX_RESULT:
+        result = result[:MAX_RESULT] + "..."
+    entry = f"{_HEADING}{time}\n**Task:** {task}\n**Result:** {result}\n\n"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab", buffering=0) as file:
+        file.write(entry.encode("utf-8", "replace"))
+
+
+def _memory_path(
+    agent: str, config: MemoryConfig, workspace: Path, environment: Environment
+) -> Path:
+    if config.path:
+        return workspace / expand_path(config.path, environment)
+    return data_folder(environment) / "memory" / f"{agent}.md"
+
+
+def _newest(lines: list[str], starts: list[int], last_n: int) -> str:
+    """The last `last_n` entries; 0 means the whole file, also what people wrote above them."""
+    if last_n == 0:
+        return "".join(lines)
+    return "".join(lines[starts[-last_n:][0] :]) if starts else ""

@@ -1,0 +1,68 @@
+"""From an order to everything that its first request needs. Nothing is sent.
+
+The same for roots and children, and what `--dry-run` and previews show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.model_name import ModelName, ModelNameError, parse_model_name
+from axe_lsp.runtime.delegation import delegation_tools
+from axe_lsp.runtime.errors import AgentError
+from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.messages import Message, Request
+from axe_lsp.runtime.prompt import Prompt, build_prompt
+from axe_lsp.runtime.runs import Order
+
+DEFAULT_TIMEOUT = 120.0
+"""Seconds that a root run may take if nobody says otherwise (001-5.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An agent, ready to be sent. `timeout` is its own limit in seconds, None if it has none."""
+
+    order: Order
+    definition: AgentDefinition
+    model: ModelName
+    prompt: Prompt
+    request: Request
+    max_depth: int
+    timeout: float | None
+
+
+def prepare(
+    order: Order, definition: AgentDefinition, workspace: Path, environment: Environment
+) -> Prepared:
+    """Read what the agent needs. Raises ConfigError or AgentError."""
+    model = _model(order.model or definition.model)
+    prompt = build_prompt(order, definition, workspace, environment)
+    max_depth = definition.max_depth if order.max_depth is None else order.max_depth
+    request = Request(
+        model=model.name,
+        messages=(Message("user", prompt.user_message),),
+        system=prompt.system,
+        temperature=definition.params.temperature,
+        max_tokens=definition.params.max_tokens,
+        tools=delegation_tools(definition, order.ids.depth, max_depth),
+    )
+    return Prepared(
+        order, definition, model, prompt, request, max_depth, own_timeout(order, definition)
+    )
+
+
+def own_timeout(order: Order, definition: AgentDefinition) -> float | None:
+    """How long the run may take: what was asked for, else at the root the file's or the default."""
+    if order.timeout is not None or order.ids.depth > 0:
+        return order.timeout
+    return definition.timeout or DEFAULT_TIMEOUT
+
+
+def _model(text: str) -> ModelName:
+    try:
+        return parse_model_name(text)
+    except ModelNameError as error:
+        raise AgentError(str(error), step="invalid model for agent") from error

@@ -1,0 +1,110 @@
+"""What a run would send, shown to people: `--dry-run`, and previews in editors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from axe_lsp.runtime.context_files import ContextFile
+from axe_lsp.runtime.prepare import Prepared
+from axe_lsp.runtime.prompt import Prompt
+
+_CHARACTERS_PER_TOKEN = 4
+"""A rule of thumb for English prose; good enough for “will it fit?”, not for a bill."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Everything that a first request would hold. `text` is what `--dry-run` prints."""
+
+    text: str
+    model: str
+    workdir: str
+    system_prompt: str
+    files: tuple[ContextFile, ...]
+    user_message: str
+    tools: tuple[str, ...]
+    sub_agents: tuple[str, ...]
+    estimated_tokens: int
+
+
+def preview_of(prepared: Prepared) -> Preview:
+    """The preview of a prepared run."""
+    prompt, request = prepared.prompt, prepared.request
+    tools = "".join(
+        tool.name + tool.description + "".join(p.description for p in tool.parameters.values())
+        for tool in request.tools
+    )
+    return Preview(
+        text=dry_run_text(prepared),
+        model=str(prepared.model),
+        workdir=prompt.workdir,
+        system_prompt=prompt.system,
+        files=prompt.files,
+        user_message=prompt.user_message,
+        tools=tuple(tool.name for tool in request.tools),
+        sub_agents=prepared.definition.sub_agents,
+        estimated_tokens=len(prompt.system + prompt.user_message + tools) // _CHARACTERS_PER_TOKEN,
+    )
+
+
+def dry_run_text(prepared: Prepared) -> str:
+    """The sections of axe's `--dry-run`; one that axe M7 lacks only where the file uses it."""
+    prompt, definition = prepared.prompt, prepared.definition
+    task = prepared.order.message
+    sections = [
+        _section("System Prompt", prompt.system, empty=""),
+        _section("Skill", prompt.skill_text),
+        _section(f"Files ({len(prompt.files)})", "\n".join(file.path for file in prompt.files)),
+        _section("Stdin", task if task.strip() else ""),
+    ]
+    if definition.memory.enabled:
+        sections.append(_section("Memory", _memory_text(prompt)))
+    if definition.tools:
+        sections.append(_section("Tools", ", ".join(definition.tools)))
+    sections.append(_section("Sub-Agents", _sub_agents_text(prepared)))
+    return f"=== Dry Run ===\n\n{header(prepared)}" + "".join(sections)
+
+
+def header(prepared: Prepared) -> str:
+    """The first lines: who answers, where, how long, how."""
+    return (
+        f"Model:    {prepared.model}\n"
+        f"Workdir:  {prepared.prompt.workdir}\n"
+        f"Timeout:  {shown_number(prepared.timeout or 0)}s\n"
+        f"{params_line(prepared)}\n"
+    )
+
+
+def params_line(prepared: Prepared) -> str:
+    """The line about the model's parameters; what is not set is shown as 0."""
+    params = prepared.definition.params
+    temperature = shown_number(params.temperature or 0)
+    return f"Params:   temperature={temperature}, max_tokens={params.max_tokens}"
+
+
+def shown_number(value: float) -> str:
+    """A number without a needless `.0`."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def _section(title: str, text: str, empty: str = "(none)") -> str:
+    return f"\n--- {title} ---\n{text or empty}\n"
+
+
+def _memory_text(prompt: Prompt) -> str:
+    if prompt.memory is None:
+        return ""
+    return f"(error: {prompt.memory.error})" if prompt.memory.error else prompt.memory.entries
+
+
+def _sub_agents_text(prepared: Prepared) -> str:
+    definition = prepared.definition
+    if not definition.sub_agents:
+        return ""
+    config = definition.sub_agents_config
+    return (
+        f"{', '.join(definition.sub_agents)}\n"
+        f"Max Depth: {definition.max_depth}\n"
+        f"Parallel:  {'yes' if config.parallel else 'no'}\n"
+        f"Timeout:   {config.timeout}s"
+    )

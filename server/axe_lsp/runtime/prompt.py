@@ -1,0 +1,134 @@
+"""What an agent's model is told: working directory, context files, skill, memory, user message.
+
+Everything is read from the disk here, before the first request; nothing is sent.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.context_files import ContextFile, find_context_files
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.folders import Environment, config_folder, expand_path
+from axe_lsp.runtime.memory import Memory, load_memory
+from axe_lsp.runtime.plain_text import decode, shown_path, valid_text
+from axe_lsp.runtime.runs import Order
+
+DEFAULT_USER_MESSAGE = "Execute the task described in your instructions."
+
+_DIVIDER = "\n\n---\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The prompt and what it was made of.
+
+    `workdir` is the working directory as it was given, `folder` the same as a path that stands on
+    its own. `notes` are worth knowing only for those who ask; `warnings` for everybody.
+    """
+
+    workdir: str
+    folder: Path
+    system: str
+    user_message: str
+    skill: str
+    skill_text: str
+    files: tuple[ContextFile, ...]
+    memory: Memory | None
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def build_prompt(
+    order: Order, definition: AgentDefinition, workspace: Path, environment: Environment
+) -> Prompt:
+    """The prompt of one run. Raises ConfigError for a bad glob or a missing skill."""
+    workdir = expand_path(order.workdir or definition.workdir, environment) or str(workspace)
+    folder = workspace / workdir
+    found = find_context_files(definition.files, folder)
+    skill = order.skill or definition.skill
+    skill_text = load_skill(skill, environment)
+    memory = None
+    if definition.memory.enabled:
+        memory = load_memory(order.ids.agent, definition.memory, workspace, environment)
+    system = system_prompt(definition.system_prompt, skill_text, found.files)
+    if memory and memory.entries:
+        system += f"{_DIVIDER}## Memory\n\n{memory.entries}"
+    return Prompt(
+        workdir=shown_path(workdir),
+        folder=folder,
+        system=system,
+        user_message=valid_text(order.message if order.message.strip() else DEFAULT_USER_MESSAGE),
+        skill=skill,
+        skill_text=skill_text,
+        files=found.files,
+        memory=memory,
+        warnings=(
+            *_workdir_warnings(definition, folder),
+            *_memory_warnings(order.ids.agent, definition, memory),
+        ),
+        notes=found.notes,
+    )
+
+
+def system_prompt(own: str, skill_text: str, files: Sequence[ContextFile]) -> str:
+    """The agent's own prompt, its skill and its files, each only if there is one."""
+    parts = [own]
+    if skill_text:
+        parts.append(f"{_DIVIDER}## Skill\n\n{skill_text}")
+    if files:
+        shown = "\n\n".join(_fenced(file) for file in files)
+        parts.append(f"{_DIVIDER}## Context Files\n\n{shown}")
+    return "".join(parts)
+
+
+def load_skill(skill: str, environment: Environment) -> str:
+    """The text of a skill: a path, absolute or below the configuration folder, or a bare name.
+
+    The name `review` also finds `skills/review/SKILL.md`.
+    """
+    if not skill:
+        return ""
+    folder = config_folder(environment)
+    path = Path(os.path.normpath(folder / expand_path(skill, environment)))
+    by_name = folder / "skills" / skill / "SKILL.md"
+    if not path.exists() and Path(skill).name == skill and by_name.is_file():
+        path = by_name
+    try:
+        return decode(path.read_bytes())
+    except FileNotFoundError:
+        message = f"skill not found: {shown_path(path)}"
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path.
+        message = f"failed to read skill: {error}"
+    raise ConfigError(message, step="failed to load skill for agent")
+
+
+def _fenced(file: ContextFile) -> str:
+    extension = file.path.rpartition("/")[2].rpartition(".")
+    language = extension[2] if extension[1] else ""
+    return f"### {file.path}\n```{language}\n{file.content}\n```"
+
+
+def _workdir_warnings(definition: AgentDefinition, folder: Path) -> list[str]:
+    if not definition.files or folder.is_dir():
+        return []
+    return [f"the working directory {shown_path(folder)} does not exist, so no files were read"]
+
+
+def _memory_warnings(agent: str, definition: AgentDefinition, memory: Memory | None) -> list[str]:
+    if memory is None:
+        return []
+    if memory.error:
+        return [f"failed to load memory for {quoted(agent)}: {memory.error}"]
+    limit = definition.memory.max_entries
+    if limit and memory.count >= limit:
+        return [
+            f"agent {quoted(agent)} memory has {memory.count} entries (max_entries: {limit}). "
+            f"Run 'axe gc {agent}' to trim."
+        ]
+    return []

@@ -1,0 +1,127 @@
+"""The wire format of Ollama's chat API (001-4). No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.messages import Json, Message, Request, Response, Tool, ToolCall
+from axe_lsp.runtime.providers.wire import (
+    Node,
+    WireError,
+    error_message,
+    parse_json,
+    tool_schema,
+)
+
+DEFAULT_BASE_URL = "http://localhost:11434"
+PATH = "api/chat"
+STREAM_TYPES = frozenset({"application/x-ndjson", "application/jsonl", "text/plain"})
+
+
+def headers(_key: str) -> dict[str, str]:
+    """Ollama knows no keys."""
+    return {}
+
+
+def encode(request: Request, stream: bool) -> Json:
+    """The body of a request."""
+    body: dict[str, Json] = {"model": request.model, "stream": stream}
+    options: dict[str, Json] = {}
+    if request.temperature is not None:
+        options["temperature"] = request.temperature
+    if request.max_tokens:
+        options["num_predict"] = request.max_tokens
+    if options:
+        body["options"] = options
+    if request.tools:
+        body["tools"] = [_encode_tool(tool) for tool in request.tools]
+    messages: list[Json] = []
+    if request.system:
+        messages.append({"role": "system", "content": request.system})
+    for message in request.messages:
+        messages += _encode_message(message)
+    body["messages"] = messages
+    return body
+
+
+def decode(body: Json) -> Response:
+    """The answer in a whole body. Calls have no ids on the wire, so they get some (001-4.3)."""
+    answer = Node(body)
+    message = answer["message"]
+    return Response(
+        content=message["content"].text(),
+        tool_calls=tuple(
+            ToolCall(
+                f"ollama_{index}",
+                call["function"]["name"].text(),
+                call["function"]["arguments"].table(),
+            )
+            for index, call in enumerate(message["tool_calls"].items())
+        ),
+        model=answer["model"].text(),
+        stop_reason=answer["done_reason"].text(),
+        input_tokens=answer["prompt_eval_count"].integer(),
+        output_tokens=answer["eval_count"].integer(),
+    )
+
+
+def stream_decoder() -> OllamaStream:
+    """A decoder for one streamed answer."""
+    return OllamaStream()
+
+
+class OllamaStream:
+    """Puts the lines of a stream together again; the last one carries all but the text."""
+
+    def __init__(self) -> None:
+        self._text: list[str] = []
+        self._calls: list[Json] = []
+        self._last: Mapping[str, Json] | None = None
+
+    def feed(self, line: bytes) -> str:
+        """Take a line, a JSON object of its own; returns the text that it adds."""
+        if not line.strip():
+            return ""
+        body = parse_json(line)
+        failure = error_message(body)
+        if failure:
+            raise ProviderError("server", failure)
+        part = Node(body, "line")
+        message = part["message"]
+        text = message["content"].text()
+        self._text.append(text)
+        self._calls += [call.value for call in message["tool_calls"].items()]
+        if part.table().get("done") is True:
+            self._last = part.table()
+        return text
+
+    def finish(self) -> Response:
+        """The whole answer."""
+        if self._last is None:
+            raise WireError("the stream ended before the answer was complete")
+        message = {"content": "".join(self._text), "tool_calls": self._calls}
+        return decode({**self._last, "message": message})
+
+
+def _encode_tool(tool: Tool) -> Json:
+    return {
+        "type": "function",
+        "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool_schema(tool),
+        },
+    }
+
+
+def _encode_message(message: Message) -> list[Json]:
+    if message.tool_results:
+        return [{"role": "tool", "content": result.content} for result in message.tool_results]
+    encoded: dict[str, Json] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        encoded["tool_calls"] = [
+            {"function": {"name": call.name, "arguments": dict(call.arguments)}}
+            for call in message.tool_calls
+        ]
+    return [encoded]

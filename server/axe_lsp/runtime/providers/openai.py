@@ -1,0 +1,187 @@
+"""The wire format of OpenAI's Chat Completions API, which many others speak too (001-3). No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.messages import Json, Message, Request, Response, Tool, ToolCall
+from axe_lsp.runtime.providers.sse import SseParser
+from axe_lsp.runtime.providers.wire import (
+    Node,
+    WireError,
+    error_message,
+    parse_json,
+    to_json,
+    tool_schema,
+)
+
+DEFAULT_BASE_URL = "https://api.openai.com"
+PATH = "v1/chat/completions"
+STREAM_TYPES = frozenset({"text/event-stream"})
+
+_DONE = "[DONE]"
+
+
+def headers(key: str) -> dict[str, str]:
+    """The key."""
+    return {"authorization": f"Bearer {key}"}
+
+
+def encode(request: Request, stream: bool) -> Json:
+    """The body of a request."""
+    body: dict[str, Json] = {"model": request.model}
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
+    if request.max_tokens:
+        body["max_tokens"] = request.max_tokens
+    if request.tools:
+        body["tools"] = [encode_tool(tool) for tool in request.tools]
+    if stream:
+        body["stream"] = True
+        body["stream_options"] = {"include_usage": True}
+    messages: list[Json] = []
+    if request.system:
+        messages.append({"role": "system", "content": request.system})
+    for message in request.messages:
+        messages += _encode_message(message)
+    body["messages"] = messages
+    return body
+
+
+def encode_tool(tool: Tool) -> Json:
+    """A tool's definition (001-3.1)."""
+    return {
+        "type": "function",
+        "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool_schema(tool),
+        },
+    }
+
+
+def decode(body: Json) -> Response:
+    """The answer in a whole body."""
+    answer = Node(body)
+    choices = answer["choices"].items()
+    if not choices:
+        raise ProviderError("server", error_message(body) or "response contains no choices")
+    message, usage = choices[0]["message"], answer["usage"]
+    return Response(
+        content=message["content"].text(),
+        tool_calls=tuple(_decode_call(call) for call in message["tool_calls"].items()),
+        model=answer["model"].text(),
+        stop_reason=choices[0]["finish_reason"].text(),
+        input_tokens=usage["prompt_tokens"].integer(),
+        output_tokens=usage["completion_tokens"].integer(),
+    )
+
+
+def stream_decoder() -> OpenAIStream:
+    """A decoder for one streamed answer."""
+    return OpenAIStream()
+
+
+class OpenAIStream:
+    """Puts the chunks of a stream together again to the body of an unstreamed answer."""
+
+    def __init__(self) -> None:
+        self._events = SseParser()
+        self._model = ""
+        self._text: list[str] = []
+        self._calls: dict[int, dict[str, str]] = {}
+        self._finish_reason = ""
+        self._usage: Mapping[str, Json] = {}
+        self._complete = False
+
+    def feed(self, line: bytes) -> str:
+        """Take a line; returns the text that it adds."""
+        data = self._events.feed(line)
+        if data == _DONE:
+            self._complete = True
+        return self._take(parse_json(data)) if data and data != _DONE else ""
+
+    def finish(self) -> Response:
+        """The whole answer. Servers that are only like OpenAI's may leave out the end mark."""
+        if not self._complete and not self._finish_reason:
+            raise WireError("the stream ended before the answer was complete")
+        calls = [
+            {"id": call["id"], "function": {"name": call["name"], "arguments": call["arguments"]}}
+            for _, call in sorted(self._calls.items())
+        ]
+        message = {"content": "".join(self._text), "tool_calls": calls}
+        return decode(
+            {
+                "model": self._model,
+                "choices": [{"message": message, "finish_reason": self._finish_reason}],
+                "usage": self._usage,
+            }
+        )
+
+    def _take(self, body: Json) -> str:
+        failure = error_message(body)
+        if failure:
+            raise ProviderError("server", failure)
+        chunk = Node(body, "chunk")
+        self._model = chunk["model"].text() or self._model
+        self._usage = chunk["usage"].table() or self._usage
+        choices = chunk["choices"].items()
+        if not choices:
+            return ""
+        self._finish_reason = choices[0]["finish_reason"].text() or self._finish_reason
+        delta = choices[0]["delta"]
+        for call in delta["tool_calls"].items():
+            self._take_call(call)
+        text = delta["content"].text()
+        self._text.append(text)
+        return text
+
+    def _take_call(self, part: Node) -> None:
+        index = self._index(part)
+        call = self._calls.setdefault(index, {"id": "", "name": "", "arguments": ""})
+        function = part["function"]
+        call["id"] = part["id"].text() or call["id"]
+        call["name"] = function["name"].text() or call["name"]
+        call["arguments"] += function["arguments"].text()
+
+    def _index(self, part: Node) -> int:
+        """Which call a part belongs to. Some servers give no index and begin each with its id."""
+        if part["index"].value is not None:
+            return part["index"].integer()
+        return len(self._calls) if part["id"].text() else max(self._calls, default=0)
+
+
+def _decode_call(call: Node) -> ToolCall:
+    function = call["function"]
+    return ToolCall(
+        call["id"].text(), function["name"].text(), _arguments(function["arguments"].text())
+    )
+
+
+def _arguments(text: str) -> Mapping[str, Json]:
+    """The arguments in a JSON text; none if it is no JSON object (001-3.4)."""
+    try:
+        value = parse_json(text)
+    except WireError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _encode_message(message: Message) -> list[Json]:
+    if message.tool_results:
+        return [
+            {"role": "tool", "tool_call_id": result.call_id, "content": result.content}
+            for result in message.tool_results
+        ]
+    if not message.tool_calls:
+        return [{"role": message.role, "content": message.content}]
+    calls = [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": to_json(dict(call.arguments))},
+        }
+        for call in message.tool_calls
+    ]
+    return [{"role": message.role, "content": message.content or None, "tool_calls": calls}]

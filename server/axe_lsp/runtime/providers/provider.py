@@ -1,0 +1,50 @@
+"""What the runtime asks of whoever answers requests: a service over HTTP, or a recording."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from axe_lsp.agentfile.model_name import ModelName
+from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.messages import Request, Response
+
+OnText = Callable[[str], None]
+"""Takes a piece of the answer as it arrives. The pieces together are the answer's text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request on its way: who asks, whom, in which turn (from 1) and what.
+
+    `workdir` is the run's working directory; recordings may lie below it. At `deadline` (of the
+    event loop's clock) the run fails with the text `timeout`.
+    """
+
+    run: RunIds
+    model: ModelName
+    turn: int
+    request: Request
+    workdir: Path
+    deadline: float = math.inf
+    timeout: str = ""
+
+
+class Provider(Protocol):
+    """Answers requests."""
+
+    def check(self, model: ModelName, workdir: Path) -> None:
+        """Raise RunError if a request to `model` could not even be sent."""
+
+    async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
+        """Answer a request. With `on_text` the answer is streamed where that is possible.
+
+        Raises ProviderError.
+        """
+
+
+ProviderHook = Callable[[Provider], Provider]
+"""Puts a provider in front of the real one: to record, or to replay. Called once per root run."""

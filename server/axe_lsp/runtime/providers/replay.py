@@ -1,0 +1,232 @@
+"""Answers from recordings: no key, no network, and the requests have to be the recorded ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+
+from axe_lsp.agentfile.model_name import REPLAY_PROVIDER, ModelName
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.errors import ConfigError, ProviderError, RunTimeoutError
+from axe_lsp.runtime.folders import Environment, config_folder
+from axe_lsp.runtime.messages import Message, Response
+from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
+from axe_lsp.runtime.recording import (
+    RecordedError,
+    RecordedRun,
+    RecordedTurn,
+    Recording,
+    flatten,
+)
+from axe_lsp.runtime.recording_file import load_recording
+from axe_lsp.runtime.redaction import redact
+from axe_lsp.runtime.user_config import load_user_config
+
+_WORDS = re.compile(r"\S+\s*|\s+")
+
+_EXCERPT = 30
+"""Characters of context on either side, where a difference is shown."""
+
+
+class Replay:
+    """Plays one recording for one root run and everything below it.
+
+    A run is recognised by its first request: it takes the first recorded run of its agent that
+    nobody has taken yet and that fits, so parallel children may come in any order. From then on
+    its requests have to be the recorded ones, in sequence.
+
+    `pace` 1.0 takes as long as the recorded run did; 0 takes no time.
+    """
+
+    def __init__(self, recording: Recording, environment: Environment, pace: float = 0.0) -> None:
+        self._runs = list(enumerate(recording.runs, 1))
+        self._environment = environment
+        self._pace = pace
+        self._playing: dict[str, tuple[int, RecordedRun]] = {}
+
+    def check(self, model: ModelName, workdir: Path) -> None:
+        """Whatever the model is, no request leaves the house."""
+
+    async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
+        """The recorded answer. Raises ProviderError when the request is not the recorded one."""
+        request = _Compared(exchange, load_user_config(self._environment).secrets())
+        turn = self._recorded_turn(request)
+        await self._play(turn, on_text)
+        if isinstance(turn.answer, RecordedError):
+            if turn.answer.category == "timeout":
+                raise RunTimeoutError(turn.answer.message)
+            raise ProviderError(turn.answer.category, turn.answer.message)
+        return turn.answer
+
+    def _recorded_turn(self, request: _Compared) -> RecordedTurn:
+        run_id = request.exchange.run.run_id
+        if run_id not in self._playing:
+            self._playing[run_id] = self._take(request)
+        number, run = self._playing[run_id]
+        index = request.exchange.turn - 1
+        if index >= len(run.turns):
+            raise _not_recorded(
+                f"run {number} (agent {quoted(run.agent)}) has only {len(run.turns)} turns"
+            )
+        difference = request.difference(run, run.turns[index])
+        if difference is not None:
+            raise _differs(number, run, index, difference)
+        return run.turns[index]
+
+    def _take(self, request: _Compared) -> tuple[int, RecordedRun]:
+        """The recorded run that this one is. The next request decides about the nearest one."""
+        agent = request.exchange.run.agent
+        candidates = [entry for entry in self._runs if entry[1].agent == agent and entry[1].turns]
+        if not candidates:
+            raise _not_recorded(f"there is no further run of agent {quoted(agent)}")
+        differences = [request.difference(run, run.turns[0]) for _, run in candidates]
+        best = max(range(len(candidates)), key=lambda index: _likeness(differences[index]))
+        if differences[best] is None:
+            best = differences.index(None)
+            self._runs.remove(candidates[best])
+        return candidates[best]
+
+    async def _play(self, turn: RecordedTurn, on_text: OnText | None) -> None:
+        """Let the recorded time pass, and the text appear in the meantime."""
+        text = turn.answer.content if isinstance(turn.answer, Response) else ""
+        words = _WORDS.findall(text) if on_text is not None else []
+        pause = self._pace * turn.duration_ms / 1000 / (len(words) + 1)
+        await anyio.sleep(pause)
+        for word in words:
+            if on_text is not None:
+                on_text(word)
+            await anyio.sleep(pause)
+
+
+class NamedReplays:
+    """Plays `NAME.toml` for the model `replay/NAME`; every other model is somebody else's."""
+
+    def __init__(self, workspace: Path, environment: Environment, otherwise: Provider) -> None:
+        self._workspace = workspace
+        self._environment = environment
+        self._otherwise = otherwise
+        self._replays: dict[str, Replay] = {}
+
+    def check(self, model: ModelName, workdir: Path) -> None:
+        """Raise RunError if there is no such recording."""
+        if model.provider != REPLAY_PROVIDER:
+            self._otherwise.check(model, workdir)
+        elif model.name not in self._replays:
+            recording = load_recording(self._find(model.name, workdir))
+            self._replays[model.name] = Replay(recording, self._environment)
+
+    async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
+        """Answer a request."""
+        if exchange.model.provider != REPLAY_PROVIDER:
+            return await self._otherwise.send(exchange, on_text)
+        return await self._replays[exchange.model.name].send(exchange, on_text)
+
+    def _find(self, name: str, workdir: Path) -> Path:
+        if Path(name).name != name or "\\" in name:
+            raise ConfigError(f"recording name {quoted(name)} must not contain path separators")
+        folders = [
+            workdir / "axe" / "replays",
+            self._workspace / "axe" / "replays",
+            config_folder(self._environment) / "replays",
+        ]
+        for folder in folders:
+            path = folder / f"{name}.toml"
+            if path.is_file():
+                return path
+        places = ", ".join(str(folder) for folder in dict.fromkeys(folders))
+        raise ConfigError(
+            f"recording {quoted(name)} not found (looked for {name}.toml in {places})"
+        )
+
+
+class _Difference:
+    """Where a request first differs: which field, and at which character."""
+
+    def __init__(self, order: int, field: str, recorded: str, sent: str) -> None:
+        self.order = order
+        self.field = field
+        self.recorded = recorded
+        self.sent = sent
+        self.character = next(
+            (
+                index
+                for index, (left, right) in enumerate(zip(recorded, sent, strict=False))
+                if left != right
+            ),
+            min(len(recorded), len(sent)),
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"{self.field} differs at character {self.character + 1}: "
+            f"recorded {_excerpt(self.recorded, self.character)}, "
+            f"sent {_excerpt(self.sent, self.character)}"
+        )
+
+
+class _Compared:
+    """A request, seen as a recording would hold it."""
+
+    def __init__(self, exchange: Exchange, secrets: frozenset[str]) -> None:
+        self.exchange = exchange
+        self._secrets = secrets
+
+    def difference(self, run: RecordedRun, turn: RecordedTurn) -> _Difference | None:
+        """The first difference from a recorded turn, None if there is none."""
+        pairs = self._fields(run, turn)
+        for order, (field, recorded, sent) in enumerate(pairs):
+            clean = redact(sent, self._secrets)
+            if recorded != clean:
+                return _Difference(order, field, recorded, clean)
+        return None
+
+    def _fields(self, run: RecordedRun, turn: RecordedTurn) -> Iterator[tuple[str, str, str]]:
+        """Name, recorded text and sent text of everything that the recording fixes."""
+        request = self.exchange.request
+        if run.system is not None:
+            yield "system", run.system, request.system
+        if run.tools is not None:
+            yield "tools", ", ".join(run.tools), ", ".join(tool.name for tool in request.tools)
+        if turn.sent is None:
+            return
+        sent = flatten(_news(self.exchange))
+        yield "sent", f"{len(turn.sent)} messages", f"{len(sent)} messages"
+        for number, (recorded, actual) in enumerate(zip(turn.sent, sent, strict=True), 1):
+            yield f"sent {number}, role", recorded.role, actual.role
+            yield f"sent {number}, call_id", recorded.call_id, actual.call_id
+            yield f"sent {number}, content", recorded.content, actual.content
+            yield f"sent {number}, is_error", str(recorded.is_error), str(actual.is_error)
+
+
+def _news(exchange: Exchange) -> tuple[Message, ...]:
+    """The messages since the model's last answer."""
+    messages = exchange.request.messages
+    last = max(
+        (index for index, message in enumerate(messages) if message.role == "assistant"),
+        default=-1,
+    )
+    return messages[last + 1 :]
+
+
+def _likeness(difference: _Difference | None) -> tuple[float, int]:
+    return (float("inf"), 0) if difference is None else (difference.order, difference.character)
+
+
+def _excerpt(text: str, character: int) -> str:
+    start, end = max(0, character - _EXCERPT), character + _EXCERPT
+    return quoted(("…" if start else "") + text[start:end] + ("…" if end < len(text) else ""))
+
+
+def _not_recorded(reason: str) -> ProviderError:
+    return ProviderError("bad_request", f"the recording has no answer to this request: {reason}")
+
+
+def _differs(number: int, run: RecordedRun, index: int, difference: _Difference) -> ProviderError:
+    return ProviderError(
+        "bad_request",
+        f"the request is not the recorded one: run {number} (agent {quoted(run.agent)}), "
+        f"turn {index + 1}, {difference}",
+    )

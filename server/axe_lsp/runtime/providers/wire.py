@@ -1,0 +1,188 @@
+"""What the wire formats have in common: JSON from outside, addresses, errors.
+
+An answer is never trusted: whatever it holds, reading it gives a value or a WireError that says
+what is wrong and where.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, NoReturn, Protocol
+
+from axe_lsp.runtime.errors import ProviderError, ProviderErrorCategory
+from axe_lsp.runtime.messages import Json, Request, Response, Tool
+from axe_lsp.runtime.plain_text import decode, valid_text
+
+_CATEGORIES: Mapping[int, ProviderErrorCategory] = {
+    400: "bad_request",
+    401: "auth",
+    403: "auth",
+    404: "bad_request",
+    429: "rate_limit",
+    529: "overloaded",
+}
+
+
+class WireError(ValueError):
+    """An answer that is not of its wire format."""
+
+
+class StreamDecoder(Protocol):
+    """Reads a streamed answer, line by line."""
+
+    def feed(self, line: bytes) -> str:
+        """Take a line without its end; returns the text that it adds to the answer.
+
+        Raises WireError, or ProviderError for an error that the provider reports in the stream.
+        """
+
+    def finish(self) -> Response:
+        """The whole answer, equal to the unstreamed one. Raises WireError if it is incomplete."""
+
+
+class WireFormat(Protocol):
+    """What a module for a wire format offers."""
+
+    DEFAULT_BASE_URL: str
+    PATH: str
+    STREAM_TYPES: frozenset[str]
+
+    def headers(self, key: str) -> dict[str, str]:
+        """The headers that the format needs beside the content type."""
+
+    def encode(self, request: Request, stream: bool) -> Json:
+        """The body of a request."""
+
+    def decode(self, body: Json) -> Response:
+        """The answer in a whole body. Raises WireError or ProviderError."""
+
+    def stream_decoder(self) -> StreamDecoder:
+        """A decoder for one streamed answer."""
+
+
+class Node:
+    """A JSON value and where it stands. What is absent or null is empty, as in axe."""
+
+    __slots__ = ("value", "where")
+
+    def __init__(self, value: Json, where: str = "response") -> None:
+        self.value = value
+        self.where = where
+
+    def __getitem__(self, key: str) -> Node:
+        return Node(self.table().get(key), f"{self.where}.{key}")
+
+    def text(self) -> str:
+        """A string."""
+        if self.value is None:
+            return ""
+        return self.value if isinstance(self.value, str) else self._fail("a string")
+
+    def integer(self) -> int:
+        """A whole number."""
+        if self.value is None:
+            return 0
+        if isinstance(self.value, int) and not isinstance(self.value, bool):
+            return self.value
+        return self._fail("an integer")
+
+    def table(self) -> dict[str, Json]:
+        """An object."""
+        if self.value is None:
+            return {}
+        return self.value if isinstance(self.value, dict) else self._fail("an object")
+
+    def items(self) -> list[Node]:
+        """The elements of an array."""
+        if self.value is None:
+            return []
+        if not isinstance(self.value, list):
+            self._fail("an array")
+        return [Node(value, f"{self.where}[{index}]") for index, value in enumerate(self.value)]
+
+    def _fail(self, wanted: str) -> NoReturn:
+        raise WireError(f"{self.where} is not {wanted}")
+
+
+def parse_json(data: bytes | str) -> Json:
+    """Strict JSON; bytes that are not UTF-8 and lone surrogates become U+FFFD. Raises WireError."""
+    text = decode(data) if isinstance(data, bytes) else data
+    try:
+        value = json.loads(text, parse_constant=_reject, parse_float=_finite)
+        return _valid(value) if "\\u" in text else value
+    except RecursionError:
+        raise WireError("nested too deeply") from None
+    except ValueError as error:
+        raise WireError(str(error)) from None
+
+
+def to_json(value: Json) -> str:
+    """Compact JSON."""
+    return valid_text(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+
+def address(base_url: str, path: str) -> str:
+    """Where requests go. A base that already ends in the path's first part (`/v1`) is as good."""
+    base = base_url.rstrip("/")
+    first, _, rest = path.partition("/")
+    return f"{base}/{rest}" if base.endswith(f"/{first}") else f"{base}/{path}"
+
+
+def tool_schema(tool: Tool) -> dict[str, Any]:
+    """The JSON Schema of a tool's parameters (001-2.2). The order is the tool's, always the same."""
+    parameters = tool.parameters.items()
+    return {
+        "type": "object",
+        "properties": {
+            name: {"type": parameter.type, "description": parameter.description}
+            for name, parameter in parameters
+        },
+        "required": [name for name, parameter in parameters if parameter.required],
+    }
+
+
+def refusal(status: int, body: bytes) -> ProviderError:
+    """The error that an HTTP status and its body mean."""
+    try:
+        message = error_message(parse_json(body))
+    except WireError:
+        message = ""
+    return ProviderError(_CATEGORIES.get(status, "server"), message or _status_text(status), status)
+
+
+def error_message(body: Json) -> str:
+    """The message in `{"error": {"message": …}}` or `{"error": …}`, or ""."""
+    error = body.get("error") if isinstance(body, dict) else None
+    message = error.get("message") if isinstance(error, dict) else error
+    return message if isinstance(message, str) else ""
+
+
+def _status_text(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return f"HTTP status {status}"
+
+
+def _reject(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"the number {digits} is too large")
+    return number
+
+
+def _valid(value: Json) -> Json:
+    if isinstance(value, str):
+        return valid_text(value)
+    if isinstance(value, list):
+        return [_valid(item) for item in value]
+    if isinstance(value, dict):
+        return {valid_text(key): _valid(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,68 @@
+"""Recordings of runs: what was sent and what was answered. Data only; files are another matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from axe_lsp.runtime.errors import ProviderErrorCategory
+from axe_lsp.runtime.messages import Message, Response
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message that a request added to the conversation: the task, or the result of a call."""
+
+    role: str
+    content: str
+    call_id: str = ""
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedError:
+    """A request that failed."""
+
+    category: ProviderErrorCategory
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTurn:
+    """A request and its answer. `sent` None means that any request will do."""
+
+    answer: Response | RecordedError
+    sent: tuple[Sent, ...] | None = None
+    duration_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """What one agent sent and got. `system` and `tools` None mean that any will do."""
+
+    agent: str
+    model: str = ""
+    depth: int = 0
+    system: str | None = None
+    tools: tuple[str, ...] | None = None
+    turns: tuple[RecordedTurn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A root run and the runs below it, in the order in which they began."""
+
+    runs: tuple[RecordedRun, ...]
+
+
+def flatten(messages: tuple[Message, ...]) -> tuple[Sent, ...]:
+    """What `messages` tell the model that it did not say itself."""
+    return tuple(_sent(messages))
+
+
+def _sent(messages: tuple[Message, ...]) -> Iterator[Sent]:
+    for message in messages:
+        if message.role == "user":
+            yield Sent("user", message.content)
+        for result in message.tool_results:
+            yield Sent("tool", result.content, result.call_id, result.is_error)

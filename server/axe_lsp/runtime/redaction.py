@@ -1,0 +1,32 @@
+"""Secrets out of texts that are kept or shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+REDACTED = "[redacted]"
+
+_SHORTEST = 8
+"""Shorter values of `*_API_KEY` are placeholders; replacing them would tear words apart."""
+
+_KEY_LIKE = re.compile(
+    r"""
+      \b(?:sk|pk|rk|tvly|gsk|xai|hf|r8)[-_][A-Za-z0-9_-]{16,}   # OpenAI, Anthropic and many others
+    | \bAIza[0-9A-Za-z_-]{30,}                                  # Google
+    | \bgh[pousr]_[A-Za-z0-9]{20,}                              # GitHub
+    | \bgithub_pat_[A-Za-z0-9_]{20,}
+    | \bxox[abprs]-[A-Za-z0-9-]{10,}                            # Slack
+    | \b(?:AKIA|ASIA)[0-9A-Z]{16}\b                             # AWS
+    | \bBearer\s+[A-Za-z0-9._~+/-]{16,}=*
+    """,
+    re.VERBOSE,
+)
+
+
+def redact(text: str, secrets: Iterable[str] = ()) -> str:
+    """`text` without the given secrets and without anything that looks like a key."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= _SHORTEST:
+            text = text.replace(secret, REDACTED)
+    return _KEY_LIKE.sub(REDACTED, text)

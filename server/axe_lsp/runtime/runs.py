@@ -1,0 +1,91 @@
+"""What is asked of the runtime and what it answers: one run of one agent (001-C9, 002-30).
+
+Plain data without behaviour, so that every other room can hold it.
+"""
+
+from __future__ import annotations
+
+import math
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+from axe_lsp.runtime.events import RunIds, Status
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """Run this agent. Empty strings and None leave the decision to the agent file.
+
+    `task` is the user message; `timeout` is in seconds.
+    """
+
+    agent: str
+    task: str | None = None
+    model: str = ""
+    skill: str = ""
+    workdir: str = ""
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run came to. Tokens, turns and tool calls are its own, without its children's.
+
+    `model` is what the provider said it used; empty if it said nothing.
+    """
+
+    run_id: str
+    agent: str
+    status: Status
+    model: str
+    content: str
+    stop_reason: str
+    input_tokens: int
+    output_tokens: int
+    turns: int
+    tool_calls: int
+    duration_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One run to be made, whoever wants it: a RunRequest, or an agent that delegates.
+
+    `base` is the folder whose agents are searched first. `task` is what events show and `message`
+    what the model gets; an empty message means axe's default one. `timeout` is a limit in seconds
+    that the caller sets, `deadline` the moment (of the event loop's clock) at which the caller
+    itself has to be ready. `max_depth` is the root's, which governs its whole tree; None at the root.
+    """
+
+    ids: RunIds
+    base: Path
+    task: str
+    message: str
+    parent_agent: str | None = None
+    model: str = ""
+    skill: str = ""
+    workdir: str = ""
+    timeout: float | None = None
+    deadline: float = math.inf
+    max_depth: int | None = None
+
+
+def root_order(request: RunRequest, workspace: Path, run_id: str | None = None) -> Order:
+    """The order for the root of a tree."""
+    run_id = run_id or new_run_id()
+    return Order(
+        ids=RunIds(run_id=run_id, root_run_id=run_id, agent=request.agent),
+        base=workspace,
+        task=request.task or "",
+        message=request.task or "",
+        model=request.model,
+        skill=request.skill,
+        workdir=request.workdir,
+        timeout=request.timeout,
+    )
+
+
+def new_run_id() -> str:
+    """An id that no other run has, in any process."""
+    return uuid.uuid4().hex

@@ -1,0 +1,98 @@
+"""The user's own settings for providers: config.toml and the environment, which wins.
+
+They are read at the moment of use and never kept: a key that the user changes is in force for the
+next request. A workspace has no say here, so it can't send a key elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import tomli
+
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.errors import ConfigError, MissingKeyError
+from axe_lsp.runtime.folders import Environment, config_folder
+
+KEY_VARIABLES = {"google": "GEMINI_API_KEY"}
+"""Providers whose key is not in `<PROVIDER>_API_KEY`."""
+
+KEYLESS_PROVIDERS = ("ollama",)
+
+_TEXT_KEYS = ("api_key", "base_url", "region", "referer", "title", "categories")
+
+
+@dataclass(frozen=True, slots=True)
+class UserConfig:
+    """What the user has set, per provider."""
+
+    providers: Mapping[str, Mapping[str, Any]]
+    environment: Environment
+
+    def api_key(self, provider: str) -> str:
+        """The key, or "". White space around it, as `$(cat key)` leaves it, is no part of it."""
+        value = self.environment.get(key_variable(provider)) or self._setting(provider, "api_key")
+        return value.strip()
+
+    def base_url(self, provider: str) -> str:
+        """Where the provider is, or "" for its usual place."""
+        variable = f"AXE_{provider.upper()}_BASE_URL"
+        return self.environment.get(variable) or self._setting(provider, "base_url")
+
+    def require_key(self, provider: str) -> str:
+        """The key. Raises MissingKeyError if the provider needs one and there is none."""
+        key = self.api_key(provider)
+        if not key and provider not in KEYLESS_PROVIDERS:
+            raise MissingKeyError(
+                f"API key for provider {quoted(provider)} is not configured "
+                f"(set {key_variable(provider)} or add to config.toml)"
+            )
+        return key
+
+    def secrets(self) -> frozenset[str]:
+        """Every key in the configuration and in the environment."""
+        configured = {self._setting(name, "api_key") for name in self.providers}
+        set_outside = {
+            value for name, value in self.environment.items() if name.endswith("_API_KEY")
+        }
+        return frozenset(key.strip() for key in configured | set_outside if key.strip())
+
+    def _setting(self, provider: str, key: str) -> str:
+        return str(self.providers.get(provider, {}).get(key, ""))
+
+
+def key_variable(provider: str) -> str:
+    """The environment variable that holds the provider's key."""
+    return KEY_VARIABLES.get(provider, f"{provider.upper()}_API_KEY")
+
+
+def load_user_config(environment: Environment) -> UserConfig:
+    """Read config.toml. A missing file is an empty one. Raises ConfigError."""
+    path = config_folder(environment) / "config.toml"
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        document = tomli.loads(text)
+    except FileNotFoundError:
+        document = {}
+    except OSError as error:
+        raise ConfigError(f"failed to read config file: {error}") from error
+    except (tomli.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"failed to parse config file: {path}: {error}") from error
+    return UserConfig(_providers(document), environment)
+
+
+def _providers(document: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    providers = document.get("providers", {})
+    _require(providers, Mapping, "providers", "a table")
+    for name, settings in providers.items():
+        _require(settings, Mapping, f"providers.{name}", "a table")
+        for key in _TEXT_KEYS:
+            _require(settings.get(key, ""), str, f"providers.{name}.{key}", "a string")
+    return dict(providers)
+
+
+def _require(value: object, type_: type, where: str, what: str) -> None:
+    if not isinstance(value, type_):
+        raise ConfigError(f"failed to parse config file: {where} is not {what}")
