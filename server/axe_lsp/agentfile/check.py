@@ -21,13 +21,13 @@ from axe_lsp.agentfile.tree import KeyPart, Located, Table, Value, ValueKind
 from axe_lsp.agentfile.values import decode
 
 
-def check(parse: Parse) -> tuple[Problem, ...]:
+def check(parse: Parse, lookup: Lookup | None = None) -> tuple[Problem, ...]:
     """Everything wrong with the keys and values of the file, syntax aside, in written order.
 
     In a file with syntax errors the finished statements are checked; what is half-typed is left
-    alone.
+    alone. `lookup` is that of the parse, if the caller has made it already.
     """
-    lookup = Lookup(parse)
+    lookup = lookup or Lookup(parse)
     checker = _Checker(lookup)
     found = [
         *checker.tables(),
@@ -128,7 +128,8 @@ class _Checker:
             return
         message = _range_message(spec, decoded)
         if message is not None:
-            yield problem(spec.code, spec, value.range, message)
+            found = value.range.of(self.text)
+            yield problem(spec.code, spec, value.range, message, found=found)
 
     def _elements(self, spec: KeySpec, value: Value, kind: ValueKind) -> Iterator[Problem]:
         for item in value.items:
@@ -148,7 +149,7 @@ class _Checker:
         if is_glob and any(fnmatchcase(tool, name) for tool in schema.TOOLS):
             return
         message = f"unknown tool {quoted(name)} in tools config"
-        yield problem("unknown-tool", spec, item.range, message, fatal=not is_glob)
+        yield problem("unknown-tool", spec, item.range, message, fatal=not is_glob, found=name)
 
     # -- what is not there, and what does not go together
 

@@ -43,7 +43,10 @@ class Params:
 
 @dataclass(frozen=True, slots=True)
 class AgentDefinition:
-    """A valid agent file, as the runtime reads it."""
+    """A valid agent file, as the runtime reads it.
+
+    `rest` is what the file says beyond the fields, so that nothing it asks for is lost silently.
+    """
 
     name: str
     model: str
@@ -59,6 +62,7 @@ class AgentDefinition:
     sub_agents_config: SubAgentsConfig = field(default_factory=SubAgentsConfig)
     memory: MemoryConfig = field(default_factory=MemoryConfig)
     params: Params = field(default_factory=Params)
+    rest: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def max_depth(self) -> int:
@@ -98,7 +102,8 @@ def _definition(values: Mapping[str, Any]) -> AgentDefinition:
     for name, table in _TABLES.items():
         if name in known:
             known[name] = table(**_known(table, known[name]))
-    return AgentDefinition(**known)
+    rest = {name: value for name, value in values.items() if name not in known}
+    return AgentDefinition(**known, rest=rest)
 
 
 def _known(data: type, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,7 +112,7 @@ def _known(data: type, values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in values.items()
-        if name in names
+        if name in names - {"rest"}
     }
 
 

@@ -12,7 +12,8 @@ from axe_lsp.agentfile.text import TextRange
 class Problem:
     """One thing that is wrong. `path` is the key's, `order` its place in axe's order of checks.
 
-    A problem that is not `fatal` keeps nobody from running the agent.
+    A problem that is not `fatal` keeps nobody from running the agent. `found` is the value that is
+    outside its rule, as written.
     """
 
     code: str
@@ -21,6 +22,7 @@ class Problem:
     path: KeyPath
     order: int
     fatal: bool = True
+    found: str = ""
 
 
 _ORDER = {key.path: index for index, key in enumerate(KEYS)}
@@ -33,6 +35,12 @@ def decode_problem(spec: KeySpec, where: TextRange, message: str) -> Problem:
 
 
 def problem(
-    code: str, spec: KeySpec, where: TextRange, message: str, *, fatal: bool = True
+    code: str,
+    spec: KeySpec,
+    where: TextRange,
+    message: str,
+    *,
+    fatal: bool = True,
+    found: str = "",
 ) -> Problem:
-    return Problem(code, where, message, spec.path, _ORDER[spec.path], fatal)
+    return Problem(code, where, message, spec.path, _ORDER[spec.path], fatal, found)

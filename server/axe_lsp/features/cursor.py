@@ -1,0 +1,160 @@
+"""What stands at an offset: a key, a value, a place where one could be typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from axe_lsp.agentfile import schema
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.schema import KeyPath, KeySpec
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.tree import Entry, KeyPart, Table, Value, ValueKind
+from axe_lsp.agentfile.values import content_range
+
+
+class Where(Enum):
+    """The kind of place that a cursor is at."""
+
+    HEADER = auto()
+    """Between the brackets of a table's header."""
+    KEY = auto()
+    """On a key, or where one may begin, at the start of a line."""
+    INNER_KEY = auto()
+    """The same behind a dot or in an inline table: no header can stand here."""
+    STRING = auto()
+    """Between the quotes of a string."""
+    VALUE = auto()
+    """On another value, or where one is due."""
+    ELSEWHERE = auto()
+    """In a comment, behind a finished value, and so on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A place in a file.
+
+    `parent` is the table that the key belongs to, `path` the key as far as it is typed (the parent,
+    where nothing is). `range` is the word under the cursor, or the content of the string: what a
+    completion replaces. `siblings` are the entries of the same table. `value` is the key's whole
+    value, `item` the innermost one under the cursor.
+    """
+
+    where: Where
+    parent: KeyPath
+    path: KeyPath
+    range: TextRange
+    siblings: tuple[Entry, ...] = ()
+    value: Value | None = None
+    item: Value | None = None
+
+    @property
+    def spec(self) -> KeySpec | None:
+        """What is known about the key, if it is a known one."""
+        return schema.find(self.path)
+
+
+def cursor_at(lookup: Lookup, offset: int) -> Cursor:
+    """What stands at `offset`."""
+    document, text = lookup.parse.document, lookup.parse.text
+    table = _table_at(document.tables, offset)
+    if any(start < offset <= end for start, end in document.comments):
+        return Cursor(Where.ELSEWHERE, table.path, table.path, TextRange(offset, offset))
+    if table.header is not None and offset <= table.header_range.end:
+        return _in_header(text, table, offset)
+    found = _among(text, table.path, table.entries, offset, Where.KEY)
+    return found or _on_free_line(text, table, offset)
+
+
+def _table_at(tables: tuple[Table, ...], offset: int) -> Table:
+    """The table whose keys a new line at `offset` would belong to."""
+    found = tables[0]
+    for table in tables[1:]:
+        if table.header_range.start >= offset:
+            break
+        found = table
+    return found
+
+
+def _in_header(text: str, table: Table, offset: int) -> Cursor:
+    start = table.header_range.start + (2 if table.is_array else 1)
+    parts = table.header.parts if table.header is not None else ()
+    end = parts[-1].range.end if parts else start
+    between = start <= offset and "]" not in text[end:offset]
+    where = Where.HEADER if between else Where.ELSEWHERE
+    return Cursor(where, (), _names_up_to(parts, offset), TextRange(start, max(start, end)))
+
+
+def _names_up_to(parts: tuple[KeyPart, ...], offset: int) -> KeyPath:
+    return tuple(part.name for part in parts if part.range.start <= offset)
+
+
+def _among(
+    text: str, parent: KeyPath, entries: tuple[Entry, ...], offset: int, at_key: Where
+) -> Cursor | None:
+    """The cursor in one of the entries of a table, if it is in one."""
+    for entry in entries:
+        if entry.range.start <= offset <= _end_of(text, entry):
+            if offset <= entry.key.range.end:
+                return _in_key(parent, entries, entry, offset, at_key)
+            return _behind_key(text, parent + entry.key.names, entry, offset)
+    return None
+
+
+def _end_of(text: str, entry: Entry) -> int:
+    """An unfinished entry goes on, for somebody who types, to the end of the blanks behind it."""
+    end = entry.range.end
+    if entry.value is None or not entry.value.complete:
+        while end < len(text) and text[end] in " \t":
+            end += 1
+    return end
+
+
+def _in_key(
+    parent: KeyPath, siblings: tuple[Entry, ...], entry: Entry, offset: int, at_key: Where
+) -> Cursor:
+    parts = entry.key.parts
+    before = tuple(part.name for part in parts if part.range.end < offset)
+    word = next(
+        (part.range for part in parts if part.range.touches(offset)), TextRange(offset, offset)
+    )
+    path = parent + _names_up_to(parts, offset)
+    if before:
+        return Cursor(Where.INNER_KEY, parent + before, path, word)
+    return Cursor(at_key, parent, path, word, siblings)
+
+
+def _behind_key(text: str, path: KeyPath, entry: Entry, offset: int) -> Cursor:
+    value = entry.value
+    if value is None:
+        equals = text.find("=", entry.key.range.end, offset)
+        where = Where.ELSEWHERE if equals < 0 else Where.VALUE
+        return Cursor(where, path[:-1], path, TextRange(offset, offset))
+    return _in_value(text, path, value, value, offset)
+
+
+def _in_value(text: str, path: KeyPath, whole: Value, value: Value, offset: int) -> Cursor:
+    """The cursor in `value`, which is `whole` or a part of it."""
+    here, parent = TextRange(offset, offset), path[:-1]
+    if value.kind is ValueKind.STRING:
+        content = content_range(text, value)
+        where = Where.STRING if content.touches(offset) else Where.ELSEWHERE
+        return Cursor(where, parent, path, content, value=whole, item=value)
+    for item in value.items:
+        if item.range.touches(offset):
+            return _in_value(text, path, whole, item, offset)
+    is_inside = value.range.start < offset and (offset < value.range.end or not value.complete)
+    if value.kind is ValueKind.INLINE_TABLE:
+        inner = _among(text, path, value.entries, offset, Where.INNER_KEY)
+        where = Where.INNER_KEY if is_inside else Where.ELSEWHERE
+        return inner or Cursor(where, path, path, here, value.entries, whole)
+    if value.kind is ValueKind.ARRAY:
+        where = Where.VALUE if is_inside else Where.ELSEWHERE
+        return Cursor(where, parent, path, here, value=whole)
+    return Cursor(Where.VALUE, parent, path, value.range, value=whole, item=value)
+
+
+def _on_free_line(text: str, table: Table, offset: int) -> Cursor:
+    line = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+    where = Where.ELSEWHERE if text[line:offset].strip() else Where.KEY
+    return Cursor(where, table.path, table.path, TextRange(offset, offset), table.entries)

@@ -1,0 +1,76 @@
+"""What a rule is, and what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from axe_lsp.agentfile.problem import Problem
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+class Severity(IntEnum):
+    """How bad it is. The numbers are LSP's (3.17, DiagnosticSeverity)."""
+
+    ERROR = 1
+    WARNING = 2
+    INFORMATION = 3
+    HINT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that helps to understand a finding."""
+
+    uri: str
+    range: TextRange
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One diagnostic. `unnecessary` text is shown faded; `suggestion` would be better text for it."""
+
+    code: str
+    severity: Severity
+    range: TextRange
+    message: str
+    related: tuple[Related, ...] = ()
+    unnecessary: bool = False
+    suggestion: str | None = None
+
+    def with_severity(self, severity: Severity) -> Finding:
+        return replace(self, severity=severity)
+
+
+Check = Callable[[Snapshot, AgentFile], Iterable[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of diagnostic: its stable code, what it looks at, and its page in the documentation."""
+
+    code: str
+    severity: Severity
+    summary: str
+    documentation: str
+    check: Check
+
+
+def problems_with(code: str, severity: Severity) -> Check:
+    """The check of a rule that only repeats what `agentfile.check` has found."""
+
+    def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
+        for problem in problems_of(file, code):
+            value = f" (it is {problem.found})" if problem.found else ""
+            yield Finding(code, severity, problem.range, problem.message + value)
+
+    return check
+
+
+def problems_of(file: AgentFile, code: str) -> Iterator[Problem]:
+    """The problems with this code that the file has by itself."""
+    return (problem for problem in file.problems if problem.code == code)

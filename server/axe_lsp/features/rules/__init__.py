@@ -1,0 +1,38 @@
+"""One module per diagnostic: its code, its severity, what it looks at, what its page says."""
+
+from __future__ import annotations
+
+from axe_lsp.features.rule import Rule
+from axe_lsp.features.rules import (
+    delegation_cycle,
+    duplicate_agent,
+    max_depth,
+    missing_key,
+    model_format,
+    name_mismatch,
+    negative_timeout,
+    out_of_range,
+    syntax,
+    unknown_agent,
+    unknown_key,
+    unknown_provider,
+    unknown_tool,
+    wrong_type,
+)
+
+RULES: tuple[Rule, ...] = (
+    syntax.RULE,
+    missing_key.RULE,
+    wrong_type.RULE,
+    max_depth.RULE,
+    negative_timeout.RULE,
+    out_of_range.RULE,
+    unknown_agent.RULE,
+    unknown_key.RULE,
+    unknown_tool.RULE,
+    model_format.RULE,
+    unknown_provider.RULE,
+    delegation_cycle.RULE,
+    duplicate_agent.RULE,
+    name_mismatch.RULE,
+)

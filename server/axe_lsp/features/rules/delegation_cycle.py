@@ -1,0 +1,47 @@
+"""Agents that can call each other round in a circle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from axe_lsp.features.rule import Finding, Related, Rule, Severity
+from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile, Reference
+from axe_lsp.workspace.graph import cycle_through
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    cycle = cycle_through(snapshot, file)
+    if not cycle:
+        return
+    first = _reference_to(file, cycle[1])
+    if first is None:
+        return
+    way = " → ".join(each.place.stem for each in cycle)
+    related = tuple(
+        Related(caller.uri, reference.range, f"{caller.place.stem} may call {called.place.stem}")
+        for caller, called in pairwise(cycle[1:])
+        if (reference := _reference_to(caller, called)) is not None
+    )
+    message = f"delegation comes back to this agent: {way}. Only the depth limit ends it."
+    yield Finding(RULE.code, RULE.severity, first.range, message, related)
+
+
+def _reference_to(caller: AgentFile, called: AgentFile) -> Reference | None:
+    for reference in caller.references:
+        if reference.key == SUB_AGENTS and reference.name == called.place.stem:
+            return reference
+    return None
+
+
+RULE = Rule(
+    code="delegation-cycle",
+    severity=Severity.WARNING,
+    summary="The delegation graph comes back to this agent.",
+    documentation="""
+An agent that can, through others or directly, call itself may go round in circles until the depth limit ends
+it, at the price of every model on the way. The message shows the shortest way round.
+""",
+    check=check,
+)

@@ -1,0 +1,35 @@
+"""The same name twice in a list of agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.features.rule import Finding, Related, Rule, Severity
+from axe_lsp.workspace.agent_file import AgentFile, Reference
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    first: dict[tuple[str, tuple[str, ...]], Reference] = {}
+    for reference in file.references:
+        earlier = first.setdefault((reference.name, reference.key), reference)
+        if earlier is not reference:
+            yield Finding(
+                RULE.code,
+                RULE.severity,
+                reference.range,
+                f'"{reference.name}" is listed already',
+                related=(Related(file.uri, earlier.range, "here"),),
+                unnecessary=True,
+            )
+
+
+RULE = Rule(
+    code="duplicate-agent",
+    severity=Severity.HINT,
+    summary="A name twice in `sub_agents`.",
+    documentation="""
+Naming an agent twice has no effect, besides telling the model about it twice.
+""",
+    check=check,
+)

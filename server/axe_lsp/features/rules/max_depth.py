@@ -1,0 +1,21 @@
+"""`sub_agents_config.max_depth` outside 0 to 5."""
+
+from __future__ import annotations
+
+from axe_lsp.features.rule import Rule, Severity, problems_with
+
+RULE = Rule(
+    code="max-depth",
+    severity=Severity.ERROR,
+    summary="`max_depth` is not between 0 and 5.",
+    documentation="""
+Sub-agents nest at most five deep. 0 means the default of 3. The value of the agent that is run decides
+for everything below it.
+
+```toml
+[sub_agents_config]
+max_depth = 5
+```
+""",
+    check=problems_with("max-depth", Severity.ERROR),
+)

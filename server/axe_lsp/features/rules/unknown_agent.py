@@ -1,0 +1,49 @@
+"""A sub-agent that no file defines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.features.nearest import nearest
+from axe_lsp.features.rule import Finding, Rule, Severity
+from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Reference
+from axe_lsp.workspace.places import BUILT_IN_TYPES
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    if not snapshot.complete:
+        return  # A folder that has not been read yet may define it.
+    for reference in file.references:
+        if not _is_defined(snapshot, file, reference):
+            similar = nearest(reference.name, snapshot.names)
+            hint = f" Did you mean `{similar}`?" if similar else ""
+            yield Finding(
+                RULE.code,
+                RULE.severity,
+                reference.range,
+                f"no agent file defines {quoted(reference.name)}; calling it will fail.{hint}",
+                suggestion=similar,
+            )
+
+
+def _is_defined(snapshot: Snapshot, file: AgentFile, reference: Reference) -> bool:
+    if reference.key == TASK_TYPES and (
+        reference.name in BUILT_IN_TYPES or reference.name in file.inline_types
+    ):
+        return True
+    return reference.name in snapshot.names
+
+
+RULE = Rule(
+    code="unknown-agent",
+    severity=Severity.WARNING,
+    summary="A sub-agent that no file defines.",
+    documentation="""
+A name in `sub_agents` (or `task.types`) means the agent file of that name, `<name>.toml`, looked for in the folder of
+the file that names it, in the other agent folders of the workspace, and in the user's own. axe does not
+check these names when it loads a file: the call fails when the model makes it.
+""",
+    check=check,
+)

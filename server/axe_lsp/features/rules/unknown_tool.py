@@ -1,0 +1,46 @@
+"""A tool that does not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.schema import TOOL_ALIASES, TOOLS
+from axe_lsp.features.nearest import nearest
+from axe_lsp.features.rule import Finding, Rule, Severity, problems_of
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    for problem in problems_of(file, RULE.code):
+        if not problem.fatal:
+            message = f"{problem.message}: no tool matches"
+            yield Finding(RULE.code, Severity.WARNING, problem.range, message)
+            continue
+        similar = nearest(problem.found, [*TOOLS, *TOOL_ALIASES])
+        hint = f"Did you mean `{similar}`?" if similar else f"There are: {', '.join(TOOLS)}."
+        if problem.found == "call_agent":
+            similar, hint = None, "It is offered by itself when `sub_agents` names an agent."
+        yield Finding(
+            RULE.code,
+            RULE.severity,
+            problem.range,
+            f"{problem.message}. {hint}",
+            suggestion=similar,
+        )
+
+
+RULE = Rule(
+    code="unknown-tool",
+    severity=Severity.ERROR,
+    summary="A tool name that does not exist.",
+    documentation="""
+An agent whose `tools` name something unknown is refused before it runs. `call_agent` may not be listed: it is
+offered by itself when `sub_agents` names an agent. A glob that matches no tool is a warning.
+
+```toml
+tools = ["read_file", "list_directory", "run_command"]
+```
+""",
+    check=check,
+)

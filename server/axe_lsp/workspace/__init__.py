@@ -1,0 +1,1 @@
+"""Many agent files: who is called what, and who calls whom. Pure: texts are handed in."""

@@ -1,0 +1,117 @@
+"""One agent file as its workspace sees it: what it says about itself and about others.
+
+This is all that is kept of a file that nobody has open, so it must be small and must not hold on to
+the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from axe_lsp.agentfile.check import check
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.parse import Parse
+from axe_lsp.agentfile.problem import Problem
+from axe_lsp.agentfile.schema import KeyPath
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.tree import ValueKind
+from axe_lsp.agentfile.values import decode
+from axe_lsp.workspace.places import Place
+
+SYNTAX = "syntax"
+SUB_AGENTS: KeyPath = ("sub_agents",)
+TASK_TYPES: KeyPath = ("task", "types")
+_NOWHERE = TextRange(0, 0)
+
+
+class Written(NamedTuple):
+    """A string in the file and where it stands, quotes included."""
+
+    value: str
+    range: TextRange
+
+
+class Reference(NamedTuple):
+    """One name in a list that names agents. `key` is the list's."""
+
+    name: str
+    range: TextRange
+    key: KeyPath
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFile:
+    """What is known of one file. `open` is there only while an editor has the file open."""
+
+    place: Place
+    name: Written | None
+    model: Written | None
+    description: str
+    references: tuple[Reference, ...]
+    inline_types: frozenset[str]
+    max_depth: int
+    problems: tuple[Problem, ...]
+    open: Lookup | None = None
+
+    @property
+    def uri(self) -> str:
+        return self.place.uri
+
+    @property
+    def sub_agents(self) -> tuple[str, ...]:
+        """The names of the agents that this one may call."""
+        return tuple(each.name for each in self.references if each.key == SUB_AGENTS)
+
+    @property
+    def start(self) -> TextRange:
+        """What to show when somebody goes to the agent."""
+        return self.name.range if self.name is not None else _NOWHERE
+
+
+def read_agent_file(place: Place, text: str, *, is_open: bool = False) -> AgentFile:
+    """What `text` says, and what is wrong with it. Never raises."""
+    parse = Parse(text)
+    lookup = Lookup(parse)
+    syntax = (Problem(SYNTAX, each.range, each.message, (), -2) for each in parse.problems)
+    description = lookup.decoded(("description",))
+    max_depth = lookup.decoded(("sub_agents_config", "max_depth"))
+    return AgentFile(
+        place=place,
+        name=_written(lookup, ("name",)),
+        model=_written(lookup, ("model",)),
+        description=description if isinstance(description, str) else "",
+        references=(*_names(lookup, SUB_AGENTS), *_names(lookup, TASK_TYPES)),
+        inline_types=frozenset(
+            path[2] for path in _paths(lookup) if path[:2] == ("task", "type") and len(path) > 2
+        ),
+        max_depth=max_depth if isinstance(max_depth, int) else 0,
+        problems=(*syntax, *check(parse, lookup)),
+        open=lookup if is_open else None,
+    )
+
+
+def _paths(lookup: Lookup) -> list[KeyPath]:
+    return [item.path for item in lookup.located] + [
+        table.path for table in lookup.parse.document.tables
+    ]
+
+
+def _written(lookup: Lookup, path: KeyPath) -> Written | None:
+    value = lookup.value(path)
+    decoded = lookup.decoded(path)
+    if value is None or not isinstance(decoded, str):
+        return None
+    return Written(decoded, value.range)
+
+
+def _names(lookup: Lookup, path: KeyPath) -> list[Reference]:
+    item = lookup.find(path)
+    if item is None or item.entry.value is None:
+        return []
+    text = lookup.parse.text
+    return [
+        Reference(name, each.range, path)
+        for each in item.entry.value.items
+        if each.kind is ValueKind.STRING and isinstance(name := decode(text, each), str)
+    ]

@@ -1,0 +1,63 @@
+"""The state of all agent files at one moment. Never changes; a change makes another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.places import Place, Places
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`closed` is what lies on the disk, `buffers` what editors have open and so what counts.
+
+    `names` maps a stem to the URIs of the files that define it, `callers` a name to the URIs of the
+    files that list it. Until the folders have been read once, `complete` is False and nothing can
+    be said about names that are missing.
+    """
+
+    places: Places = field(default_factory=Places)
+    closed: Mapping[str, AgentFile] = field(default_factory=dict)
+    buffers: Mapping[str, AgentFile] = field(default_factory=dict)
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    callers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    complete: bool = False
+    revision: int = 0
+
+    def file(self, uri: str) -> AgentFile | None:
+        """The file at `uri`; an open buffer wins over the disk."""
+        return self.buffers.get(uri) or self.closed.get(uri)
+
+    def files(self) -> Iterator[AgentFile]:
+        """Every file once."""
+        yield from self.buffers.values()
+        for uri, file in self.closed.items():
+            if uri not in self.buffers:
+                yield file
+
+    def agent(self, name: str, seen_from: Place) -> AgentFile | None:
+        """The file that `name` means in a file at `seen_from`.
+
+        Its own folder is looked in first, then the other folders of the workspace, then the user's.
+        """
+        candidates = self.agents(name, seen_from)
+        return candidates[0] if candidates else None
+
+    def agents(self, name: str, seen_from: Place) -> list[AgentFile]:
+        """All files that define `name`, the one that counts first."""
+        uris = self.names.get(name, ())
+        files = [file for uri in uris if (file := self.file(uri)) is not None]
+        return sorted(files, key=lambda file: _precedence(file.place, seen_from))
+
+    def visible(self, seen_from: Place) -> Iterator[AgentFile]:
+        """One file for each name, as seen from a file at `seen_from`, by name."""
+        for name in sorted(self.names):
+            file = self.agent(name, seen_from)
+            if file is not None:
+                yield file
+
+
+def _precedence(place: Place, seen_from: Place) -> tuple[bool, int, str]:
+    return place.folder != seen_from.folder, place.scope, place.uri

@@ -1,0 +1,164 @@
+"""The one writer of snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
+from axe_lsp.workspace.graph import entangled
+from axe_lsp.workspace.places import Places, Scope
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file's new text, or None if it is gone: deleted from the disk, or its buffer closed."""
+
+    uri: str
+    text: str | None
+    in_buffer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A new snapshot, and the URIs of the files about which it may say something new."""
+
+    snapshot: Snapshot
+    affected: frozenset[str]
+
+
+class Workspace:
+    """Holds the current snapshot and replaces it with every change.
+
+    A change of one file costs work on that file and on those that name it, whatever else there is:
+    the maps of names are copied only when the file's own names have changed.
+    """
+
+    def __init__(self, places: Places | None = None) -> None:
+        self.snapshot = Snapshot(places=places or Places())
+
+    def apply(self, changes: Sequence[Change], *, complete: bool | None = None) -> Update:
+        """Take in changes. `complete` tells that all folders have been read."""
+        before = self.snapshot
+        maps = _with_files(before, changes)
+        touched = tuple(_touched(before, maps, changes))
+        after = replace(
+            maps,
+            names=_with_names(before, touched),
+            callers=_with_callers(before, touched),
+            complete=before.complete if complete is None else complete,
+            revision=before.revision + 1,
+        )
+        self.snapshot = after
+        return Update(after, _affected(before, after, touched))
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """A file before and after; None where it does not exist."""
+
+    uri: str
+    old: AgentFile | None
+    new: AgentFile | None
+
+    @property
+    def appears_or_goes(self) -> bool:
+        return (self.old is None) != (self.new is None)
+
+    @property
+    def calls_others(self) -> bool:
+        """Whether its list of sub-agents is another one."""
+        old = self.old.sub_agents if self.old is not None else ()
+        return old != (self.new.sub_agents if self.new is not None else ())
+
+
+def _with_files(before: Snapshot, changes: Sequence[Change]) -> Snapshot:
+    on_disk = [change for change in changes if not change.in_buffer]
+    in_buffers = [change for change in changes if change.in_buffer]
+    return replace(
+        before,
+        closed=_put(before.places, before.closed, on_disk),
+        buffers=_put(before.places, before.buffers, in_buffers),
+    )
+
+
+def _put(
+    places: Places, files: Mapping[str, AgentFile], changes: Sequence[Change]
+) -> Mapping[str, AgentFile]:
+    if not changes:
+        return files
+    changed = dict(files)
+    for change in changes:
+        if change.text is None:
+            changed.pop(change.uri, None)
+        else:
+            place = places.locate(change.uri)
+            changed[change.uri] = read_agent_file(place, change.text, is_open=change.in_buffer)
+    return changed
+
+
+def _touched(before: Snapshot, after: Snapshot, changes: Sequence[Change]) -> Iterator[_Touched]:
+    for uri in dict.fromkeys(change.uri for change in changes):
+        old, new = before.file(uri), after.file(uri)
+        if old is not new:
+            yield _Touched(uri, old, new)
+
+
+def _with_names(before: Snapshot, touched: Sequence[_Touched]) -> Mapping[str, tuple[str, ...]]:
+    moved = [each for each in touched if each.appears_or_goes]
+    if not moved:
+        return before.names
+    names = dict(before.names)
+    for each in moved:
+        place = before.places.locate(each.uri)
+        if place.scope is Scope.LOOSE:
+            continue
+        others = tuple(uri for uri in names.pop(place.stem, ()) if uri != each.uri)
+        defined = others if each.new is None else (*others, each.uri)
+        if defined:
+            names[place.stem] = defined
+    return names
+
+
+def _with_callers(before: Snapshot, touched: Sequence[_Touched]) -> Mapping[str, frozenset[str]]:
+    callers: dict[str, frozenset[str]] | None = None
+    for each in touched:
+        old, new = _listed(each.old), _listed(each.new)
+        if old == new:
+            continue
+        callers = dict(before.callers) if callers is None else callers
+        for name in old - new:
+            rest = callers.pop(name) - {each.uri}
+            if rest:
+                callers[name] = rest
+        for name in new - old:
+            callers[name] = callers.get(name, frozenset()) | {each.uri}
+    return before.callers if callers is None else callers
+
+
+def _listed(file: AgentFile | None) -> frozenset[str]:
+    return frozenset(each.name for each in file.references) if file is not None else frozenset()
+
+
+def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) -> frozenset[str]:
+    if before.complete != after.complete:
+        return frozenset(file.uri for file in after.files())
+    affected: set[str] = set()
+    for each in touched:
+        affected.add(each.uri)
+        if each.appears_or_goes:
+            affected |= after.callers.get(before.places.locate(each.uri).stem, frozenset())
+        if each.appears_or_goes or each.calls_others:
+            affected |= _on_cycles(before, each) | _on_cycles(after, each)
+    return frozenset(uri for uri in affected if after.file(uri) is not None)
+
+
+def _on_cycles(snapshot: Snapshot, touched: _Touched) -> set[str]:
+    """The files on cycles through this one, or through one that it puts in the shade."""
+    place = snapshot.places.locate(touched.uri)
+    named_alike = {file.uri: file for file in snapshot.agents(place.stem, place)}
+    itself = snapshot.file(touched.uri)
+    if itself is not None:
+        named_alike[itself.uri] = itself
+    return set[str]().union(*(entangled(snapshot, file) for file in named_alike.values()))

@@ -1,0 +1,90 @@
+"""What is explained, and where."""
+
+from __future__ import annotations
+
+import pytest
+
+from axe_lsp.features.hover import hover
+from support.fixture import open_fixture
+
+
+def hovered(fixture: str, *, complete: bool = True) -> tuple[str, str] | None:
+    """The text that the explanation belongs to, and the explanation."""
+    opened = open_fixture(fixture, complete=complete)
+    found = hover(opened.snapshot, opened.file, opened.offset)
+    return (found.range.of(opened.text), found.markdown) if found is not None else None
+
+
+def markdown(fixture: str) -> str:
+    found = hovered(fixture)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[sub_agents_config]\nmax_<|>depth = 3",
+        "sub_agents_config.max_<|>depth = 3",
+        "sub_agents_config = { max_<|>depth = 3 }",
+    ],
+)
+def test_a_key_however_it_is_written(text: str) -> None:
+    found = hovered(text)
+    assert found is not None
+    assert found[0] == "max_depth"
+    assert found[1].startswith("**`sub_agents_config.max_depth`** · integer")
+    assert "Default: `3`. From 0 to 5." in found[1]
+
+
+def test_a_number_explains_its_key() -> None:
+    assert markdown("[sub_agents_config]\nmax_depth = <|>3").startswith(
+        "**`sub_agents_config.max_depth`**"
+    )
+
+
+def test_a_header() -> None:
+    assert markdown("[sub_ag<|>ents_config]").startswith("**`sub_agents_config`** · table")
+
+
+def test_extensions_say_that_axe_ignores_them() -> None:
+    assert "axe loads the file and ignores this key" in markdown('[isolation]\nmo<|>de = "inline"')
+
+
+def test_an_agent_shows_its_card() -> None:
+    found = hovered("""
+        --- parent.toml
+        sub_agents = ["li<|>nt"]
+        --- user: lint.toml
+        model = "openai/gpt-5"
+        description = "Checks style"
+        sub_agents = ["fix"]
+    """)
+    assert found is not None
+    assert found[0] == '"lint"'
+    assert found[1] == (
+        "**lint** · agent of the user\n\nChecks style\n\n"
+        "- model: `openai/gpt-5`\n- may call: `fix`\n- ⚠ has errors: calling it will fail"
+    )
+
+
+def test_a_missing_agent_shows_where_it_was_looked_for() -> None:
+    assert markdown('sub_agents = ["li<|>nt"]') == (
+        'No agent file defines "lint". Looked in:\n\n'
+        "- `file:///home/user/.config/axe/agents`\n- `file:///project/axe/agents`"
+    )
+
+
+def test_nothing_is_said_about_missing_agents_before_the_folders_are_read() -> None:
+    assert hovered('sub_agents = ["li<|>nt"]', complete=False) is None
+
+
+def test_tools_and_their_aliases() -> None:
+    assert markdown('tools = ["ba<|>sh"]').startswith("**`run_command`** · tool")
+
+
+@pytest.mark.parametrize(
+    "text", ["# na<|>me", 'system_prompt = "na<|>me"', "foo<|> = 1", "\n<|>\n", 'name = <|>"x']
+)
+def test_where_there_is_nothing_to_say(text: str) -> None:
+    assert hovered(text) is None

@@ -1,0 +1,66 @@
+"""Workspaces as one string: several files, `<|>` where the cursor is.
+
+    --- parent.toml
+    sub_agents = ["<|>"]
+    --- user: lint.toml
+    name = "lint"
+
+Files lie in the agents folder of a workspace, those marked `user:` in the user's own. A fixture
+without a `---` line is one file, `main.toml`. The file with the cursor, else the first, is open.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.places import Places
+from axe_lsp.workspace.snapshot import Snapshot
+from axe_lsp.workspace.workspace import Change, Workspace
+from support.carets import dedented
+
+CURSOR = "<|>"
+FOLDER = "file:///project/axe/agents"
+USER_FOLDER = "file:///home/user/.config/axe/agents"
+PLACES = Places(user_folder=USER_FOLDER)
+
+
+@dataclass(frozen=True)
+class Fixture:
+    snapshot: Snapshot
+    file: AgentFile
+    offset: int
+
+    @property
+    def text(self) -> str:
+        assert self.file.open is not None
+        return self.file.open.parse.text
+
+
+def uri_of(header: str) -> str:
+    scope, _, name = header.rpartition(":")
+    return f"{USER_FOLDER if scope.strip() == 'user' else FOLDER}/{name.strip()}"
+
+
+def files_of(fixture: str) -> dict[str, str]:
+    """URI to text, markers included."""
+    pieces = re.split(r"^--- (.*)\n", dedented(fixture), flags=re.MULTILINE)
+    if len(pieces) == 1:
+        return {uri_of("main.toml"): pieces[0]}
+    return {uri_of(head): text for head, text in zip(pieces[1::2], pieces[2::2], strict=True)}
+
+
+def open_fixture(fixture: str, *, complete: bool = True) -> Fixture:
+    files = files_of(fixture)
+    opened = next((uri for uri, text in files.items() if CURSOR in text), next(iter(files)))
+    offset = max(files[opened].find(CURSOR), 0)
+    texts = {uri: text.replace(CURSOR, "") for uri, text in files.items()}
+    workspace = Workspace(PLACES)
+    workspace.apply([Change(uri, text) for uri, text in texts.items()])
+    snapshot = workspace.apply(
+        [Change(opened, texts[opened], in_buffer=True)], complete=complete
+    ).snapshot
+    file = snapshot.file(opened)
+    assert file is not None
+    return Fixture(snapshot, file, offset)

@@ -1,0 +1,130 @@
+"""Whatever happens to files and buffers, the workspace knows what a fresh one would know."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.workspace.places import Scope
+from axe_lsp.workspace.snapshot import Snapshot
+from axe_lsp.workspace.workspace import Change, Update, Workspace
+from support.fixture import FOLDER, PLACES, USER_FOLDER, open_fixture
+
+NAMES = ["a", "b", "c", "d"]
+FOLDERS = [FOLDER, USER_FOLDER, "file:///other/.axe/agents", "file:///loose"]
+URIS = [f"{folder}/{name}.toml" for folder in FOLDERS for name in NAMES]
+
+
+def agent(names: list[str]) -> str:
+    listed = ", ".join(f'"{name}"' for name in names)
+    return f'name = "x"\nmodel = "openai/gpt"\nsub_agents = [{listed}]\n'
+
+
+TEXTS = st.lists(st.sampled_from(NAMES), max_size=3).map(agent) | st.just("name = ")
+CHANGES = st.builds(Change, st.sampled_from(URIS), TEXTS | st.none(), st.booleans())
+
+
+def applied(changes: list[Change]) -> tuple[Workspace, list[Update]]:
+    workspace = Workspace(PLACES)
+    return workspace, [workspace.apply([change], complete=True) for change in changes]
+
+
+def final(changes: list[Change]) -> list[Change]:
+    """What is left of a history: the last text of each file and of each buffer."""
+    last = {(change.uri, change.in_buffer): change for change in changes}
+    return [change for change in last.values() if change.text is not None]
+
+
+def seen(snapshot: Snapshot) -> dict[str, object]:
+    """Everything that anybody can learn from a snapshot."""
+    found: dict[str, object] = {
+        "names": {name: sorted(uris) for name, uris in snapshot.names.items()},
+        "callers": dict(snapshot.callers),
+    }
+    for file in snapshot.files():
+        found[file.uri] = (file.place, file.references, diagnostics(snapshot, file))
+        found[f"{file.uri} sees"] = [each.uri for each in snapshot.visible(file.place)]
+    return found
+
+
+@given(st.lists(CHANGES, max_size=12))
+def test_any_sequence_of_changes_equals_a_fresh_build(changes: list[Change]) -> None:
+    workspace, _ = applied(changes)
+    fresh = Workspace(PLACES)
+    fresh.apply(final(changes), complete=True)
+    assert seen(workspace.snapshot) == seen(fresh.snapshot)
+
+
+@given(st.lists(CHANGES, min_size=1, max_size=12))
+def test_files_that_are_not_affected_have_the_diagnostics_that_they_had(
+    changes: list[Change],
+) -> None:
+    workspace, _ = applied(changes[:-1])
+    before = workspace.snapshot
+    update = workspace.apply([changes[-1]], complete=True)
+    if not before.complete:
+        return
+    for file in update.snapshot.files():
+        if file.uri not in update.affected:
+            assert diagnostics(before, file) == diagnostics(update.snapshot, file)
+
+
+@given(st.lists(CHANGES, max_size=8), CHANGES)
+def test_a_snapshot_never_changes(changes: list[Change], last: Change) -> None:
+    workspace, _ = applied(changes)
+    snapshot = workspace.snapshot
+    before = seen(snapshot)
+    workspace.apply([last])
+    assert seen(snapshot) == before
+
+
+def test_an_agent_that_appears_or_goes_affects_those_that_name_it() -> None:
+    workspace = Workspace(PLACES)
+    parent, child = f"{FOLDER}/a.toml", f"{FOLDER}/b.toml"
+    workspace.apply([Change(parent, agent(["b"]))], complete=True)
+    assert workspace.apply([Change(child, agent([]))]).affected == {parent, child}
+    assert workspace.apply([Change(child, None)]).affected == {parent}
+
+
+def test_typing_in_a_prompt_affects_nobody_else() -> None:
+    workspace = Workspace(PLACES)
+    uris = [f"{FOLDER}/{name}.toml" for name in NAMES]
+    workspace.apply([Change(uri, agent(NAMES)) for uri in uris], complete=True)
+    before = workspace.snapshot
+    text = agent(NAMES) + 'system_prompt = "more"\n'
+    update = workspace.apply([Change(uris[0], text, in_buffer=True)])
+    assert update.affected == {uris[0]}
+    assert update.snapshot.names is before.names
+    assert update.snapshot.callers is before.callers
+    assert update.snapshot.closed is before.closed
+
+
+def test_a_buffer_wins_over_the_disk_until_it_is_closed() -> None:
+    workspace = Workspace(PLACES)
+    uri = f"{FOLDER}/a.toml"
+    workspace.apply([Change(uri, agent([]))])
+    workspace.apply([Change(uri, agent(["b"]), in_buffer=True)])
+    workspace.apply([Change(uri, agent(["c"]))])
+    file = workspace.snapshot.file(uri)
+    assert file is not None
+    assert file.sub_agents == ("b",)
+    workspace.apply([Change(uri, None, in_buffer=True)])
+    file = workspace.snapshot.file(uri)
+    assert file is not None
+    assert file.sub_agents == ("c",)
+
+
+def test_only_open_files_hold_on_to_their_text() -> None:
+    opened = open_fixture("--- a.toml\nname<|>\n--- b.toml\n")
+    kept = {file.place.stem: file.open is not None for file in opened.snapshot.files()}
+    assert kept == {"a": True, "b": False}
+
+
+def test_scopes_follow_from_the_place() -> None:
+    assert PLACES.locate(f"{FOLDER}/a.toml").scope is Scope.WORKSPACE
+    assert PLACES.locate(f"{USER_FOLDER}/a.toml").scope is Scope.USER
+    assert PLACES.locate("file:///p/a.toml").scope is Scope.LOOSE
+    assert PLACES.locate(f"{FOLDER}/notes.md").scope is Scope.LOOSE
+    assert PLACES.locate("untitled:Untitled-1").scope is Scope.LOOSE
+    assert PLACES.locate(f"{FOLDER}/my%20agent.toml").stem == "my agent"
