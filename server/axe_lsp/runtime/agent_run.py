@@ -7,7 +7,7 @@ and every run that began has ended when the events stop.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
@@ -28,12 +28,10 @@ from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.loop import Surroundings, converse
 from axe_lsp.runtime.memory import append_memory
-from axe_lsp.runtime.prepare import Prepared, own_timeout, prepare
+from axe_lsp.runtime.prepare import Prepared, Resolve, own_timeout, prepare
 from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.runs import Order, RunResult
-
-Resolve = Callable[[str, Path], AgentDefinition]
-"""The agent of a name, looked up from a folder on. Raises ConfigError."""
+from axe_lsp.runtime.unsupported import unsupported_warning
 
 OnReady = Callable[[Prepared], None]
 """Told about a root run when all is ready and the first request is about to be sent."""
@@ -44,7 +42,7 @@ class Tree:
     """What a root run and all runs below it share.
 
     `warn` takes what everybody should know, `note` a line for a log. `live` holds the runs that
-    are going on, by id.
+    are going on, by id; `warned` the agents that somebody has been warned about.
     """
 
     resolve: Resolve
@@ -56,6 +54,7 @@ class Tree:
     warn: Callable[[str], None]
     note: Callable[[str], None]
     live: dict[str, AgentRun]
+    warned: set[str] = field(default_factory=set)
     on_ready: OnReady | None = None
 
 
@@ -146,6 +145,11 @@ class AgentRun:
             self._scope.deadline = anyio.current_time() + self._timeout
 
     def _report(self, prepared: Prepared) -> None:
+        agent = self._order.ids.agent
+        missing = unsupported_warning(agent, prepared.definition)
+        if missing and agent not in self._tree.warned:
+            self._tree.warned.add(agent)
+            self._tree.warn(missing)
         for text in prepared.prompt.warnings:
             self._warn(text)
         for text in prepared.prompt.notes:

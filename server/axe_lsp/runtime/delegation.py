@@ -10,8 +10,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import anyio
-
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import RunError
@@ -24,9 +22,6 @@ CALL_AGENT = "call_agent"
 
 Start = Callable[[Order], Awaitable[RunResult]]
 """Makes a run. Raises RunError when the run fails."""
-
-Execute = Callable[[ToolCall], Awaitable[ToolResult]]
-"""Executes one tool call. Failures are results, never exceptions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,28 +84,6 @@ async def call_agent(call: ToolCall, delegator: Delegator, start: Start) -> Tool
     except RunError as error:
         result = ToolResult(call.id, _failure(error, order.ids.agent), is_error=True)
     return ToolOutcome(result, order.ids.run_id)
-
-
-async def execute_calls(
-    calls: Sequence[ToolCall], execute: Execute, parallel: bool, max_concurrent: int = 0
-) -> tuple[ToolResult, ...]:
-    """Execute the calls of one answer; results keep the order of the calls (001-8.2, 11).
-
-    No call cancels another one, since failures are results. A cancelled run cancels them all.
-    """
-    if len(calls) == 1 or not parallel:
-        return tuple([await execute(call) for call in calls])
-    results: list[ToolResult | None] = [None] * len(calls)
-    gate = anyio.Semaphore(max_concurrent or len(calls))
-
-    async def execute_at(index: int) -> None:
-        async with gate:
-            results[index] = await execute(calls[index])
-
-    async with anyio.create_task_group() as tasks:
-        for index in range(len(calls)):
-            tasks.start_soon(execute_at, index)
-    return tuple(result for result in results if result is not None)
 
 
 def user_message(task: str, context: str) -> str:

@@ -11,16 +11,15 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
-from axe_lsp.runtime.agent_run import AgentRun, OnReady, Resolve, Tree
+from axe_lsp.runtime.agent_run import AgentRun, OnReady, Tree
 from axe_lsp.runtime.events import EventSink
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.journal import Journal
-from axe_lsp.runtime.prepare import Prepared, prepare
+from axe_lsp.runtime.prepare import Prepared, Resolve, prepare_request
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
 from axe_lsp.runtime.providers.replay import NamedReplays
 from axe_lsp.runtime.runs import RunRequest, RunResult, root_order
-from axe_lsp.runtime.user_config import load_user_config
 
 
 def always(_: Prepared) -> bool:
@@ -108,10 +107,7 @@ class Engine:
 
         Raises RunError.
         """
-        order = root_order(request, self._workspace)
-        definition = self._resolve(request.agent, self._workspace)
-        load_user_config(self._environment)
-        return prepare(order, definition, self._workspace, self._environment)
+        return prepare_request(request, self._resolve, self._workspace, self._environment)
 
     def _tree(self, on_ready: OnReady | None) -> Tree:
         return Tree(

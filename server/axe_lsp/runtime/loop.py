@@ -5,6 +5,7 @@ What the next step is, `conversation` decides. Here it is awaited.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,7 +19,6 @@ from axe_lsp.runtime.delegation import (
     Start,
     ToolOutcome,
     call_agent,
-    execute_calls,
 )
 from axe_lsp.runtime.events import TextDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd
 from axe_lsp.runtime.journal import Journal
@@ -58,6 +58,32 @@ async def converse(conversation: Conversation, around: Surroundings) -> None:
         execute = partial(_execute, around, conversation.turns)
         results = await execute_calls(calls, execute, config.parallel, config.max_concurrent)
         conversation.deliver(results)
+
+
+async def execute_calls(
+    calls: Sequence[ToolCall],
+    execute: Callable[[ToolCall], Awaitable[ToolResult]],
+    parallel: bool,
+    max_concurrent: int = 0,
+) -> tuple[ToolResult, ...]:
+    """Execute the calls of one answer; results keep the order of the calls (001-8.2, 11).
+
+    No call cancels another one, since `execute` returns failures as results. A cancelled run
+    cancels them all.
+    """
+    if len(calls) == 1 or not parallel:
+        return tuple([await execute(call) for call in calls])
+    results: list[ToolResult | None] = [None] * len(calls)
+    gate = anyio.Semaphore(max_concurrent or len(calls))
+
+    async def execute_at(index: int) -> None:
+        async with gate:
+            results[index] = await execute(calls[index])
+
+    async with anyio.create_task_group() as tasks:
+        for index in range(len(calls)):
+            tasks.start_soon(execute_at, index)
+    return tuple(result for result in results if result is not None)
 
 
 async def _turn(conversation: Conversation, around: Surroundings) -> tuple[ToolCall, ...]:

@@ -5,6 +5,7 @@ The same for roots and children, and what `--dry-run` and previews show.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,11 @@ from axe_lsp.runtime.errors import AgentError
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.messages import Message, Request
 from axe_lsp.runtime.prompt import Prompt, build_prompt
-from axe_lsp.runtime.runs import Order
+from axe_lsp.runtime.runs import Order, RunRequest, root_order
+from axe_lsp.runtime.user_config import load_user_config
+
+Resolve = Callable[[str, Path], AgentDefinition]
+"""The agent of a name, looked up from a folder on. Raises ConfigError."""
 
 DEFAULT_TIMEOUT = 120.0
 """Seconds that a root run may take if nobody says otherwise (001-5.1)."""
@@ -52,6 +57,16 @@ def prepare(
     return Prepared(
         order, definition, model, prompt, request, max_depth, own_timeout(order, definition)
     )
+
+
+def prepare_request(
+    request: RunRequest, resolve: Resolve, workspace: Path, environment: Environment
+) -> Prepared:
+    """What a root run would send first. Needs no key. Raises ConfigError or AgentError."""
+    order = root_order(request, workspace)
+    definition = resolve(request.agent, workspace)
+    load_user_config(environment)
+    return prepare(order, definition, workspace, environment)
 
 
 def own_timeout(order: Order, definition: AgentDefinition) -> float | None:

@@ -83,6 +83,14 @@ def load_user_config(environment: Environment) -> UserConfig:
     return UserConfig(_providers(document), environment)
 
 
+def known_secrets(environment: Environment) -> frozenset[str]:
+    """Every key that is known; a broken config.toml does not hide those of the environment."""
+    try:
+        return load_user_config(environment).secrets()
+    except ConfigError:
+        return UserConfig({}, environment).secrets()
+
+
 def _providers(document: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
     providers = document.get("providers", {})
     _require(providers, Mapping, "providers", "a table")

@@ -23,7 +23,7 @@ from axe_lsp.runtime.recording import (
 )
 from axe_lsp.runtime.recording_file import load_recording
 from axe_lsp.runtime.redaction import redact
-from axe_lsp.runtime.user_config import load_user_config
+from axe_lsp.runtime.user_config import known_secrets
 
 _WORDS = re.compile(r"\S+\s*|\s+")
 
@@ -52,7 +52,7 @@ class Replay:
 
     async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
         """The recorded answer. Raises ProviderError when the request is not the recorded one."""
-        request = _Compared(exchange, load_user_config(self._environment).secrets())
+        request = _Compared(exchange, known_secrets(self._environment))
         turn = self._recorded_turn(request)
         await self._play(turn, on_text)
         if isinstance(turn.answer, RecordedError):

@@ -1,0 +1,183 @@
+"""`axe-lsp agents`: the agents that can be run from here."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.cli.arguments import Parser
+from axe_lsp.runtime.agent_files import AgentFolders, check_name, search_folders
+from axe_lsp.runtime.errors import ConfigError, RunError
+from axe_lsp.runtime.folders import config_folder
+from axe_lsp.runtime.preview import shown_number
+
+SCAFFOLD = """\
+name = {name}
+description = ""
+
+# Who answers, as provider/model-name
+model = "provider/model-name"
+
+# What the agent is told in every conversation
+# system_prompt = ""
+
+# A SKILL.md to add to it; a relative path starts at the configuration folder
+# skill = ""
+
+# Text files to show to the agent: globs, relative to workdir
+# files = []
+
+# Where it works; otherwise the folder that it is started in
+# workdir = ""
+
+# Agents that it may call
+# sub_agents = []
+
+# [sub_agents_config]
+# max_depth = 3
+# parallel = true
+# timeout = 120
+
+# [memory]
+# enabled = false
+# path = ""
+# last_n = 10
+# max_entries = 100
+
+# [params]
+# temperature = 0.3
+# max_tokens = 4096
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """List, show, create or edit agents."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return 0
+    try:
+        return int(_COMMANDS[options.command](options))
+    except (RunError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _list(options: argparse.Namespace) -> int:
+    """One line per agent. Files that hold none are left out; `axe-lsp check` tells about them."""
+    definitions = [
+        agent for _, _, agent in _folders(options).list() if isinstance(agent, AgentDefinition)
+    ]
+    for agent in sorted(definitions, key=lambda agent: agent.name):
+        print(f"{agent.name} - {agent.description}" if agent.description else agent.name)
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    for label, value in _facts(_folders(options).resolve(options.agent)):
+        print(f"{label + ':':<16}{value}")
+    return 0
+
+
+def _init(options: argparse.Namespace) -> int:
+    check_name(options.agent)
+    path = _folder_for_new(options) / f"{options.agent}.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(SCAFFOLD.format(name=quoted(options.agent)))
+    except FileExistsError:
+        raise ConfigError(f"agent config already exists: {path}") from None
+    print(path)
+    return 0
+
+
+def _edit(options: argparse.Namespace) -> int:
+    editor = os.environ.get("EDITOR")
+    if not editor:
+        raise ConfigError("$EDITOR environment variable is not set")
+    path = _folders(options).find(options.agent)
+    command = [*shlex.split(editor), str(path)]
+    return subprocess.run(command, check=False).returncode  # noqa: S603 - the user's own editor
+
+
+_COMMANDS = {"list": _list, "show": _show, "init": _init, "edit": _edit}
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="axe-lsp agents", description="The agents that can be run from here.")
+    parser.add_argument("--agents-dir", metavar="DIR", help="search this folder first")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, help_ in (
+        ("list", "list all agents"),
+        ("show", "show what an agent's file says"),
+        ("init", "create a new agent file"),
+        ("edit", "open an agent file in $EDITOR"),
+    ):
+        command = commands.add_parser(name, help=help_, description=help_.capitalize() + ".")
+        command.add_argument(
+            "--agents-dir", metavar="DIR", default=argparse.SUPPRESS, help="search DIR first"
+        )
+        if name != "list":
+            command.add_argument("agent", help="name of the agent, which is its file's")
+    return parser
+
+
+def _folders(options: argparse.Namespace) -> AgentFolders:
+    agents_dir = Path(options.agents_dir) if options.agents_dir else None
+    return AgentFolders(search_folders([Path.cwd()], os.environ, agents_dir))
+
+
+def _folder_for_new(options: argparse.Namespace) -> Path:
+    """Where a new agent goes: the named folder, else the project's if it has one, else the user's."""
+    if options.agents_dir:
+        return Path(options.agents_dir)
+    for name in ("axe", ".axe"):
+        local = Path.cwd() / name / "agents"
+        if local.is_dir():
+            return local
+    return config_folder(os.environ) / "agents"
+
+
+def _facts(agent: AgentDefinition) -> list[tuple[str, str]]:
+    """What axe shows of an agent: what is set, in its order and its words."""
+    facts = [
+        ("Name", agent.name),
+        ("Description", agent.description),
+        ("Model", agent.model),
+        ("System Prompt", agent.system_prompt),
+        ("Skill", agent.skill),
+        ("Files", ", ".join(agent.files)),
+        ("Workdir", agent.workdir),
+        ("Timeout", str(agent.timeout or "")),
+        ("Tools", ", ".join(agent.tools)),
+        *_delegation_facts(agent),
+        ("Memory Enabled", "true" if agent.memory.enabled else ""),
+        ("Memory Path", agent.memory.path),
+        ("Memory LastN", str(agent.memory.last_n or "")),
+        ("Memory MaxEntries", str(agent.memory.max_entries or "")),
+        ("Temperature", shown_number(agent.params.temperature) if agent.params.temperature else ""),
+        ("Max Tokens", str(agent.params.max_tokens or "")),
+    ]
+    return [(label, value) for label, value in facts if value]
+
+
+def _delegation_facts(agent: AgentDefinition) -> list[tuple[str, str]]:
+    if not agent.sub_agents:
+        return []
+    config = agent.sub_agents_config
+    return [
+        ("Sub-Agents", ", ".join(agent.sub_agents)),
+        ("Max Depth", str(config.max_depth)),
+        ("Parallel", "true" if config.parallel else "false"),
+        # axe M7 says `Timeout`, which since 1.7 may also be the agent's own.
+        ("Sub-Agent Timeout" if agent.timeout else "Timeout", str(config.timeout)),
+    ]

@@ -1,0 +1,171 @@
+"""A run that is really made: the engine, what the user sees of it, and its recording."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from axe_lsp.cli.verbose import VerboseLog
+from axe_lsp.runtime.engine import Engine
+from axe_lsp.runtime.errors import ConfigError, RunError
+from axe_lsp.runtime.events import Event, TextDelta
+from axe_lsp.runtime.prepare import Prepared, Resolve
+from axe_lsp.runtime.providers.provider import Provider, ProviderHook
+from axe_lsp.runtime.providers.replay import Replay
+from axe_lsp.runtime.recorder import Recorder
+from axe_lsp.runtime.recording_file import load_recording, save_recording
+from axe_lsp.runtime.runs import RunRequest, RunResult, new_run_id
+from axe_lsp.runtime.user_config import known_secrets
+
+
+def run_live(
+    request: RunRequest, workspace: Path, resolve: Resolve, options: argparse.Namespace
+) -> int:
+    """Run an agent and print its answer; returns the exit code. Raises RunError."""
+    recorders: list[Recorder] = []
+    hook = _provider_hook(options.replay, options.record, recorders)
+    try:
+        return asyncio.run(_run(request, workspace, resolve, options, hook))
+    finally:
+        # Also what led to a failure, or to Ctrl-C, is worth a recording.
+        for recorder in recorders:
+            _save(options.record, recorder)
+
+
+async def _run(
+    request: RunRequest,
+    workspace: Path,
+    resolve: Resolve,
+    options: argparse.Namespace,
+    hook: ProviderHook,
+) -> int:
+    run_id = new_run_id()
+    display = _Display(options)
+    engine = Engine(
+        resolve=resolve,
+        workspace=workspace,
+        emit=display.event,
+        streams=display.streams,
+        provider_hook=hook,
+        warn=lambda text: print(f"Warning: {text}", file=sys.stderr),
+        note=display.note,
+    )
+    display.on_broken_pipe = lambda: engine.cancel(run_id)
+    async with engine:
+        try:
+            result = await engine.run(request, run_id, on_ready=display.ready)
+        except RunError:
+            display.failed()
+            raise
+    display.finished(result)
+    return 0
+
+
+class _Display:
+    """What the user sees: the answer on standard output, the rest on standard error."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._json = options.json
+        self._stream = options.stream or sys.stdout.isatty()
+        self._log = VerboseLog() if options.verbose else None
+        self._written = ""
+        self._broken = False
+        self.on_broken_pipe: Callable[[], object] = lambda: None
+
+    def streams(self, prepared: Prepared) -> bool:
+        """Whether text is shown as it is written: an answer without tools, and not as JSON."""
+        wanted = self._stream or prepared.definition.stream
+        return bool(wanted and not self._json and not prepared.request.tools)
+
+    def ready(self, prepared: Prepared) -> None:
+        """The first request is about to be sent."""
+        if self._log:
+            self._log.ready(prepared)
+
+    def event(self, event: Event) -> None:
+        """Something happened."""
+        if self._log:
+            self._log.event(event)
+        if isinstance(event, TextDelta) and event.run.depth == 0 and not self._broken:
+            self._write(event.delta)
+
+    def note(self, line: str) -> None:
+        """Something for those who want to know everything."""
+        if self._log:
+            print(line, file=sys.stderr)
+
+    def finished(self, result: RunResult) -> None:
+        """The answer is there."""
+        if self._log:
+            self._log.finished(result)
+        if self._json:
+            print(_as_json(result))
+        elif not self._written:
+            sys.stdout.write(result.content)
+            self._written = result.content
+        self._end_line()
+
+    def failed(self) -> None:
+        """There will be no answer."""
+        if self._broken:
+            raise BrokenPipeError
+        self._end_line()
+        if self._log:
+            self._log.failed()
+
+    def _write(self, text: str) -> None:
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:  # Nobody reads on, so nobody needs the rest.
+            self._broken = True
+            self.on_broken_pipe()
+        self._written = text
+
+    def _end_line(self) -> None:
+        """Leave a terminal at the start of a line; pipes get the answer as it is, as in axe."""
+        if self._written and not self._written.endswith("\n") and sys.stdout.isatty():
+            print()
+
+
+def _as_json(result: RunResult) -> str:
+    envelope = {
+        "content": result.content,
+        "duration_ms": result.duration_ms,
+        "input_tokens": result.input_tokens,
+        "model": result.model,
+        "output_tokens": result.output_tokens,
+        "stop_reason": result.stop_reason,
+        "tool_calls": result.tool_calls,
+    }
+    return json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
+
+
+def _provider_hook(
+    replay: Path | None, record: Path | None, recorders: list[Recorder]
+) -> ProviderHook:
+    """Replaying stands in for the provider, recording listens to whoever answers."""
+    recording = load_recording(replay) if replay else None
+    if record and not record.absolute().parent.is_dir():
+        raise ConfigError(f"failed to write recording: {record.absolute().parent} is no folder")
+
+    def hook(provider: Provider) -> Provider:
+        answering = Replay(recording, os.environ) if recording else provider
+        if not record:
+            return answering
+        recorders.append(Recorder(answering))
+        return recorders[-1]
+
+    return hook
+
+
+def _save(path: Path, recorder: Recorder) -> None:
+    try:
+        save_recording(path, recorder.recording(known_secrets(os.environ)))
+    except OSError as error:
+        raise ConfigError(f"failed to write recording: {error}") from error

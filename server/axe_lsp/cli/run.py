@@ -1,0 +1,109 @@
+"""`axe-lsp run`: one agent, from the command line, compatible with `axe run`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import stat
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.cli.arguments import Parser
+from axe_lsp.runtime.agent_files import AgentFolders, search_folders
+from axe_lsp.runtime.errors import AgentError, ConfigError, RunError
+from axe_lsp.runtime.plain_text import decode
+from axe_lsp.runtime.prepare import Resolve, prepare_request
+from axe_lsp.runtime.preview import dry_run_text
+from axe_lsp.runtime.runs import RunRequest
+from axe_lsp.runtime.unsupported import unsupported_warning
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run an agent; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        workspace = _workspace()
+        resolve = agent_resolver(workspace, options.agents_dir)
+        request = _request(options)
+        if options.dry_run:
+            _dry_run(request, workspace, resolve)
+            return 0
+        # Imported late, so that `--dry-run` and `--help` do not wait for an event loop.
+        from axe_lsp.cli.live_run import run_live  # noqa: PLC0415
+
+        return run_live(request, workspace, resolve, options)
+    except RunError as error:
+        print(error, file=sys.stderr)
+        return int(error.exit_code)
+
+
+def agent_resolver(workspace: Path, agents_dir: str | None = None) -> Resolve:
+    """Finds agents on disk, from a folder on, then from the workspace on."""
+
+    def resolve(name: str, base: Path) -> AgentDefinition:
+        folders = search_folders(
+            [base, workspace], os.environ, Path(agents_dir) if agents_dir else None
+        )
+        return AgentFolders(folders).resolve(name)
+
+    return resolve
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="axe-lsp run", description="Run an agent and print its answer.")
+    add = parser.add_argument
+    add("agent", help="name of the agent, which is its file's")
+    add("-p", "--prompt", metavar="TEXT", help="what to tell the agent, instead of standard input")
+    add("--model", metavar="PROVIDER/NAME", default="", help="instead of the agent's own model")
+    add("--skill", metavar="PATH", default="", help="instead of the agent's own skill")
+    add("--workdir", metavar="DIR", default="", help="instead of the agent's own workdir")
+    add("--timeout", metavar="SECONDS", type=int, help="how long the run may take (default 120)")
+    add("--agents-dir", metavar="DIR", help="search this folder for agents first")
+    add("--dry-run", action="store_true", help="show what would be sent, and send nothing")
+    add("--json", action="store_true", help="print the answer and its cost as JSON")
+    add("--stream", action="store_true", help="print the answer while it is being written")
+    add("-v", "--verbose", action="store_true", help="tell on standard error what is going on")
+    add("--record", metavar="FILE", type=Path, help="write requests and answers to FILE")
+    add("--replay", metavar="FILE", type=Path, help="take the answers from a recording")
+    return parser
+
+
+def _request(options: argparse.Namespace) -> RunRequest:
+    return RunRequest(
+        agent=options.agent,
+        task=_standard_input() if options.prompt is None else options.prompt,
+        model=options.model,
+        skill=options.skill,
+        workdir=options.workdir,
+        timeout=options.timeout,
+    )
+
+
+def _workspace() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        message = "failed to get working directory: it has been deleted; change to another folder"
+        raise ConfigError(message) from None
+
+
+def _standard_input() -> str:
+    """What is piped in. A terminal and the null device are no input, as in axe."""
+    if sys.stdin is None:
+        return ""
+    try:
+        if stat.S_ISCHR(os.fstat(sys.stdin.fileno()).st_mode):
+            return ""
+        return decode(sys.stdin.buffer.read())
+    except OSError as error:
+        raise AgentError(f"failed to read stdin: {error}") from error
+
+
+def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve) -> None:
+    prepared = prepare_request(request, resolve, workspace, os.environ)
+    missing = unsupported_warning(request.agent, prepared.definition)
+    for warning in (*([missing] if missing else []), *prepared.prompt.warnings):
+        print(f"Warning: {warning}", file=sys.stderr)
+    print(dry_run_text(prepared), end="")

@@ -1,0 +1,55 @@
+"""What an agent file asks for and this version of the runtime does not do. Nobody should wonder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.text import quoted
+
+_TABLES = (
+    "tool_policy",
+    "mcp_servers",
+    "retry",
+    "budget",
+    "artifacts",
+    "task",
+    "input",
+    "output",
+)
+
+
+def unsupported_warning(agent: str, definition: AgentDefinition) -> str:
+    """A sentence about what the agent runs without, or ""."""
+    missing = _unsupported(definition)
+    if not missing:
+        return ""
+    return (
+        f"agent {quoted(agent)} runs without {', '.join(missing)}: "
+        "this version of axe-lsp does not support that yet"
+    )
+
+
+def _unsupported(definition: AgentDefinition) -> list[str]:
+    rest = definition.rest
+    missing = ["tools"] if definition.tools else []
+    missing += [f"[{name}]" for name in _TABLES if name in rest and _asks(name, rest[name])]
+    if rest.get("isolation", {}).get("mode") == "process":
+        missing.append("[isolation]")
+    if "type" in rest:
+        missing.append("type")
+    if definition.params.response_format:
+        missing.append("params.response_format")
+    if definition.memory.enabled and definition.memory.scope != "agent":
+        missing.append("memory.scope")
+    return missing
+
+
+def _asks(name: str, value: Any) -> bool:
+    """Whether a table asks for anything. `[task]` does so by being there; zeros ask for nothing."""
+    if name == "task":
+        return True
+    if isinstance(value, Mapping):
+        return any(_asks("", item) for item in value.values())
+    return bool(value)
