@@ -1,0 +1,79 @@
+// The log of a run as a person reads it.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RunLog } from '../src/runLog';
+
+const manager = { runId: 'm', rootRunId: 'm', agent: 'manager', depth: 0, seq: 0, time: '' };
+const fast = { ...manager, runId: 'f', parentRunId: 'm', agent: 'fast', depth: 1 };
+const slow = { ...manager, runId: 's', parentRunId: 'm', agent: 'slow', depth: 1 };
+const sums = { durationMs: 1234, inputTokens: 10, outputTokens: 5, turns: 1, toolCalls: 0 };
+
+function written(play: (log: RunLog) => void): string {
+  let text = '';
+  play(new RunLog((piece) => (text += piece)));
+  return text;
+}
+
+test('lines are indented by depth and name their agent', () => {
+  const text = written((log) => {
+    log.agent({ ...manager, kind: 'begin', task: 'Review\nthe change', model: 'openai/m' });
+    log.turn({ ...manager, kind: 'begin', turn: 1, messages: 1 });
+    log.tool({ ...manager, kind: 'begin', name: 'call_agent', arguments: { agent: 'fast' } });
+    log.agent({ ...fast, kind: 'end', status: 'completed', ...sums });
+    log.tool({ ...manager, kind: 'end', name: 'call_agent', isError: false, content: 'fine', durationMs: 60 });
+  });
+  assert.equal(
+    text,
+    [
+      'manager ▶ Review the change (openai/m)',
+      'manager · turn 1, 1 message',
+      'manager → call_agent {"agent":"fast"}',
+      '  fast ✓ completed in 1.2 s · 1 turn, 0 tool calls, 10 tokens in, 5 out',
+      'manager ← call_agent in 0.1 s',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('text is written as it arrives, and another line does not run into it', () => {
+  const text = written((log) => {
+    log.text({ ...fast, turn: 1, delta: 'No bu' });
+    log.tool({ ...slow, kind: 'begin', name: 'read_file', arguments: {} });
+    log.text({ ...fast, turn: 1, delta: 'gs.\nNone' });
+    log.turn({ ...fast, kind: 'end', turn: 1, text: 'No bugs.\nNone' });
+  });
+  assert.equal(
+    text,
+    '  fast | No bu\n  slow → read_file {}\n  fast | gs.\n  fast | None\n',
+  );
+});
+
+test('what a second child says meanwhile appears whole when its turn ends', () => {
+  const text = written((log) => {
+    log.text({ ...fast, turn: 1, delta: 'No ' });
+    log.text({ ...slow, turn: 1, delta: 'Style' });
+    log.text({ ...fast, turn: 1, delta: 'bugs.' });
+    log.turn({ ...slow, kind: 'end', turn: 1, text: 'Style\nis fine.' });
+    log.turn({ ...fast, kind: 'end', turn: 1, text: 'No bugs.' });
+  });
+  assert.equal(text, '  fast | No bugs.\n  slow | Style\n  slow | is fine.\n');
+});
+
+test('a failure says why, and a run that failed gives up its line', () => {
+  const text = written((log) => {
+    log.text({ ...fast, turn: 1, delta: 'No ' });
+    log.agent({ ...fast, kind: 'end', status: 'failed', error: 'server: boom', ...sums });
+    log.tool({ ...manager, kind: 'end', name: 'call_agent', isError: true, content: 'Error: boom', durationMs: 0 });
+    log.text({ ...manager, turn: 2, delta: 'So be it.' });
+  });
+  assert.equal(
+    text,
+    [
+      '  fast | No ',
+      '  fast ✗ failed in 1.2 s: server: boom · 1 turn, 0 tool calls, 10 tokens in, 5 out',
+      'manager ← call_agent failed after 0.0 s: Error: boom',
+      'manager | So be it.',
+    ].join('\n'),
+  );
+});
