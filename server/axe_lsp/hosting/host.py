@@ -1,0 +1,204 @@
+"""The process that makes runs: `python -m axe_lsp.hosting.host`, started by the supervisor.
+
+It reads orders from its standard input and writes what happens to its standard output, a message a
+line. It ends when its input does: nobody is left to run for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable, Coroutine
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from axe_lsp.hosting import wire
+from axe_lsp.hosting.process import LineBuffer
+from axe_lsp.runtime.errors import RunCancelledError, RunError
+
+if TYPE_CHECKING:
+    from axe_lsp.runtime.engine import Engine
+
+_log = logging.getLogger(__name__)
+
+_LAST_SECONDS = 2.0
+"""How long runs have to end when the input has; then the process ends without them."""
+
+_CHUNK = 1 << 16
+
+
+def main() -> None:
+    """Make runs until standard input ends."""
+    orders, news = _take_standard_streams()
+    logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    asyncio.run(_serve(orders, Outbox(news)))
+
+
+def _take_standard_streams() -> tuple[int, int]:
+    """The two pipes to the supervisor, out of reach of everything else in this process.
+
+    What prints from now on prints to standard error, and no process that a run starts can read
+    orders or keep a pipe open.
+    """
+    orders, news = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return orders, news
+
+
+async def _serve(orders: int, outbox: Outbox) -> None:
+    host = Host(outbox)
+    loop = asyncio.get_running_loop()
+    over = asyncio.Event()
+
+    def on_line(line: bytes) -> None:
+        loop.call_soon_threadsafe(host.hear, line)
+
+    def at_end() -> None:
+        loop.call_soon_threadsafe(over.set)
+
+    threading.Thread(target=_read, args=(orders, on_line, at_end), daemon=True).start()
+    outbox.send(wire.Ready(os.getpid()))
+    await over.wait()
+    await host.close()
+    outbox.close()
+
+
+def _read(orders: int, on_line: Callable[[bytes], None], at_end: Callable[[], None]) -> None:
+    """Read in a thread, which is how a pipe can be read on every system.
+
+    The thread also sees to it that the process ends, should the event loop hang.
+    """
+    lines = LineBuffer(on_line)
+    while data := os.read(orders, _CHUNK):
+        lines.feed(data)
+    at_end()
+    threading.Event().wait(_LAST_SECONDS)
+    os._exit(1)
+
+
+class Outbox:
+    """Writes messages in a thread of its own: a supervisor that is slow to read holds up no run."""
+
+    def __init__(self, file: int) -> None:
+        self._file = file
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._write, daemon=True)
+        self._thread.start()
+
+    def send(self, message: wire.Message) -> None:
+        """Write `message` after all that were sent before."""
+        self._lines.put(wire.encode(message))
+
+    def close(self) -> None:
+        """Wait until everything is written."""
+        self._lines.put(b"")
+        self._thread.join()
+
+    def _write(self) -> None:
+        try:
+            while line := self._lines.get():
+                rest = memoryview(line)
+                while rest:
+                    rest = rest[os.write(self._file, rest) :]
+        except OSError as error:
+            _log.info("The supervisor has gone (%s)", error)
+
+
+class Host:
+    """The orders that this process carries out. One that fails is no matter of the others."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
+        self._orders: dict[str, asyncio.Task[wire.Message]] = {}
+        self._engines: dict[str, Engine] = {}
+
+    def hear(self, line: bytes) -> None:
+        """Do what a line from the supervisor says."""
+        match wire.decode(line):
+            case wire.Start() as start:
+                self._carry_out(start.run_id, self._run(start))
+            case wire.Preview() as order:
+                self._carry_out(order.run_id, self._preview(order))
+            case wire.Cancel(run_id):
+                self._cancel(run_id)
+            case wire.Ping(number):
+                self._outbox.send(wire.Pong(number))
+
+    async def close(self) -> None:
+        """Cancel all orders and wait until they have ended."""
+        orders = list(self._orders.values())
+        for order in orders:
+            order.cancel()
+        await asyncio.gather(*orders, return_exceptions=True)
+
+    def _carry_out(self, run_id: str, work: Coroutine[Any, Any, wire.Message]) -> None:
+        order = asyncio.get_running_loop().create_task(work, name=run_id)
+        self._orders[run_id] = order
+        order.add_done_callback(self._answer)
+
+    def _answer(self, order: asyncio.Task[wire.Message]) -> None:
+        del self._orders[order.get_name()]
+        self._outbox.send(_outcome(order))
+
+    def _cancel(self, run_id: str) -> None:
+        """End a run where it is: in its engine, or on its way there."""
+        in_engine = any(engine.cancel(run_id) for engine in self._engines.values())
+        if not in_engine and run_id in self._orders:
+            self._orders[run_id].cancel()
+
+    async def _run(self, start: wire.Start) -> wire.Message:
+        making = await asyncio.to_thread(_import_making)
+        async with making.engine_for(start, self._outbox.send) as engine:
+            self._engines[start.run_id] = engine
+            try:
+                return wire.Finished(await engine.run(start.request, start.run_id))
+            finally:
+                del self._engines[start.run_id]
+
+    async def _preview(self, order: wire.Preview) -> wire.Message:
+        making = await asyncio.to_thread(_import_making)
+        return wire.Previewed(order.run_id, await asyncio.to_thread(making.preview, order))
+
+
+def _import_making() -> ModuleType:
+    """In a thread and as late as can be: the process is there at once, and answers meanwhile."""
+    from axe_lsp.hosting import making  # noqa: PLC0415 - that is what this function is for
+
+    return making
+
+
+def _outcome(order: asyncio.Task[wire.Message]) -> wire.Message:
+    """The answer to an order, in any case."""
+    run_id = order.get_name()
+    if order.cancelled():
+        return _failed(run_id, RunCancelledError())
+    error = order.exception()
+    if error is None:
+        return order.result()
+    if isinstance(error, RunError):
+        return _failed(run_id, error)
+    _log.error("Order %s failed", run_id, exc_info=error)
+    return _failed(run_id, RunError(f"internal error: {error!r}"))
+
+
+def _failed(run_id: str, error: RunError) -> wire.Failed:
+    return wire.Failed(
+        run_id=run_id,
+        text=str(error),
+        kind=error.kind,
+        exit_code=int(error.exit_code),
+        cancelled=isinstance(error, RunCancelledError),
+        partial=error.partial,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Frozen data to JSON and back: `run_id` is `runId`, and what is None is left out.
+
+Only names of fields are translated. A mapping belongs to somebody else (the arguments of a tool
+call, an agent's structured output) and passes through as it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+Json = Any
+"""A value as `json.loads` returns it."""
+
+Data = TypeVar("Data")
+
+
+def to_json(value: Any) -> Json:
+    """`value` as JSON: dataclasses become objects, tuples arrays, the rest stays what it is."""
+    kind: type[Any] = type(value)
+    if is_dataclass(kind):
+        return {
+            key: to_json(part)
+            for name, key, _ in _shape(kind)
+            if (part := getattr(value, name)) is not None
+        }
+    if isinstance(value, tuple):
+        return [to_json(item) for item in value]
+    return value
+
+
+def from_json(kind: type[Data], value: Mapping[str, Json]) -> Data:
+    """`value` as a `kind`. Absent fields have their defaults; what `kind` lacks is passed over.
+
+    Raises TypeError when a field that has no default is absent.
+    """
+    return kind(**_arguments(kind, value))
+
+
+def _arguments(kind: Any, value: Mapping[str, Json]) -> dict[str, Any]:
+    return {name: _part(hint, value[key]) for name, key, hint in _shape(kind) if key in value}
+
+
+def _part(hint: Any, value: Json) -> Any:
+    for option in (hint, *get_args(hint)):
+        if isinstance(option, type) and is_dataclass(option) and value is not None:
+            return from_json(option, value)
+    return tuple(value) if get_origin(hint) is tuple else value
+
+
+@functools.cache
+def _shape(kind: type) -> tuple[tuple[str, str, Any], ...]:
+    """Name, key and type of each field; looked up once, since events come by the thousand."""
+    hints = get_type_hints(kind)
+    return tuple((item.name, _camel_case(item.name), hints[item.name]) for item in fields(kind))
+
+
+def _camel_case(name: str) -> str:
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)

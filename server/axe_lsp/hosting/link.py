@@ -1,0 +1,114 @@
+"""One host as the supervisor sees it: what it is told, what it says, whether it still answers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Sequence
+
+from axe_lsp.hosting import process, wire
+from axe_lsp.runtime.redaction import redact
+from axe_lsp.runtime.user_config import known_secrets
+
+_log = logging.getLogger(__name__)
+
+_GLANCES = 5
+"""In how many steps an answer is waited for. Time in which this process itself stood still (a
+suspended machine, a blocked event loop) counts as one step, and is not held against the host."""
+
+
+class Link:
+    """The connection with one host, from before its start until after its end."""
+
+    def __init__(self, receive: Callable[[wire.Message], None]) -> None:
+        self._receive = receive
+        self._process: process.HostProcess | None = None
+        self._launched = asyncio.Event()
+        self._unsent: list[bytes] = []
+        self._unanswered: dict[int, asyncio.Event] = {}
+        self._pings = 0
+        self._verdict = ""
+        self._last_words = ""
+        self._secrets = known_secrets(os.environ)
+
+    async def serve(self, command: Sequence[str]) -> str:
+        """Start the host, hand out what it says, and tell in words how it ended."""
+        try:
+            self._process = await process.start(command, self._on_line, self._on_error_line)
+        except OSError as error:
+            return f"could not be started ({error})"
+        finally:
+            self._launched.set()
+        for data in self._unsent:
+            self._process.write(data)
+        return self._obituary(await self._process.ended)
+
+    def send(self, message: wire.Message) -> None:
+        """Tell the host something, as soon as it is there."""
+        data = wire.encode(message)
+        if self._process is None:
+            self._unsent.append(data)
+        else:
+            self._process.write(data)
+
+    def ping(self) -> asyncio.Event:
+        """Ask the host for a sign of life; the event is set when it comes."""
+        self._pings += 1
+        answered = self._unanswered[self._pings] = asyncio.Event()
+        self.send(wire.Ping(self._pings))
+        return answered
+
+    async def answers(self, within: float) -> bool:
+        """Whether the host gives a sign of life in so many seconds."""
+        answered = self.ping()
+        for _ in range(_GLANCES):
+            try:
+                await asyncio.wait_for(answered.wait(), within / _GLANCES)
+            except asyncio.TimeoutError:
+                continue
+            return True
+        return False
+
+    async def end(self, patience: float) -> None:
+        """Have the host end its runs and itself; without its consent if it takes too long."""
+        await self._launched.wait()
+        if self._process is not None:
+            await self._process.end(patience)
+
+    async def kill(self, verdict: str, patience: float) -> None:
+        """End the host, which has lost its chance to do so itself: `verdict` says why."""
+        _log.error("The run host %s; it is ended", verdict)
+        self._verdict = f"{verdict} and "
+        await self._launched.wait()
+        if self._process is not None:
+            await self._process.kill(patience)
+
+    def _obituary(self, return_code: int) -> str:
+        how = self._verdict + process.how_it_ended(return_code)
+        # What Python writes last when an exception ends it is that exception.
+        return f"{how}: {self._last_words}" if return_code > 0 and self._last_words else how
+
+    def _on_line(self, line: bytes) -> None:
+        try:
+            self._hear(wire.decode(line))
+        except Exception:  # noqa: BLE001 - one strange line is no reason to miss the next
+            _log.exception("The run host wrote what makes no sense: %s", self._shown(line[:200]))
+
+    def _hear(self, message: wire.Message) -> None:
+        if isinstance(message, wire.Pong):
+            self._on_pong(message)
+        else:
+            self._receive(message)
+
+    def _on_pong(self, pong: wire.Pong) -> None:
+        answered = self._unanswered.pop(pong.number, None)
+        if answered is not None:
+            answered.set()
+
+    def _on_error_line(self, line: bytes) -> None:
+        self._last_words = self._shown(line).rstrip()
+        _log.info("run host: %s", self._last_words)
+
+    def _shown(self, line: bytes) -> str:
+        return redact(line.decode("utf-8", "replace"), self._secrets)

@@ -1,0 +1,56 @@
+"""How a host makes a run: with an engine of its own, for the workplace that is ordered.
+
+Imported with the first order, for it brings along all that a host can do without until then.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+# A run's first request would import this anyway, but on the event loop, where all others wait.
+import axe_lsp.runtime.providers.http_client  # noqa: F401
+from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.hosting import wire
+from axe_lsp.hosting.jsonable import Json, to_json
+from axe_lsp.runtime.agent_files import AgentFolders, search_folders
+from axe_lsp.runtime.engine import Engine, always, never
+from axe_lsp.runtime.prepare import Resolve, prepare_request
+from axe_lsp.runtime.preview import preview_of
+
+_log = logging.getLogger(__name__)
+
+
+def engine_for(start: wire.Start, send: Callable[[wire.Message], None]) -> Engine:
+    """The engine for a run. All that clients should hear of it is sent."""
+    return Engine(
+        resolve=_resolver(start.workplace),
+        workspace=Path(start.workplace.workspace),
+        emit=lambda event: send(wire.notification(event)),
+        streams=always if start.stream else never,
+        warn=lambda text: send(wire.Warned(start.run_id, text)),
+        note=_log.info,
+    )
+
+
+def preview(order: wire.Preview) -> dict[str, Json]:
+    """What a run would send, as clients see it. Reads files; raises RunError."""
+    resolve, workspace = _resolver(order.workplace), Path(order.workplace.workspace)
+    shown = preview_of(prepare_request(order.request, resolve, workspace, os.environ))
+    files = [{"path": file.path, "bytes": file.size} for file in shown.files]
+    return {**to_json(shown), "files": files}
+
+
+def _resolver(workplace: wire.Workplace) -> Resolve:
+    """Agents are those that the editor knows, then those where the run works, then the user's."""
+    known = [Path(folder) for folder in workplace.folders]
+    open_buffers = {Path(path): text for path, text in workplace.open_buffers.items()}
+
+    def resolve(name: str, folder: Path) -> AgentDefinition:
+        *local, of_user = search_folders((folder,), os.environ)
+        folders = [path for path in (*known, *local) if path != of_user]
+        return AgentFolders((*folders, of_user), open_buffers).resolve(name)
+
+    return resolve

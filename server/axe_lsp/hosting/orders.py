@@ -1,0 +1,54 @@
+"""What a host was asked for, from the asking until its answer."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+from axe_lsp.hosting.link import Link
+from axe_lsp.hosting.trees import RunTree
+from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunError
+from axe_lsp.runtime.runs import RunResult
+
+
+class HostedRunError(RunError):
+    """A run that failed in its host, or with its host."""
+
+    def __init__(self, text: str, kind: ErrorKind = "agent", exit_code: int = ExitCode.AGENT):
+        super().__init__(text)
+        self.kind = kind
+        self.exit_code = ExitCode(exit_code)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """An order under way. `outcome` is the answer or a RunError; `tree` stays empty in a preview."""
+
+    id: str
+    link: Link
+    outcome: asyncio.Future[Any]
+    tree: RunTree = field(default_factory=RunTree)
+
+    async def answer(self) -> Any:
+        """The answer; raises RunError. Whoever stops waiting here does not stop the order."""
+        outcome = await asyncio.shield(self.outcome)
+        if isinstance(outcome, RunError):
+            raise outcome
+        return outcome
+
+
+class Run:
+    """A root run, for the one who started it."""
+
+    def __init__(self, order: Order) -> None:
+        self.id = order.id
+        self._order = order
+
+    async def result(self) -> RunResult:
+        """What the run comes to; raises RunError if it fails. All its events were published before.
+
+        Whoever stops waiting here does not stop the run.
+        """
+        result: RunResult = await self._order.answer()
+        return result

@@ -1,0 +1,219 @@
+"""Runs, for those who want some: started, followed, cancelled, and ended even if their host dies.
+
+Everything happens on the event loop of the server. Nothing here knows who wants the runs, or how
+one is made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+
+from axe_lsp.hosting import wire
+from axe_lsp.hosting.jsonable import Json
+from axe_lsp.hosting.link import Link
+from axe_lsp.hosting.orders import HostedRunError, Order, Run
+from axe_lsp.hosting.subscribers import Subscriber, Subscribers
+from axe_lsp.hosting.tasks import Tasks
+from axe_lsp.runtime.errors import RunCancelledError, RunError
+from axe_lsp.runtime.events import Status
+from axe_lsp.runtime.runs import RunRequest, new_run_id
+
+_log = logging.getLogger(__name__)
+
+HOST = (sys.executable, "-m", "axe_lsp.hosting.host")
+"""The command that starts a host."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a host may take, in seconds.
+
+    As long as it has orders it is asked every `heartbeat` whether it is well, and hangs if it does
+    not answer for `silence`. A cancelled run may take `cancel` to end, a host that was asked to
+    end `leave`, and one that was terminated `die` before it is killed.
+    """
+
+    heartbeat: float = 3.0
+    silence: float = 10.0
+    cancel: float = 0.8
+    leave: float = 1.0
+    die: float = 0.1
+
+
+class Runs:
+    """The runs of a server, and the host that makes them.
+
+    The host starts with the first run and serves all others. When it has died, the next run starts
+    another one.
+    """
+
+    def __init__(self, command: Sequence[str] = HOST, patience: Patience | None = None) -> None:
+        self._command = command
+        self._patience = patience or Patience()
+        self._tasks = Tasks()
+        self._serving: dict[Link, asyncio.Task[None]] = {}
+        self._link: Link | None = None
+        self._orders: dict[str, Order] = {}
+        self._subscribers = Subscribers()
+        self._closed = False
+
+    def start(self, request: RunRequest, workplace: wire.Workplace, stream: bool = False) -> Run:
+        """Have a run made. Who subscribes to it before the next `await` misses nothing of it."""
+        order = self._order()
+        order.link.send(wire.Start(order.id, request, workplace, stream))
+        return Run(order)
+
+    async def preview(self, request: RunRequest, workplace: wire.Workplace) -> Mapping[str, Json]:
+        """What a run would send, as clients see it. Raises RunError."""
+        order = self._order()
+        order.link.send(wire.Preview(order.id, request, workplace))
+        preview: Mapping[str, Json] = await order.answer()
+        return preview
+
+    def cancel(self, run_id: str) -> bool:
+        """End a run, a root or a child, with all below it; within a second, whatever it does.
+
+        False if no such run is going on.
+        """
+        order = self._order_of(run_id)
+        if order is None:
+            return False
+        order.link.send(wire.Cancel(run_id))
+        self._tasks.start(self._see_the_end(order, run_id), f"cancellation of {run_id}")
+        return True
+
+    def subscribe(self, subscriber: Subscriber, run_id: str | None = None) -> Callable[[], None]:
+        """Publish to `subscriber` what happens in a root run and below it; without an id, in all.
+
+        Returns what ends the subscription. That of a single run ends with the run.
+        """
+        return self._subscribers.add(subscriber, run_id)
+
+    async def close(self) -> None:
+        """End all runs and the host. What happens in doing so is still published."""
+        self._closed = True
+        await asyncio.gather(*(link.end(self._patience.leave) for link in self._serving))
+        await asyncio.gather(*self._serving.values())
+        await self._tasks.close()
+
+    def _order(self) -> Order:
+        if self._closed:
+            raise RunError("the server is shutting down and starts no more runs")
+        if self._link is None:
+            self._link = Link(self._receive)
+            self._serving[self._link] = self._tasks.start(self._serve(self._link), "run host")
+        outcome = asyncio.get_running_loop().create_future()
+        order = Order(new_run_id(), self._link, outcome)
+        self._orders[order.id] = order
+        return order
+
+    def _order_of(self, run_id: str) -> Order | None:
+        if run_id in self._orders:
+            return self._orders[run_id]
+        return next((order for order in self._orders.values() if run_id in order.tree), None)
+
+    # The life of a host.
+
+    async def _serve(self, link: Link) -> None:
+        watch = self._tasks.start(self._watch(link), "heartbeat of the run host")
+        how = await link.serve(self._command)
+        watch.cancel()
+        del self._serving[link]
+        self._turn_away_from(link)
+        for order in self._orders_at(link):
+            self._end(order, "killed", HostedRunError(_obituary(how)))
+
+    async def _watch(self, link: Link) -> None:
+        silence = self._patience.silence
+        while True:
+            await asyncio.sleep(self._patience.heartbeat)
+            if self._orders_at(link) and not await link.answers(silence):
+                await self._kill(link, f"did not answer for {silence:g} s")
+
+    async def _see_the_end(self, order: Order, run_id: str) -> None:
+        """Make sure that a cancelled run ends."""
+        answered = order.link.ping()
+        await asyncio.wait({order.outcome}, timeout=self._patience.cancel)
+        is_child = run_id != order.id
+        if order.outcome.done() or (is_child and run_id not in order.tree):
+            return
+        if not answered.is_set():
+            await self._kill(order.link, "did not react to the cancellation of a run")
+        elif not is_child:
+            _log.error("Run %s does not end when it is cancelled, and is given up", run_id)
+            self._end(order, "cancelled", RunCancelledError())
+
+    async def _kill(self, link: Link, verdict: str) -> None:
+        self._turn_away_from(link)
+        await link.kill(verdict, self._patience.die)
+
+    def _turn_away_from(self, link: Link) -> None:
+        """The next order goes to a new host."""
+        if self._link is link:
+            self._link = None
+
+    def _orders_at(self, link: Link) -> list[Order]:
+        return [order for order in self._orders.values() if order.link is link]
+
+    # What the host says.
+
+    def _receive(self, message: wire.Message) -> None:
+        match message:
+            case wire.Notification():
+                self._on_event(message)
+            case wire.Warned() if message.run_id in self._orders:
+                self._subscribers.publish(message.run_id, message)
+            case wire.Finished():
+                self._settle(message.result.run_id, message.result)
+            case wire.Previewed():
+                self._settle(message.run_id, message.preview)
+            case wire.Failed():
+                self._settle(message.run_id, _error(message))
+
+    def _on_event(self, event: wire.Notification) -> None:
+        order = self._orders.get(event.params["rootRunId"])
+        if order is not None:
+            order.tree.follow(event)
+            self._subscribers.publish(order.id, event)
+
+    def _end(self, order: Order, status: Status, error: RunError) -> None:
+        """End a run that can't or won't do so itself."""
+        events, error.partial = order.tree.end(status, str(error), _now())
+        for event in events:
+            self._subscribers.publish(order.id, wire.notification(event))
+        error.run_id = order.id
+        self._settle(order.id, error)
+
+    def _settle(self, run_id: str, outcome: object) -> None:
+        order = self._orders.pop(run_id, None)
+        if order is not None:
+            order.outcome.set_result(outcome)
+            self._subscribers.forget(run_id)
+
+
+def _error(message: wire.Failed) -> RunError:
+    error = (
+        RunCancelledError()
+        if message.cancelled
+        else HostedRunError(message.text, message.kind, message.exit_code)
+    )
+    error.run_id = message.run_id
+    error.partial = message.partial
+    return error
+
+
+def _obituary(how: str) -> str:
+    return (
+        f"the process that executes runs {how}, and this run ended with it. "
+        "Run the agent again: it gets a new process"
+    )
+
+
+def _now() -> str:
+    now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+    return now.replace("+00:00", "Z")

@@ -1,0 +1,113 @@
+"""What is known of a root run and its descendants from the events that arrived. Pure.
+
+When the runs can't tell any more, this says which have not ended, and how far they had got.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from axe_lsp.hosting.jsonable import Json, from_json
+from axe_lsp.hosting.wire import Notification
+from axe_lsp.runtime.events import AgentEnd, RunIds, Status
+from axe_lsp.runtime.runs import RunResult
+
+
+class RunTree:
+    """The runs of one tree that have begun and not ended."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, _OpenRun] = {}
+        self._last_seq = 0
+
+    def __contains__(self, run_id: str) -> bool:
+        return run_id in self._open
+
+    def follow(self, event: Notification) -> None:
+        """Take note of an event."""
+        params = event.params
+        self._last_seq = params["seq"]
+        run_id = params["runId"]
+        match event.method, params.get("kind"):
+            case "axe/agent", "begin":
+                self._open[run_id] = _OpenRun(from_json(RunIds, params), params["model"])
+            case "axe/agent", "end":
+                del self._open[run_id]
+            case "axe/text", _:
+                self._open[run_id].deltas.append(params["delta"])
+            case "axe/turn", "end":
+                self._open[run_id].take_turn(params)
+            case "axe/tool", "end":
+                self._open[run_id].tool_calls += 1
+
+    def end(self, status: Status, error: str, now: str) -> tuple[list[AgentEnd], RunResult | None]:
+        """End every run, children before their parents.
+
+        Returns the events that say so, and what the root had come to, if it had not ended before.
+        """
+        events = []
+        root = None
+        for run in reversed(self._open.values()):
+            self._last_seq += 1
+            result = run.result(status)
+            events.append(_end_event(run.ids, result, error, self._last_seq, now))
+            root = result if run.ids.depth == 0 else None
+        self._open.clear()
+        return events, root
+
+
+@dataclass(slots=True)
+class _OpenRun:
+    """A run under way, and what it has come to."""
+
+    ids: RunIds
+    model: str
+    begun: float = field(default_factory=time.monotonic)
+    turns: int = 0
+    tool_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    stop_reason: str = ""
+    text: str = ""
+    deltas: list[str] = field(default_factory=list)
+
+    def take_turn(self, params: Mapping[str, Json]) -> None:
+        self.turns += 1
+        self.input_tokens += params["inputTokens"]
+        self.output_tokens += params["outputTokens"]
+        self.stop_reason = params["stopReason"]
+        self.text = params["text"]
+        self.deltas.clear()
+
+    def result(self, status: Status) -> RunResult:
+        return RunResult(
+            run_id=self.ids.run_id,
+            agent=self.ids.agent,
+            status=status,
+            model=self.model,
+            content="".join(self.deltas) or self.text,
+            stop_reason=self.stop_reason,
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
+            turns=self.turns,
+            tool_calls=self.tool_calls,
+            duration_ms=round((time.monotonic() - self.begun) * 1000),
+        )
+
+
+def _end_event(ids: RunIds, result: RunResult, error: str, seq: int, now: str) -> AgentEnd:
+    return AgentEnd(
+        run=ids,
+        seq=seq,
+        time=now,
+        status=result.status,
+        duration_ms=result.duration_ms,
+        input_tokens=result.input_tokens,
+        output_tokens=result.output_tokens,
+        turns=result.turns,
+        tool_calls=result.tool_calls,
+        content_length=len(result.content),
+        error=error,
+    )

@@ -1,0 +1,189 @@
+"""What the supervisor and the host say to each other: one compact JSON object a line, in UTF-8.
+
+Also the one place where an event of a run becomes the notification that clients see.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from axe_lsp.hosting.jsonable import Json, from_json, to_json
+from axe_lsp.runtime.errors import ErrorKind
+from axe_lsp.runtime.events import Event
+from axe_lsp.runtime.runs import RunRequest, RunResult
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """What a run is surrounded by.
+
+    `workspace` is where it works unless its agent says otherwise. `folders` hold the agents that
+    the editor knows, in the order in which they are searched. `open_buffers` holds the texts of
+    files as the editor has them, by path.
+    """
+
+    workspace: str
+    folders: tuple[str, ...] = ()
+    open_buffers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What goes over the wire, where `TYPE` says which message it is."""
+
+    TYPE: ClassVar[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Start(Message):
+    """To the host: make a run, under the id that is given here."""
+
+    TYPE = "start"
+
+    run_id: str
+    request: RunRequest
+    workplace: Workplace
+    stream: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Preview(Message):
+    """To the host: show what a run would send, and send nothing."""
+
+    TYPE = "preview"
+
+    run_id: str
+    request: RunRequest
+    workplace: Workplace
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel(Message):
+    """To the host: end a run, or one child of it, with all that it started."""
+
+    TYPE = "cancel"
+
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ping(Message):
+    """To the host: say that you are well."""
+
+    TYPE = "ping"
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pong(Message):
+    """From the host: the answer to the ping of that number."""
+
+    TYPE = "pong"
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ready(Message):
+    """From the host: it is up."""
+
+    TYPE = "ready"
+
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Notification(Message):
+    """From the host: an event of a run, with the method and the parameters that clients see."""
+
+    TYPE = "event"
+
+    method: str
+    params: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Warned(Message):
+    """From the host: something about a run that a person should know, and that did not end it."""
+
+    TYPE = "warning"
+
+    run_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Message):
+    """From the host: the run has ended well."""
+
+    TYPE = "result"
+
+    result: RunResult
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed(Message):
+    """From the host: what the run would send, as clients see it."""
+
+    TYPE = "preview-result"
+
+    run_id: str
+    preview: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Message):
+    """From the host: the run has ended badly. `partial` is what it came to until then."""
+
+    TYPE = "error"
+
+    run_id: str
+    text: str
+    kind: ErrorKind
+    exit_code: int
+    cancelled: bool = False
+    partial: RunResult | None = None
+
+
+def notification(event: Event) -> Notification:
+    """An event of a run as clients see it."""
+    kind = {} if event.KIND is None else {"kind": event.KIND}
+    own = to_json(event)
+    return Notification(event.METHOD, {**own.pop("run"), **kind, **own})
+
+
+def encode(message: Message) -> bytes:
+    """A message as a line, with its newline."""
+    text = json.dumps(
+        {"type": message.TYPE, **to_json(message)}, ensure_ascii=False, separators=(",", ":")
+    )
+    # A lone surrogate, which JSON can spell and UTF-8 can't, becomes a question mark.
+    return text.encode("utf-8", "replace") + b"\n"
+
+
+def decode(line: bytes) -> Message:
+    """The message in a line. Raises ValueError, LookupError or TypeError if there is none."""
+    value = json.loads(line)
+    return from_json(_MESSAGES[value["type"]], value)
+
+
+_MESSAGES: dict[str, type[Message]] = {
+    kind.TYPE: kind
+    for kind in (
+        Start,
+        Preview,
+        Cancel,
+        Ping,
+        Pong,
+        Ready,
+        Notification,
+        Warned,
+        Finished,
+        Previewed,
+        Failed,
+    )
+}

@@ -1,0 +1,114 @@
+"""What goes over the wire arrives as it was, and events look as clients expect them."""
+
+import json
+
+import pytest
+
+from axe_lsp.hosting import wire
+from axe_lsp.runtime.events import AgentEnd, RunIds, TextDelta, ToolBegin, TurnEnd
+from axe_lsp.runtime.runs import RunRequest, RunResult
+
+ROOT = RunIds(run_id="r", root_run_id="r", agent="lead")
+CHILD = RunIds(run_id="c", root_run_id="r", agent="lint", depth=1, parent_run_id="r")
+RESULT = RunResult(
+    run_id="r",
+    agent="lead",
+    status="completed",
+    model="m",
+    content="Ünïcode\u2028and\nlines",
+    stop_reason="end_turn",
+    input_tokens=1,
+    output_tokens=2,
+    turns=1,
+    tool_calls=0,
+    duration_ms=5,
+)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        wire.Start(
+            "r",
+            RunRequest(agent="lead", task="", timeout=0.5),
+            wire.Workplace("/w", ("/w/axe/agents", "/u"), {"/w/axe/agents/lead.toml": "a = 1\n"}),
+            stream=True,
+        ),
+        wire.Cancel("r"),
+        wire.Ping(7),
+        wire.Pong(7),
+        wire.Ready(4711),
+        wire.Notification("axe/text", {"runId": "r", "delta": "\n"}),
+        wire.Warned("r", "memory is full"),
+        wire.Finished(RESULT),
+        wire.Failed("r", "auth: no", "api", 3, partial=RESULT),
+        wire.Failed("r", "cancelled", "agent", 1, cancelled=True),
+    ],
+    ids=lambda message: type(message).__name__,
+)
+def test_a_message_arrives_as_it_was_sent(message: wire.Message) -> None:
+    line = wire.encode(message)
+
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert wire.decode(line) == message
+
+
+def test_half_a_character_does_not_break_the_line() -> None:
+    line = wire.encode(wire.Warned("r", "half: \ud83d"))
+
+    assert wire.decode(line) == wire.Warned("r", "half: ?")
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"Traceback", b"[]", b"null", b'{"type":"nonsense"}', b'{"type":"ping"}', b"\xff"]
+)
+def test_what_is_no_message_is_an_error(line: bytes) -> None:
+    with pytest.raises((ValueError, LookupError, TypeError)):
+        wire.decode(line)
+
+
+def test_an_event_carries_the_ids_of_its_run_and_camel_case_names() -> None:
+    event = TurnEnd(
+        run=CHILD,
+        seq=4,
+        time="2025-01-01T00:00:00.000Z",
+        turn=1,
+        stop_reason="tool_use",
+        text="",
+        tool_calls=({"id": "t1", "name": "call_agent", "arguments": {"snake_case": None}},),
+        input_tokens=3,
+        output_tokens=4,
+        duration_ms=12,
+    )
+
+    sent = wire.notification(event)
+
+    assert sent.method == "axe/turn"
+    assert json.loads(json.dumps(sent.params)) == {
+        "runId": "c",
+        "parentRunId": "r",
+        "rootRunId": "r",
+        "agent": "lint",
+        "depth": 1,
+        "seq": 4,
+        "time": "2025-01-01T00:00:00.000Z",
+        "kind": "end",
+        "turn": 1,
+        "stopReason": "tool_use",
+        "text": "",
+        "toolCalls": [{"id": "t1", "name": "call_agent", "arguments": {"snake_case": None}}],
+        "inputTokens": 3,
+        "outputTokens": 4,
+        "durationMs": 12,
+    }
+
+
+def test_what_an_event_does_not_have_is_left_out() -> None:
+    end = wire.notification(AgentEnd(run=ROOT, seq=1, status="completed", duration_ms=1))
+    text = wire.notification(TextDelta(run=ROOT, seq=2, turn=1, delta="Hi"))
+    tool = wire.notification(ToolBegin(run=ROOT, seq=3, turn=1, call_id="t", name="n"))
+
+    assert not {"error", "parentRunId"} & end.params.keys()
+    assert "kind" not in text.params
+    assert tool.params["arguments"] == {}
