@@ -19,7 +19,6 @@ from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import BUILT_IN_TYPES
 from axe_lsp.workspace.snapshot import Snapshot
 
-
 _WORD = re.compile(r"[\w./:*-]*")
 
 

@@ -6,6 +6,7 @@ the text.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -48,6 +49,7 @@ class AgentFile:
     name: Written | None
     model: Written | None
     description: str
+    tools: tuple[str, ...]
     references: tuple[Reference, ...]
     inline_types: frozenset[str]
     max_depth: int
@@ -69,11 +71,18 @@ class AgentFile:
         return self.name.range if self.name is not None else _NOWHERE
 
 
-def read_agent_file(place: Place, text: str, *, is_open: bool = False) -> AgentFile:
-    """What `text` says, and what is wrong with it. Never raises."""
+def read_agent_file(
+    place: Place, text: str, *, is_open: bool = False, fault: str = ""
+) -> AgentFile:
+    """What `text` says, and what is wrong with it. Never raises.
+
+    A `fault` of the file as such stands in for everything that its text might be blamed for.
+    """
     parse = Parse(text)
     lookup = Lookup(parse)
-    syntax = (Problem(SYNTAX, each.range, each.message, (), -2) for each in parse.problems)
+    problems = (
+        (Problem(SYNTAX, _NOWHERE, fault, (), 0),) if fault else tuple(_problems(parse, lookup))
+    )
     description = lookup.decoded(("description",))
     max_depth = lookup.decoded(("sub_agents_config", "max_depth"))
     return AgentFile(
@@ -81,14 +90,21 @@ def read_agent_file(place: Place, text: str, *, is_open: bool = False) -> AgentF
         name=_written(lookup, ("name",)),
         model=_written(lookup, ("model",)),
         description=description if isinstance(description, str) else "",
+        tools=tuple(each.name for each in _names(lookup, ("tools",))),
         references=(*_names(lookup, SUB_AGENTS), *_names(lookup, TASK_TYPES)),
         inline_types=frozenset(
             path[2] for path in _paths(lookup) if path[:2] == ("task", "type") and len(path) > 2
         ),
         max_depth=max_depth if isinstance(max_depth, int) else 0,
-        problems=(*syntax, *check(parse, lookup)),
+        problems=problems,
         open=lookup if is_open else None,
     )
+
+
+def _problems(parse: Parse, lookup: Lookup) -> Iterator[Problem]:
+    for each in parse.problems:
+        yield Problem(SYNTAX, each.range, each.message, (), 0)
+    yield from check(parse, lookup)
 
 
 def _paths(lookup: Lookup) -> list[KeyPath]:

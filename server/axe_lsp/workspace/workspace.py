@@ -13,11 +13,15 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file's new text, or None if it is gone: deleted from the disk, or its buffer closed."""
+    """A file's new text, or None if it is gone: deleted from the disk, or its buffer closed.
+
+    A `fault` says why a file that is there can't be used as text.
+    """
 
     uri: str
     text: str | None
     in_buffer: bool = False
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,9 @@ def _put(
             changed.pop(change.uri, None)
         else:
             place = places.locate(change.uri)
-            changed[change.uri] = read_agent_file(place, change.text, is_open=change.in_buffer)
+            changed[change.uri] = read_agent_file(
+                place, change.text, is_open=change.in_buffer, fault=change.fault
+            )
     return changed
 
 
@@ -144,6 +150,8 @@ def _listed(file: AgentFile | None) -> frozenset[str]:
 def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) -> frozenset[str]:
     if before.complete != after.complete:
         return frozenset(file.uri for file in after.files())
+    if not after.complete:
+        return frozenset(each.uri for each in touched if each.new is not None)
     affected: set[str] = set()
     for each in touched:
         affected.add(each.uri)

@@ -1,0 +1,93 @@
+"""`axe-lsp --stdio`: the language server."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from argparse import Namespace
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from axe_lsp.cli.arguments import Parser
+
+if TYPE_CHECKING:
+    from axe_lsp.daemon.daemon import Daemon
+
+_LEVELS = ("error", "warning", "info", "debug")
+LOCAL = "127.0.0.1"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve until the client leaves, or until told to stop."""
+    chosen = _parser().parse_args(arguments)
+    _start_log(chosen)
+    # Imported last, because it takes a while: wrong arguments are answered at once.
+    from axe_lsp.daemon.daemon import Daemon  # noqa: PLC0415
+    from axe_lsp.lsp import process, transports  # noqa: PLC0415
+
+    try:
+        process.run(_serve(chosen, Daemon()))
+    except transports.CannotListenError as error:
+        print(f"axe-lsp: {error}", file=sys.stderr)
+        return 1
+
+
+async def _serve(chosen: Namespace, daemon: Daemon) -> int:
+    try:
+        return await _transport(chosen, daemon)
+    finally:
+        await daemon.close()
+
+
+def _transport(chosen: Namespace, daemon: Daemon) -> Coroutine[Any, Any, int]:
+    from axe_lsp.lsp import transports  # noqa: PLC0415
+    from axe_lsp.lsp.server import AxeServer  # noqa: PLC0415
+
+    def make_server() -> AxeServer:
+        return AxeServer(daemon)
+
+    if chosen.tcp is not None:
+        host, port = chosen.tcp
+        return transports.serve_tcp(make_server, host, port)
+    if chosen.pipe is not None:
+        return transports.serve_pipe(make_server, chosen.pipe)
+    return transports.serve_stdio(make_server)
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="axe-lsp", description="The language server for axe agent files, for any LSP client."
+    )
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--stdio", action="store_true", help="standard input and output (default)")
+    way.add_argument(
+        "--tcp",
+        type=_address,
+        metavar="[HOST:]PORT",
+        help=f"listen for any number of clients; the host is {LOCAL} unless given, 0 any port",
+    )
+    way.add_argument(
+        "--pipe", type=Path, metavar="PATH", help="the same on a Unix socket of this path"
+    )
+    parser.add_argument("--log-file", type=Path, metavar="FILE", help="log there, not to stderr")
+    parser.add_argument("--log-level", choices=_LEVELS, default="warning", help="default: warning")
+    # VS Code's client adds the process id of the editor, which `initialize` tells as well.
+    parser.add_argument("--clientProcessId", help="ignored")
+    return parser
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    return host.strip("[]") or LOCAL, int(port)
+
+
+def _start_log(chosen: Namespace) -> None:
+    handler: logging.Handler = logging.StreamHandler(sys.stderr)
+    if chosen.log_file is not None:
+        handler = logging.FileHandler(chosen.log_file, encoding="utf-8", delay=True)
+    logging.basicConfig(
+        level=chosen.log_level.upper(),
+        handlers=[handler],
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )

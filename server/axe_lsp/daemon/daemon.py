@@ -1,0 +1,216 @@
+"""The state that all connections share, and the only one to change it. Lives on one event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from axe_lsp.agentfile.text import LineIndex
+from axe_lsp.daemon import disk
+from axe_lsp.daemon.indexer import Indexer
+from axe_lsp.daemon.uris import path_of, uri_of
+from axe_lsp.daemon.watch import watch
+from axe_lsp.hosting.supervisor import Runs
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.folders import Environment, config_folder
+from axe_lsp.settings import Settings
+from axe_lsp.workspace.places import Places, Scope
+from axe_lsp.workspace.snapshot import Snapshot
+from axe_lsp.workspace.workspace import Change, Update, Workspace
+
+Listener = Callable[[Update], None]
+
+
+class Daemon:
+    """One per process, however many clients it has.
+
+    Folders of agents are looked for below the roots (the workspace folders), named by the settings,
+    and the user's own; the folder of every agent file that somebody opens counts too.
+    """
+
+    def __init__(self, environment: Environment | None = None) -> None:
+        self.environment: Environment = os.environ if environment is None else environment
+        self.runs = Runs()
+        self.settings = Settings()
+        self.roots: tuple[Path, ...] = ()
+        self.user_folder = _user_folder(self.environment)
+        self._workspace = Workspace(self._places())
+        self._folders: dict[Path, None] = {}
+        self._indexer = Indexer(self._take)
+        self._listeners: list[Listener] = []
+        self._watcher: asyncio.Task[None] | None = None
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """All agent files as they are now."""
+        return self._workspace.snapshot
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The known folders of agents, in the order in which names are looked up."""
+        user = [self.user_folder] if self.user_folder is not None else []
+        return tuple(dict.fromkeys([*self._folders, *user]))
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Tell `listener` of every update; returns what ends that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    # -- what clients have open
+
+    def edit(self, uri: str, text: str) -> Update:
+        """A buffer was opened or changed. Its folder counts, wherever it lies."""
+        if uri not in self.snapshot.buffers and self._meet(uri) and (path := path_of(uri)):
+            self._indexer.read(disk.agent_files_in(path.parent))
+        return self._apply([Change(uri, text, in_buffer=True)])
+
+    def close_buffer(self, uri: str) -> Update:
+        """A buffer was closed: the file on the disk counts again."""
+        return self._apply([Change(uri, None, in_buffer=True)])
+
+    def lines(self, uri: str) -> LineIndex:
+        """The lines of a file, open or not; of an empty text if it has gone."""
+        file = self.snapshot.file(uri)
+        if file is not None and file.open is not None:
+            return file.open.parse.lines
+        path = path_of(uri)
+        content = disk.read(path) if path is not None else None
+        return LineIndex(content.text if content is not None else "")
+
+    # -- what lies on the disk
+
+    def add_roots(self, roots: Iterable[Path]) -> None:
+        """Look for agents below further folders."""
+        new = [root for root in roots if root not in self.roots]
+        self.roots = (*self.roots, *new)
+        self._scan(new)
+
+    def remove_roots(self, roots: Sequence[Path]) -> None:
+        """Forget the agents below folders that have left the workspace."""
+        self.roots = tuple(root for root in self.roots if root not in roots)
+        gone = [folder for folder in self._folders if not self._is_below(folder, self.roots)]
+        for folder in gone:
+            del self._folders[folder]
+        uris = [
+            uri for uri in self.snapshot.closed if (path := path_of(uri)) and path.parent in gone
+        ]
+        self._apply([Change(uri, None) for uri in uris])
+
+    def configure(self, settings: Settings) -> None:
+        """Put settings in force."""
+        old, self.settings = self.settings, settings
+        if old.agent_paths == settings.agent_paths:
+            return
+        buffers = {
+            uri: file.open.parse.text
+            for uri, file in self.snapshot.buffers.items()
+            if file.open is not None
+        }
+        self._workspace = Workspace(self._places())
+        self._folders.clear()
+        self._apply([Change(uri, text, in_buffer=True) for uri, text in buffers.items()])
+        self._scan(self.roots)
+
+    def changed_on_disk(self, uris: Iterable[str]) -> None:
+        """Files, or whole folders of agents, have changed, appeared or gone."""
+        paths = [path for uri in uris if (path := path_of(uri)) is not None]
+        self._indexer.read([each for path in paths for each in self._files_at(path)])
+
+    def watch_disk(self) -> None:
+        """Look for changes ourselves, on behalf of a client that doesn't tell."""
+        if self._watcher is None:
+            watching = watch(self._watched, self._indexer.read)
+            self._watcher = asyncio.get_running_loop().create_task(watching, name="disk watcher")
+
+    async def settled(self) -> None:
+        """Wait until everything that is known to lie on the disk has been read."""
+        await self._indexer.settled()
+
+    async def close(self) -> None:
+        """End the runs and everything that goes on in the background."""
+        if self._watcher is not None:
+            self._watcher.cancel()
+        await self._indexer.close()
+        await self.runs.close()
+
+    # -- inside
+
+    def _apply(self, changes: Sequence[Change], *, complete: bool | None = None) -> Update:
+        update = self._workspace.apply(changes, complete=complete)
+        for listener in tuple(self._listeners):
+            listener(update)
+        return update
+
+    def _take(self, changes: Sequence[Change]) -> None:
+        """Take in what was read, as far as it is news."""
+        known = self.snapshot.closed
+        news = [each for each in changes if each.text is not None or each.uri in known]
+        for change in news:
+            self._meet(change.uri)
+        if news:
+            self._apply(news)
+
+    def _meet(self, uri: str) -> bool:
+        """Remember the folder of an agent file; whether it was new."""
+        path = path_of(uri)
+        if path is None or self.snapshot.places.locate(uri).scope is not Scope.WORKSPACE:
+            return False
+        is_new = path.parent not in self._folders
+        self._folders[path.parent] = None
+        return is_new
+
+    def _scan(self, roots: Sequence[Path]) -> None:
+        folders = (*self._extra_folders(), *([self.user_folder] if self.user_folder else []))
+        self._indexer.read(_files_below(roots, folders), done=self._complete)
+
+    def _complete(self) -> None:
+        if not self.snapshot.complete:
+            self._apply([], complete=True)
+
+    def _watched(self) -> tuple[Path, ...]:
+        """The known folders, and those where a workspace's first agent would be put."""
+        usual = (root / name / "agents" for root in self.roots for name in ("axe", ".axe"))
+        return tuple(dict.fromkeys([*self.folders, *usual]))
+
+    def _files_at(self, path: Path) -> list[Path]:
+        """The agent files that a change of `path` is about, those that have gone included."""
+        if path.suffix == ".toml":
+            return [path]
+        known = [each for uri in self.snapshot.closed if (each := path_of(uri)) is not None]
+        below = [each for each in known if path in each.parents]
+        return sorted({*below, *disk.agent_files_in(path)})
+
+    def _places(self) -> Places:
+        user = uri_of(self.user_folder) if self.user_folder is not None else ""
+        return Places(user, tuple(uri_of(folder) for folder in self._extra_folders()))
+
+    def _extra_folders(self) -> list[Path]:
+        """The folders that the settings add; relative ones below each root."""
+        paths = [Path(text).expanduser() for text in self.settings.agent_paths]
+        return [
+            folder
+            for path in paths
+            for folder in ([path] if path.is_absolute() else [root / path for root in self.roots])
+        ]
+
+    @staticmethod
+    def _is_below(folder: Path, roots: Sequence[Path]) -> bool:
+        return any(root == folder or root in folder.parents for root in roots)
+
+
+def _files_below(roots: Sequence[Path], folders: Sequence[Path]) -> Iterator[Path]:
+    """Every agent file below the roots, and those in the folders. Blocks while it is iterated."""
+    for root in roots:
+        for folder in disk.agent_folders_below(root):
+            yield from disk.agent_files_in(folder)
+    for folder in folders:
+        yield from disk.agent_files_in(folder)
+
+
+def _user_folder(environment: Mapping[str, str]) -> Path | None:
+    try:
+        return config_folder(environment).absolute() / "agents"
+    except ConfigError:
+        return None  # A process without a home has no agents of its own.

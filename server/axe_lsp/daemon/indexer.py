@@ -1,0 +1,75 @@
+"""Reads agent files in the background, in order and in portions.
+
+Threads do the reading, since a disk may be slow; the event loop takes in a portion at a time, so
+that a keystroke never waits for ten thousand files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from axe_lsp.daemon import disk
+from axe_lsp.daemon.uris import uri_of
+from axe_lsp.workspace.workspace import Change
+
+_log = logging.getLogger(__name__)
+
+PORTION = 25
+"""Files that are taken in without a pause; some milliseconds of work."""
+
+Take = Callable[[Sequence[Change]], None]
+Done = Callable[[], None]
+
+
+class Indexer:
+    """One worker, which does its jobs one after the other."""
+
+    def __init__(self, take: Take) -> None:
+        self._take = take
+        self._jobs: asyncio.Queue[tuple[Iterator[Change], Done]] = asyncio.Queue()
+        self._worker: asyncio.Task[None] | None = None
+
+    def read(self, paths: Iterable[Path], done: Done = lambda: None) -> None:
+        """Read files that may have changed, appeared or gone; call `done` when they are taken in.
+
+        `paths` is iterated in a thread, so it may look for the files while it goes.
+        """
+        self._jobs.put_nowait(((_change(path) for path in paths), done))
+        if self._worker is None:
+            self._worker = asyncio.get_running_loop().create_task(self._work(), name="indexer")
+
+    async def settled(self) -> None:
+        """Wait until all jobs are done."""
+        await self._jobs.join()
+
+    async def close(self) -> None:
+        """Stop, whatever is left to do."""
+        if self._worker is not None:
+            self._worker.cancel()
+            await asyncio.wait({self._worker})
+
+    async def _work(self) -> None:
+        while True:
+            changes, done = await self._jobs.get()
+            try:
+                await self._take_all(changes)
+                done()
+            except Exception:  # noqa: BLE001 - the one guard of this worker: the next job goes on
+                _log.exception("reading agent files failed")
+            finally:
+                self._jobs.task_done()
+
+    async def _take_all(self, changes: Iterator[Change]) -> None:
+        while portion := await asyncio.to_thread(lambda: list(islice(changes, PORTION))):
+            self._take(portion)
+
+
+def _change(path: Path) -> Change:
+    content = disk.read(path)
+    if content is None:
+        return Change(uri_of(path), None)
+    return Change(uri_of(path), content.text, fault=content.fault)

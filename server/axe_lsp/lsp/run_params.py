@@ -1,0 +1,115 @@
+"""The params of `axe/run`: read, checked, and turned into what the runtime wants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pygls.exceptions import JsonRpcInvalidParams
+
+from axe_lsp.daemon.uris import canonical, path_of
+from axe_lsp.hosting.wire import Workplace
+from axe_lsp.runtime.runs import RunRequest
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.server import AxeServer
+
+_STRINGS = ("agent", "uri", "task", "model", "skill", "workdir")
+_AGENTS_PARENT = ("axe", ".axe")
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """A run that a client wants. `token` is that of its progress, if it gave one."""
+
+    request: RunRequest
+    workplace: Workplace
+    token: int | str | None
+
+
+def read_run_order(server: AxeServer, params: Any) -> RunOrder:
+    """What the client wants, on the texts that it has open at this moment.
+
+    Raises JsonRpcInvalidParams with the name of the member that is wrong.
+    """
+    members = _checked(params)
+    uri = members.get("uri")
+    if uri is not None:
+        agent, folder, buffers = _open_agent(server, uri)
+    else:
+        agent, folder, buffers = members["agent"], None, {}
+    timeout = members.get("timeoutMs")
+    seconds = timeout / 1000 if timeout is not None else server.daemon.settings.run_timeout or None
+    request = RunRequest(
+        agent=agent,
+        task=members.get("task"),
+        model=members.get("model") or "",
+        skill=members.get("skill") or "",
+        workdir=members.get("workdir") or "",
+        timeout=seconds,
+    )
+    folders = dict.fromkeys([*([folder] if folder else []), *server.daemon.folders])
+    workplace = Workplace(
+        workspace=str(_workspace(server, folder)),
+        folders=tuple(map(str, folders)),
+        open_buffers={**_buffers(server), **buffers},
+    )
+    return RunOrder(request, workplace, members.get("workDoneToken"))
+
+
+def _checked(params: Any) -> dict[str, Any]:
+    if not isinstance(params, dict):
+        raise JsonRpcInvalidParams('axe/run: params must be an object with "agent" or "uri"')
+    for name in _STRINGS:
+        if params.get(name) is not None and not isinstance(params[name], str):
+            raise JsonRpcInvalidParams(f'axe/run: "{name}" must be a string')
+    if (params.get("agent") is None) == (params.get("uri") is None):
+        raise JsonRpcInvalidParams('axe/run: give either "agent" or "uri"')
+    timeout = params.get("timeoutMs")
+    if timeout is not None and (type(timeout) is not int or timeout <= 0):
+        raise JsonRpcInvalidParams('axe/run: "timeoutMs" must be a whole number above 0')
+    if params.get("input") is not None:
+        raise JsonRpcInvalidParams('axe/run: "input" is for typed agents, which can\'t be run yet')
+    token = params.get("workDoneToken")
+    if token is not None and type(token) not in (int, str):
+        raise JsonRpcInvalidParams('axe/run: "workDoneToken" must be a string or an integer')
+    return params
+
+
+def _open_agent(server: AxeServer, uri: str) -> tuple[str, Path, dict[str, str]]:
+    """The name under which the runtime finds the file at `uri`, where, and its text if it is open.
+
+    A buffer that was never saved gets a path that exists for this run only.
+    """
+    ours = canonical(uri)
+    place = server.daemon.snapshot.places.locate(ours)
+    file = server.daemon.snapshot.file(ours)
+    text = file.open.parse.text if file is not None and file.open is not None else None
+    path = path_of(ours)
+    if path is not None:
+        return place.stem, path.parent, {str(path): text} if text is not None else {}
+    if text is None:
+        raise JsonRpcInvalidParams(f"axe/run: {uri} is neither a file nor an open agent")
+    name = place.stem.rpartition(":")[2] or "untitled"
+    folder = _workspace(server, None) / ".unsaved"
+    return name, folder, {str(folder / f"{name}.toml"): text}
+
+
+def _buffers(server: AxeServer) -> dict[str, str]:
+    return {
+        str(path): file.open.parse.text
+        for uri, file in server.daemon.snapshot.buffers.items()
+        if file.open is not None and (path := path_of(uri)) is not None
+    }
+
+
+def _workspace(server: AxeServer, folder: Path | None) -> Path:
+    """Where the run works: the workspace folder that holds the agent, else its project, else ours."""
+    for root in server.daemon.roots:
+        if folder is not None and (root == folder or root in folder.parents):
+            return root
+    if folder is not None and folder != server.daemon.user_folder:
+        is_usual = folder.name == "agents" and folder.parent.name in _AGENTS_PARENT
+        return folder.parent.parent if is_usual else folder
+    return next(iter(server.daemon.roots), Path.cwd())

@@ -1,0 +1,130 @@
+"""Tells a client what happens in a run: as notifications, as progress, as lines of text."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from axe_lsp.hosting.subscribers import News
+from axe_lsp.hosting.wire import Notification, Warned
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.server import AxeServer
+
+_numbers = itertools.count(1)
+
+
+class RunProgress:
+    """`$/progress` of one run. Where the client has no token for it, it is asked to make one.
+
+    A client that takes its time to answer, or refuses, delays nothing.
+    """
+
+    def __init__(self, server: AxeServer, title: str, cancel: Callable[[], object]) -> None:
+        self._server = server
+        self._title = title
+        self._cancel = cancel
+        self._token: int | str | None = None
+        self._message = ""
+        self._is_over = False
+
+    def begin(self, token: int | str | None) -> None:
+        """Begin with the client's token, or with one that it is asked to make."""
+        if token is not None:
+            self._begin(token)
+        elif self._server.client.supports("window.workDoneProgress"):
+            self._server.start(self._create(), name="creating a progress token")
+
+    def report(self, message: str) -> None:
+        """Say what is being done now."""
+        self._message = message
+        if self._token is not None and not self._is_over:
+            self._server.protocol.progress.report(
+                self._token, types.WorkDoneProgressReport(message=message, cancellable=True)
+            )
+
+    def end(self, message: str) -> None:
+        """Say how it came out."""
+        if self._token is not None and not self._is_over:
+            self._server.protocol.progress.end(self._token, types.WorkDoneProgressEnd(message))
+        self._is_over = True
+
+    async def _create(self) -> None:
+        token = f"axe-run-{next(_numbers)}"
+        params = types.WorkDoneProgressCreateParams(token)
+        with suppress(JsonRpcException, asyncio.CancelledError):
+            await self._server.request(types.WINDOW_WORK_DONE_PROGRESS_CREATE, params)
+            if not self._is_over:
+                self._begin(token)
+
+    def _begin(self, token: int | str) -> None:
+        self._token = token
+        begin = types.WorkDoneProgressBegin(
+            self._title, cancellable=True, message=self._message or None
+        )
+        self._server.protocol.progress.begin(token, begin)
+        self._server.protocol.progress.tokens[token].add_done_callback(self._on_done)
+
+    def _on_done(self, future: Future[object]) -> None:
+        if future.cancelled():
+            self._cancel()
+
+
+def notifications(server: AxeServer) -> Callable[[News], None]:
+    """Forwards everything as the `axe/…` notifications of docs/protocol.md."""
+
+    def forward(news: News) -> None:
+        if isinstance(news, Notification):
+            server.notify(news.method, news.params)
+
+    return forward
+
+
+def log_messages(server: AxeServer) -> Callable[[News], None]:
+    """Tells the run in lines of text, for clients that know only LSP."""
+
+    def log(news: News) -> None:
+        line = describe(news) if isinstance(news, Notification) else None
+        if line is not None:
+            params = types.LogMessageParams(types.MessageType.Info, line)
+            server.notify(types.WINDOW_LOG_MESSAGE, params)
+
+    return log
+
+
+def warnings(server: AxeServer) -> Callable[[News], None]:
+    """Shows what a person should know about a run that goes on all the same."""
+
+    def show(news: News) -> None:
+        if isinstance(news, Warned):
+            params = types.ShowMessageParams(types.MessageType.Warning, news.text)
+            server.notify(types.WINDOW_SHOW_MESSAGE, params)
+
+    return show
+
+
+def describe(news: Notification) -> str | None:
+    """An event in one line, indented by depth; None for those that would only make noise."""
+    event = news.params
+    indent, agent = "  " * event["depth"], event["agent"]
+    match news.method, event.get("kind"):
+        case "axe/agent", "begin":
+            return f"{indent}{agent}: started on {event['model'] or 'an unknown model'}"
+        case "axe/agent", "end":
+            seconds = event["durationMs"] / 1000
+            reason = f": {event['error']}" if event.get("error") else ""
+            return f"{indent}{agent}: {event['status']} after {seconds:.1f} s{reason}"
+        case "axe/turn", "end":
+            calls = [call["name"] for call in event["toolCalls"]]
+            what = f"calls {', '.join(calls)}" if calls else event["stopReason"] or "answered"
+            return f"{indent}{agent}: turn {event['turn']}, {what}"
+        case "axe/tool", "end" if event["isError"]:
+            return f"{indent}{agent}: {event['name']} failed: {event['content']}"
+    return None

@@ -1,0 +1,148 @@
+"""One client's session: what it opens, what it is told."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from lsprotocol import types
+
+from axe_lsp import __version__
+from axe_lsp.daemon.daemon import Daemon
+from axe_lsp.daemon.uris import canonical, path_of
+from axe_lsp.lsp import commands, language_features, run_requests, watching
+from axe_lsp.lsp.client import Client
+from axe_lsp.lsp.documents import Documents
+from axe_lsp.lsp.language_server import LanguageServer
+from axe_lsp.lsp.messages import JsonObject
+from axe_lsp.lsp.open_agents import OpenAgents
+from axe_lsp.lsp.publisher import Publisher
+from axe_lsp.settings import read_settings
+from axe_lsp.workspace.workspace import Update
+
+_log = logging.getLogger(__name__)
+
+
+class AxeServer(LanguageServer):
+    """The server of one connection, on the daemon that all share."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        super().__init__("axe-lsp", __version__)
+        self.daemon = daemon
+        self.documents = Documents()
+        self.opened = OpenAgents(self.documents)
+        self.publisher = Publisher(self, daemon, self.opened)
+        self._stop_listening = daemon.listen(self._on_update)
+        self._editing: str | None = None
+        self._register()
+
+    def initialize(self, client: Client) -> types.ServerCapabilities | JsonObject:
+        """Learn the client's folders and settings. The disk is read once it is ready."""
+        self._configure(client.options)
+        return super().initialize(client)
+
+    async def release(self) -> None:
+        """Close what the client had open."""
+        self._stop_listening()
+        for uri in list(self.opened):
+            self.daemon.close_buffer(uri)
+
+    def _register(self) -> None:
+        handlers: dict[str, Callable[[Any], None]] = {
+            types.INITIALIZED: self._initialized,
+            types.TEXT_DOCUMENT_DID_OPEN: self._did_open,
+            types.TEXT_DOCUMENT_DID_CHANGE: self._did_change,
+            types.TEXT_DOCUMENT_DID_CLOSE: self._did_close,
+            types.TEXT_DOCUMENT_DID_SAVE: self._did_save,
+            types.WORKSPACE_DID_CHANGE_CONFIGURATION: self._did_change_configuration,
+            types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: self._did_change_folders,
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._did_change_watched_files,
+        }
+        for method, handler in handlers.items():
+            # pygls marks handlers with attributes, which bound methods cannot take.
+            self.feature(method)(partial(handler))
+        language_features.register(self)
+        run_requests.register(self)
+        commands.register(self)
+
+    # -- the session
+
+    def _initialized(self, _: types.InitializedParams) -> None:
+        roots = (path_of(canonical(uri)) for uri in self.client.folders)
+        self.daemon.add_roots(root for root in roots if root is not None)
+        self.start(watching.watch(self), name="registering for changes on the disk")
+        self.start(self._fetch_settings(), name="fetching settings")
+
+    async def _fetch_settings(self) -> None:
+        if self.client.supports("workspace.configuration"):
+            section = types.ConfigurationItem(section="axe")
+            answer = await self.request(
+                types.WORKSPACE_CONFIGURATION, types.ConfigurationParams([section])
+            )
+            if answer and answer[0] is not None:
+                self._configure(answer[0])
+
+    def _did_change_configuration(self, params: types.DidChangeConfigurationParams) -> None:
+        if isinstance(params.settings, dict) and params.settings.get("axe") is not None:
+            self._configure(params.settings["axe"])
+        else:
+            self.start(self._fetch_settings(), name="fetching settings")
+
+    def _configure(self, section: Any) -> None:
+        settings, complaints = read_settings(section)
+        for complaint in complaints:
+            _log.warning("%s", complaint)
+            message = types.ShowMessageParams(types.MessageType.Warning, complaint)
+            self.notify(types.WINDOW_SHOW_MESSAGE, message)
+        if settings != self.daemon.settings:
+            self.daemon.configure(settings)
+            self.publisher.publish_later(file.uri for file in self.daemon.snapshot.files())
+
+    def _did_change_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
+        removed = (path_of(canonical(each.uri)) for each in params.event.removed)
+        self.daemon.remove_roots([root for root in removed if root is not None])
+        added = (path_of(canonical(each.uri)) for each in params.event.added)
+        self.daemon.add_roots(root for root in added if root is not None)
+
+    # -- documents
+
+    def _did_open(self, params: types.DidOpenTextDocumentParams) -> None:
+        document = self.documents.open(params)
+        uri = self.opened.add(document, self.daemon.snapshot.places)
+        if uri is not None:
+            self._edit(uri, document.text)
+
+    def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
+        document = self.documents.change(params, self.position_encoding)
+        uri = self.opened.uri(document.uri)
+        if uri is not None:
+            self._edit(uri, document.text)
+
+    def _edit(self, uri: str, text: str) -> None:
+        self._editing = uri
+        try:
+            self.daemon.edit(uri, text)
+        finally:
+            self._editing = None
+        self.publisher.publish(uri)
+
+    def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
+        document = self.documents.close(params)
+        uri = self.opened.remove(document.uri)
+        if uri is not None:
+            self.publisher.forget(uri, document.uri)
+            self.daemon.close_buffer(uri)
+
+    def _did_save(self, params: types.DidSaveTextDocumentParams) -> None:
+        """The disk has changed, whether or not somebody watches it."""
+        if self.opened.uri(params.text_document.uri) is not None:
+            self.daemon.changed_on_disk([canonical(params.text_document.uri)])
+
+    def _did_change_watched_files(self, params: types.DidChangeWatchedFilesParams) -> None:
+        self.daemon.changed_on_disk(canonical(change.uri) for change in params.changes)
+
+    def _on_update(self, update: Update) -> None:
+        """Some file has changed, through this client or otherwise."""
+        self.publisher.publish_later(uri for uri in update.affected if uri != self._editing)

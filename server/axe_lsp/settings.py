@@ -1,0 +1,107 @@
+"""Every setting once: its name, type, default and documentation.
+
+Editors send them in section `axe`; docs/settings.md and the VS Code extension's package.json are
+generated from `SETTINGS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+SEVERITIES = ("error", "warning", "information", "hint", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One row. `schema` is the JSON Schema of the value, `name` is dotted below `axe`."""
+
+    name: str
+    schema: Mapping[str, Any]
+    default: Any
+    doc: str
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        "agentPaths",
+        {"type": "array", "items": {"type": "string"}},
+        [],
+        "Further folders that hold agent files, besides `axe/agents` and `.axe/agents` in the "
+        "workspace and the user's own. A relative path starts at each workspace folder; `~` is "
+        "the home folder.",
+    ),
+    Setting(
+        "diagnostics",
+        {"type": "object", "additionalProperties": {"enum": list(SEVERITIES)}},
+        {},
+        "Severity by diagnostic code, to change a rule's own or to switch it off, such as "
+        '`{"name-mismatch": "off"}`.',
+    ),
+    Setting(
+        "run.timeout",
+        {"type": "integer", "minimum": 0},
+        0,
+        "Seconds that a run started from the editor may take. 0 leaves it to the agent's `timeout`.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The values in force."""
+
+    agent_paths: tuple[str, ...] = ()
+    diagnostics: Mapping[str, str] = field(default_factory=dict)
+    run_timeout: int = 0
+
+
+def read_settings(section: Any) -> tuple[Settings, list[str]]:
+    """The settings in a client's JSON, and a sentence about each value that is not usable.
+
+    What is absent, null or wrong has its default.
+    """
+    values: dict[str, Any] = {}
+    complaints: list[str] = []
+    for setting in SETTINGS:
+        value = _at(section, setting.name)
+        reason = None if value is None else _fault(setting, value)
+        if reason is not None:
+            complaints.append(f"the setting axe.{setting.name} {reason}; it is ignored")
+        values[setting.name] = setting.default if value is None or reason is not None else value
+    settings = Settings(
+        agent_paths=tuple(values["agentPaths"]),
+        diagnostics=values["diagnostics"],
+        run_timeout=values["run.timeout"],
+    )
+    return settings, complaints
+
+
+def _at(section: Any, dotted: str) -> Any:
+    """The value at a dotted name; clients nest the parts, or write the name as it is."""
+    if not isinstance(section, Mapping):
+        return None
+    if dotted in section:
+        return section[dotted]
+    value: Any = section
+    for part in dotted.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def _fault(setting: Setting, value: Any) -> str | None:
+    match setting.schema["type"]:
+        case "array":
+            if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+                return "must be a list of strings"
+        case "integer":
+            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+                return f"must be a whole number from 0, not {value!r}"
+        case "object":
+            if not isinstance(value, Mapping):
+                return "must be an object"
+            wrong = [each for each in value.values() if each not in SEVERITIES]
+            if wrong:
+                return f"knows the severities {', '.join(SEVERITIES)}, not {wrong[0]!r}"
+    return None
