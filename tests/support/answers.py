@@ -1,0 +1,245 @@
+"""What a scripted model answers, and how each provider puts that into bytes, whole or streamed.
+
+Written from the providers' documentation and independently of `axe_lsp.runtime.providers`, so that
+the two check each other.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Dialect = Literal["anthropic", "openai", "ollama"]
+DIALECTS: tuple[Dialect, ...] = ("anthropic", "openai", "ollama")
+
+PATHS: dict[str, Dialect] = {
+    "/v1/messages": "anthropic",
+    "/v1/chat/completions": "openai",
+    "/api/chat": "ollama",
+}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call that the model makes."""
+
+    name: str
+    arguments: dict[str, Any]
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class Says:
+    """A model's answer."""
+
+    text: str = ""
+    calls: Sequence[Call] = ()
+    stop_reason: str = ""
+    usage: tuple[int, int] = (10, 5)
+    model: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def calls_agent(agent: str, task: str, context: str = "", call_id: str = "") -> Call:
+    """A call of `call_agent`."""
+    arguments = {"agent": agent, "task": task}
+    if context:
+        arguments["context"] = context
+    return Call("call_agent", arguments, call_id)
+
+
+def whole_body(dialect: Dialect, says: Says, model: str) -> dict[str, Any]:
+    """The JSON of an answer that is not streamed."""
+    return {**_BODIES[dialect](says, says.model or model), **says.extra}
+
+
+def stream_chunks(dialect: Dialect, says: Says, model: str) -> list[bytes]:
+    """The pieces of a streamed answer; the text comes word by word."""
+    return _STREAMS[dialect](says, says.model or model)
+
+
+def content_type(dialect: Dialect, stream: bool) -> str:
+    """The media type of an answer."""
+    if not stream:
+        return "application/json; charset=utf-8"
+    return "application/x-ndjson" if dialect == "ollama" else "text/event-stream; charset=utf-8"
+
+
+def error_body(dialect: Dialect, message: str) -> dict[str, Any]:
+    """The JSON of a refusal."""
+    if dialect == "ollama":
+        return {"error": message}
+    error = {"type": "api_error", "message": message}
+    return {"type": "error", "error": error} if dialect == "anthropic" else {"error": error}
+
+
+def words(text: str) -> list[str]:
+    """A text in the pieces in which it is streamed."""
+    return re.findall(r"\S+\s*|\s+", text)
+
+
+def _call_id(dialect: Dialect, call: Call, index: int) -> str:
+    return call.id or f"{'toolu' if dialect == 'anthropic' else 'call'}_{index}"
+
+
+def _anthropic_stop(says: Says) -> str:
+    return says.stop_reason or ("tool_use" if says.calls else "end_turn")
+
+
+def _openai_stop(says: Says) -> str:
+    return says.stop_reason or ("tool_calls" if says.calls else "stop")
+
+
+def _anthropic_blocks(says: Says) -> list[dict[str, Any]]:
+    text = [{"type": "text", "text": says.text}] if says.text or not says.calls else []
+    return text + [
+        {
+            "type": "tool_use",
+            "id": _call_id("anthropic", call, index),
+            "name": call.name,
+            "input": call.arguments,
+        }
+        for index, call in enumerate(says.calls)
+    ]
+
+
+def _anthropic_body(says: Says, model: str) -> dict[str, Any]:
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": _anthropic_blocks(says),
+        "stop_reason": _anthropic_stop(says),
+        "usage": {"input_tokens": says.usage[0], "output_tokens": says.usage[1]},
+    }
+
+
+def _anthropic_stream(says: Says, model: str) -> list[bytes]:
+    start = {
+        **_anthropic_body(says, model),
+        "content": [],
+        "stop_reason": None,
+        "usage": {"input_tokens": says.usage[0], "output_tokens": 1},
+    }
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": start}, {"type": "ping"}]
+    for index, block in enumerate(_anthropic_blocks(says)):
+        is_text = block["type"] == "text"
+        empty = {**block, "text": ""} if is_text else {**block, "input": {}}
+        pieces = words(block["text"]) if is_text else _slices(json.dumps(block["input"]))
+        events.append({"type": "content_block_start", "index": index, "content_block": empty})
+        for piece in pieces:
+            delta = (
+                {"type": "text_delta", "text": piece}
+                if is_text
+                else {"type": "input_json_delta", "partial_json": piece}
+            )
+            events.append({"type": "content_block_delta", "index": index, "delta": delta})
+        events.append({"type": "content_block_stop", "index": index})
+    events.append(
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": _anthropic_stop(says), "stop_sequence": None},
+            "usage": {"output_tokens": says.usage[1]},
+        }
+    )
+    events.append({"type": "message_stop"})
+    return [f"event: {event['type']}\ndata: {_json(event)}\n\n".encode() for event in events]
+
+
+def _openai_calls(says: Says) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": _call_id("openai", call, index),
+            "type": "function",
+            "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
+        }
+        for index, call in enumerate(says.calls)
+    ]
+
+
+def _openai_usage(says: Says) -> dict[str, int]:
+    return {
+        "prompt_tokens": says.usage[0],
+        "completion_tokens": says.usage[1],
+        "total_tokens": sum(says.usage),
+    }
+
+
+def _openai_body(says: Says, model: str) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": says.text or None}
+    if says.calls:
+        message["tool_calls"] = _openai_calls(says)
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "model": model,
+        "choices": [{"index": 0, "message": message, "finish_reason": _openai_stop(says)}],
+        "usage": _openai_usage(says),
+    }
+
+
+def _openai_stream(says: Says, model: str) -> list[bytes]:
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+    deltas += [{"content": piece} for piece in words(says.text)]
+    for index, call in enumerate(_openai_calls(says)):
+        first, *rest = _slices(call["function"]["arguments"])
+        function = {"name": call["function"]["name"], "arguments": first}
+        deltas.append({"tool_calls": [{**call, "index": index, "function": function}]})
+        deltas += [
+            {"tool_calls": [{"index": index, "function": {"arguments": piece}}]} for piece in rest
+        ]
+    chunks = [
+        {"model": model, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+        for delta in deltas
+    ]
+    end = {"index": 0, "delta": {}, "finish_reason": _openai_stop(says)}
+    chunks.append({"model": model, "choices": [end]})
+    chunks.append({"model": model, "choices": [], "usage": _openai_usage(says)})
+    return [f"data: {_json(chunk)}\n\n".encode() for chunk in chunks] + [b"data: [DONE]\n\n"]
+
+
+def _ollama_calls(says: Says) -> list[dict[str, Any]]:
+    return [{"function": {"name": call.name, "arguments": call.arguments}} for call in says.calls]
+
+
+def _ollama_end(says: Says) -> dict[str, Any]:
+    return {
+        "done": True,
+        "done_reason": says.stop_reason or "stop",
+        "prompt_eval_count": says.usage[0],
+        "eval_count": says.usage[1],
+    }
+
+
+def _ollama_body(says: Says, model: str) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": says.text}
+    if says.calls:
+        message["tool_calls"] = _ollama_calls(says)
+    return {"model": model, "message": message, **_ollama_end(says)}
+
+
+def _ollama_stream(says: Says, model: str) -> list[bytes]:
+    messages: list[dict[str, Any]] = [{"content": piece} for piece in words(says.text)]
+    if says.calls:
+        messages.append({"content": "", "tool_calls": _ollama_calls(says)})
+    lines: list[dict[str, Any]] = [
+        {"model": model, "message": message, "done": False} for message in messages
+    ]
+    lines.append({"model": model, "message": {"content": ""}, **_ollama_end(says)})
+    return [_json(line).encode() + b"\n" for line in lines]
+
+
+def _slices(text: str, size: int = 7) -> list[str]:
+    return [text[start : start + size] for start in range(0, len(text), size)] or [""]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+_BODIES = {"anthropic": _anthropic_body, "openai": _openai_body, "ollama": _ollama_body}
+_STREAMS = {"anthropic": _anthropic_stream, "openai": _openai_stream, "ollama": _ollama_stream}

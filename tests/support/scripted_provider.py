@@ -1,0 +1,323 @@
+"""A provider that answers as a test tells it to: real HTTP on loopback, in a thread of its own.
+
+It speaks the wire formats of Anthropic, OpenAI and Ollama, streamed and whole, and remembers what
+it was asked. Each model has its own script:
+
+    with ScriptedProvider() as provider:
+        provider.script("m-parent", Says(calls=[calls_agent("helper", "do it")]), Says("done"))
+        provider.script("m-helper", Refuses(500, "boom"))
+        ... run something with provider.environment ...
+        assert provider.requests[0].body["model"] == "m-parent"
+
+Nothing sleeps: an answer with a `Hold` waits until the test releases it, and the test can wait until
+the request is there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import json
+import threading
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+from support.answers import (
+    PATHS,
+    Call,
+    Dialect,
+    Says,
+    calls_agent,
+    content_type,
+    error_body,
+    stream_chunks,
+    whole_body,
+)
+
+__all__ = [
+    "Answer",
+    "Call",
+    "Hold",
+    "Raw",
+    "Received",
+    "Refuses",
+    "Says",
+    "ScriptedProvider",
+    "calls_agent",
+]
+
+PATIENCE = 20.0
+"""Seconds after which waiting for something that should happen is a failure."""
+
+
+@dataclass(frozen=True)
+class Refuses:
+    """An answer with an error status."""
+
+    status: int
+    message: str = "boom"
+
+
+@dataclass(frozen=True)
+class Raw:
+    """An answer byte by byte. With `cut` the connection ends after so many bytes of the body."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    cut: int | None = None
+
+
+class Hold:
+    """Keeps an answer back until `release`.
+
+    `chunk` lets a streamed answer begin: it is held before its chunk of that number.
+    """
+
+    def __init__(self, chunk: int = 0) -> None:
+        self.chunk = chunk
+        self._arrived: Future[None] = Future()
+        self._released: Future[None] = Future()
+        self._hung_up: Future[None] = Future()
+
+    def release(self) -> None:
+        """Let the answer go on."""
+        _set(self._released)
+
+    async def arrived(self) -> None:
+        """Wait until the request is there (and what comes before the held chunk was sent)."""
+        await asyncio.wait_for(asyncio.wrap_future(self._arrived), PATIENCE)
+
+    def wait_until_arrived(self) -> None:
+        """The same without an event loop."""
+        self._arrived.result(PATIENCE)
+
+    async def hung_up(self) -> None:
+        """Wait until the client has closed the connection instead of waiting on."""
+        await asyncio.wait_for(asyncio.wrap_future(self._hung_up), PATIENCE)
+
+    def wait_until_hung_up(self) -> None:
+        """The same without an event loop."""
+        self._hung_up.result(PATIENCE)
+
+    async def keep(self, reader: asyncio.StreamReader) -> bool:
+        """In the provider: wait for the release; False when the client hangs up before it."""
+        _set(self._arrived)
+        released: asyncio.Future[Any] = asyncio.wrap_future(self._released)
+        hangup: asyncio.Future[Any] = asyncio.ensure_future(reader.read(1))
+        done, _ = await asyncio.wait([released, hangup], return_when=asyncio.FIRST_COMPLETED)
+        if hangup in done:
+            _set(self._hung_up)
+            return False
+        hangup.cancel()
+        await asyncio.wait([hangup])
+        return True
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer and its circumstances.
+
+    `match` is a part of the request's body that the answer is meant for. `repeat` makes the answer
+    good for any number of requests. `whole` answers unstreamed, although a stream was asked for.
+    """
+
+    what: Says | Refuses | Raw
+    match: str = ""
+    hold: Hold | None = None
+    repeat: bool = False
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request as it arrived. Header names are in lower case."""
+
+    path: str
+    headers: dict[str, str]
+    body: Any
+    raw: bytes
+    model: str
+
+
+class ScriptedProvider:
+    """The provider; a context manager."""
+
+    def __init__(self) -> None:
+        self.requests: list[Received] = []
+        self.in_flight = 0
+        self.max_in_flight = 0
+        self._scripts: dict[str, list[Answer]] = {}
+        self._loop = asyncio.new_event_loop()
+        self._listening: Future[int] = Future()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def __enter__(self) -> ScriptedProvider:
+        self._thread.start()
+        self.port = self._listening.result(PATIENCE)
+        return self
+
+    def __exit__(
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(PATIENCE)
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables that make axe-lsp ask here, with keys as it wants them."""
+        return {
+            "ANTHROPIC_API_KEY": "key-anthropic",
+            "OPENAI_API_KEY": "key-openai",
+            "AXE_ANTHROPIC_BASE_URL": self.url,
+            "AXE_OPENAI_BASE_URL": self.url,
+            "AXE_OLLAMA_BASE_URL": self.url,
+        }
+
+    def script(self, model: str, *answers: Answer | Says | Refuses | Raw) -> None:
+        """Add answers for a model. Each is used once, the first one that fits a request."""
+        for answer in answers:
+            given = answer if isinstance(answer, Answer) else Answer(answer)
+            self._scripts.setdefault(model, []).append(given)
+
+    def asked(self, model: str) -> list[Received]:
+        """The requests to one model."""
+        return [request for request in self.requests if request.model == model]
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._listen())
+        self._loop.close()
+
+    async def _listen(self) -> None:
+        self._stop = asyncio.Event()
+        self._connections: set[asyncio.Task[None]] = set()
+        server = await asyncio.start_server(
+            self._connection, "127.0.0.1", 0, backlog=1024, limit=1 << 26
+        )
+        self._listening.set_result(server.sockets[0].getsockname()[1])
+        await self._stop.wait()
+        server.close()
+        for task in self._connections:
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections.add(task)
+        try:
+            with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+                while await self._exchange(reader, writer):
+                    pass
+        finally:
+            self._connections.discard(task)
+            writer.close()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """One request and its answer; False ends the connection."""
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        path = head[0].split(" ")[1]
+        pairs = (line.partition(":") for line in head[1:] if ":" in line)
+        headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
+        raw = await reader.readexactly(int(headers.get("content-length", 0)))
+        received = _received(path, headers, raw)
+        self.requests.append(received)
+        async with self._counted():
+            return await self._answer(received, reader, writer)
+
+    @contextlib.asynccontextmanager
+    async def _counted(self) -> AsyncIterator[None]:
+        self.in_flight += 1
+        self.max_in_flight = max(self.max_in_flight, self.in_flight)
+        try:
+            yield
+        finally:
+            self.in_flight -= 1
+
+    async def _answer(
+        self, received: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
+        answer = self._pick(received)
+        status, headers, chunks, cut = _rendered(answer, received)
+        hold = answer.hold
+        if hold and not hold.chunk and not await hold.keep(reader):
+            return False
+        reason = http.client.responses.get(status, "Unknown")
+        lines = [f"HTTP/1.1 {status} {reason}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        if cut != 0:
+            writer.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
+        for number, chunk in enumerate(chunks):
+            if hold and hold.chunk and hold.chunk == number:
+                await writer.drain()
+                if not await hold.keep(reader):
+                    return False
+            writer.write(chunk if cut is None else chunk[:cut])
+        await writer.drain()
+        return cut is None
+
+    def _pick(self, received: Received) -> Answer:
+        script = self._scripts.get(received.model, [])
+        text = received.raw.decode("utf-8", "replace")
+        for index, answer in enumerate(script):
+            if answer.match in text:
+                return answer if answer.repeat else script.pop(index)
+        return Answer(Refuses(500, f"the script of {received.model} has no further answer"))
+
+
+def _received(path: str, headers: dict[str, str], raw: bytes) -> Received:
+    try:
+        body = json.loads(raw)
+    except ValueError:
+        body = None
+    model = body.get("model", "") if isinstance(body, dict) else ""
+    return Received(path, headers, body, raw, model)
+
+
+def _rendered(
+    answer: Answer, received: Received
+) -> tuple[int, dict[str, str], Sequence[bytes], int | None]:
+    """Status, headers, the chunks of the body, and where it is cut."""
+    what, dialect = answer.what, PATHS.get(received.path)
+    if dialect is None:
+        return _whole(404, {"error": f"no such path: {received.path}"})
+    if isinstance(what, Raw):
+        headers = {"Content-Length": str(len(what.body)), **what.headers}
+        return what.status, headers, [what.body], what.cut
+    if isinstance(what, Refuses):
+        return _whole(what.status, error_body(dialect, what.message))
+    if received.body.get("stream") and not answer.whole:
+        return _streamed(dialect, what, received.model)
+    return _whole(200, whole_body(dialect, what, received.model))
+
+
+def _whole(status: int, body: Any) -> tuple[int, dict[str, str], Sequence[bytes], None]:
+    data = json.dumps(body).encode()
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(data))}
+    return status, headers, [data], None
+
+
+def _streamed(
+    dialect: Dialect, says: Says, model: str
+) -> tuple[int, dict[str, str], Sequence[bytes], None]:
+    pieces = [b"%x\r\n%b\r\n" % (len(p), p) for p in stream_chunks(dialect, says, model)]
+    headers = {"Content-Type": content_type(dialect, True), "Transfer-Encoding": "chunked"}
+    return 200, headers, [*pieces, b"0\r\n\r\n"], None
+
+
+def _set(future: Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
