@@ -1,0 +1,257 @@
+"""The language server as an editor meets it: typing, opening, files that come and go."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from support.raw_client import ServerError
+from support.session import PUBLISH, Project
+
+HEAD = 'name = "parent"\nmodel = "ollama/m"\n'
+THREE_MISTAKES = (
+    HEAD + 'sub_agents = ["lint", "lnt"]\n\n[sub_agents_config]\nmax_depth = 6\ntimeout = -30\n'
+)
+CHILD = 'name = "lint"\nmodel = "ollama/m"\ndescription = "Checks style"\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def test_three_mistakes_go_one_by_one_as_they_are_mended(project: Project) -> None:
+    project.write("lint", CHILD)
+    with project.editor() as editor:
+        editor.open("parent", THREE_MISTAKES)
+        found = editor.problems("parent", 3)
+        assert found == ['unknown-agent "lnt"', "max-depth 6", "negative-timeout -30"]
+        editor.replace("parent", ', "lnt"', "")
+        assert editor.problems("parent", 2) == ["max-depth 6", "negative-timeout -30"]
+        editor.replace("parent", "6", "5")
+        assert editor.problems("parent", 1) == ["negative-timeout -30"]
+        editor.replace("parent", "-30", "30")
+        assert editor.problems("parent", 0) == []
+        assert editor.client.leave() == 0
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+def test_ranges_behind_astral_characters_in_every_encoding(project: Project, encoding: str) -> None:
+    capabilities = {"general": {"positionEncodings": [encoding]}}
+    with project.editor(capabilities=capabilities) as editor:
+        assert editor.encoding == encoding
+        editor.open("parent", HEAD + 'skill = "😀é" \nmemory = { path = "😀", last_n = -7 }\n')
+        assert editor.problems("parent", 1) == ["out-of-range -7"]
+        editor.replace("parent", '"😀é"', '"😀\u2028😀"')
+        editor.replace("parent", "-7", "-8")
+        assert editor.problems("parent", lambda found: found == ["out-of-range -8"])
+
+
+def test_half_typed_lines_keep_the_other_diagnostics(project: Project) -> None:
+    with project.editor() as editor:
+        editor.open("parent", HEAD + "skill = \n[sub_agents_config]\nmax_depth = 6\n")
+        assert editor.problems("parent", 2) == ["syntax =", "max-depth 6"]
+        editor.replace("parent", "skill = ", 'skill = "a')
+        assert editor.problems("parent", lambda found: "syntax =" not in found) == [
+            'syntax "a',
+            "max-depth 6",
+        ]
+        editor.replace("parent", '"a', '"a"')
+        assert editor.problems("parent", 1) == ["max-depth 6"]
+
+
+def test_an_agent_that_appears_and_goes_changes_those_that_name_it(project: Project) -> None:
+    project.write("parent", HEAD + 'sub_agents = ["lint"]\n')
+    with project.editor() as editor:
+        editor.open("parent")
+        assert editor.problems("parent", 1) == ['unknown-agent "lint"']
+        child = project.write("lint", CHILD)
+        editor.changed_on_disk(child)
+        assert editor.problems("parent", 0) == []
+        child.unlink()
+        editor.changed_on_disk(child)
+        assert editor.problems("parent", 1) == ['unknown-agent "lint"']
+
+
+def test_a_new_agent_that_was_only_opened_counts_already(project: Project) -> None:
+    with project.editor() as editor:
+        editor.open("parent", HEAD + 'sub_agents = ["lint"]\n')
+        editor.problems("parent", 1)
+        editor.open("lint", CHILD)
+        assert editor.problems("parent", 0) == []
+        editor.close("lint")
+        assert editor.problems("parent", 1) == ['unknown-agent "lint"']
+
+
+def test_a_folder_of_agents_that_goes_takes_its_agents_along(project: Project) -> None:
+    project.write("lint", CHILD)
+    other = project.root / "other" / ".axe" / "agents"
+    other.mkdir(parents=True)
+    (other / "far.toml").write_text(CHILD.replace("lint", "far"))
+    with project.editor() as editor:
+        editor.open("parent", HEAD + 'sub_agents = ["far", "lint"]\n')
+        editor.problems("parent", 0)
+        (other / "far.toml").unlink()
+        other.rmdir()
+        editor.changed_on_disk(other)
+        assert editor.problems("parent", 1) == ['unknown-agent "far"']
+
+
+def test_without_a_client_that_watches_the_server_looks_itself(project: Project) -> None:
+    with project.editor(capabilities={}) as editor:
+        editor.open("parent", HEAD + 'sub_agents = ["lint"]\n')
+        editor.problems("parent", 1)
+        project.write("lint", CHILD)
+        assert editor.problems("parent", 0) == []
+
+
+def test_problems_of_files_that_nobody_has_open_are_reported(project: Project) -> None:
+    project.write("parent", THREE_MISTAKES)
+    with project.editor() as editor:
+        assert len(editor.problems("parent", 4)) == 4
+        project.write("parent", HEAD)
+        editor.changed_on_disk(project.path("parent"))
+        assert editor.problems("parent", 0) == []
+
+
+def test_agents_of_the_user_count_but_are_not_reported_unasked(project: Project) -> None:
+    (project.user_agents / "lint.toml").write_text('name = "lint"\nmodel = 5\n')
+    with project.editor() as editor:
+        editor.open("parent", HEAD + 'sub_agents = ["lint", "none"]\n')
+        assert editor.problems("parent", 1) == ['unknown-agent "none"']
+        reported = {params["uri"] for params in editor.client.notifications(PUBLISH)}
+        assert reported == {editor.uri("parent")}
+
+
+def test_other_toml_files_get_nothing_unless_they_are_called_agents(project: Project) -> None:
+    with project.editor() as editor:
+        elsewhere = (project.root / "pyproject.toml").as_uri()
+        editor.open(elsewhere, "max_depth = ")
+        assert editor.ask("hover", elsewhere, "max_") is None
+        editor.open("untitled:Untitled-1", "name = ", language="axe-agent")
+        assert editor.problems("untitled:Untitled-1", 2) == ["missing-key name", "syntax ="]
+        reported = {params["uri"] for params in editor.client.notifications(PUBLISH)}
+        assert elsewhere not in reported
+
+
+def test_hover_completion_and_definition_answer_over_the_wire(project: Project) -> None:
+    child = project.write("lint", "# Lint\n" + CHILD)
+    with project.editor() as editor:
+        editor.open("parent", HEAD + 'sub_agents = ["", "lint"]\n')
+        editor.problems("parent", lambda found: found == ['unknown-agent ""'])
+        hover = editor.ask("hover", "parent", "lin")
+        assert hover["contents"]["value"].startswith("**lint**")
+        editor.replace("parent", ', "lint"', "")
+        (item,) = editor.ask("completion", "parent", '["')["items"]
+        assert (item["label"], item["textEdit"]["newText"]) == ("lint", "lint")
+        assert item["detail"] == "Checks style"
+        editor.replace("parent", '""', '"lint"')
+        target = editor.ask("definition", "parent", "lin")
+        assert target["uri"] == child.as_uri()
+        assert target["range"]["start"] == {"line": 1, "character": 7}
+
+
+def test_clients_that_know_links_and_snippets_get_them(project: Project) -> None:
+    project.write("lint", CHILD)
+    item = {"snippetSupport": True}
+    features = {"definition": {"linkSupport": True}, "completion": {"completionItem": item}}
+    with project.editor(capabilities={"textDocument": features}) as editor:
+        editor.open("parent", HEAD + 'sub_agents = ["lint", "x"]\nskil')
+        editor.problems("parent", lambda found: 'unknown-agent "x"' in found)
+        (link,) = editor.ask("definition", "parent", "lin")
+        assert link["originSelectionRange"] == editor.range("parent", 49, 55)
+        items = editor.ask("completion", "parent", "skil")["items"]
+        skill = next(item for item in items if item["label"] == "skill")
+        assert (skill["insertTextFormat"], skill["textEdit"]["newText"]) == (2, 'skill = "$1"')
+
+
+def test_settings_change_severities_and_add_folders(project: Project) -> None:
+    extra = project.root / "more"
+    extra.mkdir()
+    (extra / "far.toml").write_text(CHILD)
+    settings = {"diagnostics": {"unknown-key": "off"}, "agentPaths": ["more"]}
+    with project.editor(initializationOptions=settings) as editor:
+        editor.open("parent", HEAD + 'sub_agents = ["far"]\nzzz = 1\n')
+        assert editor.problems("parent", 0) == []
+        change = {"settings": {"axe": {"diagnostics": {"unknown-key": "error"}}}}
+        editor.client.notify("workspace/didChangeConfiguration", change)
+        assert editor.problems("parent", 2) == ['unknown-agent "far"', "unknown-key zzz"]
+
+
+def test_settings_are_asked_for_and_wrong_ones_explained(project: Project) -> None:
+    with project.editor(capabilities={"workspace": {"configuration": True}}) as editor:
+        asked = editor.client.wait_for("workspace/configuration")
+        assert asked == {"items": [{"section": "axe"}]}
+        editor.client.answer_with["workspace/configuration"] = lambda _: [
+            {"run": {"timeout": "soon"}}
+        ]
+        editor.client.notify("workspace/didChangeConfiguration", {"settings": None})
+        message = editor.client.wait_for("window/showMessage")["message"]
+        assert "axe.run.timeout must be a whole number from 0, not 'soon'" in message
+
+
+def test_a_workspace_folder_that_joins_and_leaves(project: Project, tmp_path: Path) -> None:
+    other = Project(tmp_path / "second")
+    other.write("far", CHILD)
+    folder = {"uri": other.root.as_uri(), "name": "second"}
+    method = "workspace/didChangeWorkspaceFolders"
+    with project.editor() as editor:
+        editor.open("parent", HEAD + 'sub_agents = ["far"]\n')
+        editor.problems("parent", 1)
+        editor.client.notify(method, {"event": {"added": [folder], "removed": []}})
+        editor.problems("parent", 0)
+        editor.client.notify(method, {"event": {"added": [], "removed": [folder]}})
+        editor.problems("parent", 1)
+
+
+def test_a_client_that_spells_uris_its_own_way_gets_its_spelling_back(project: Project) -> None:
+    with project.editor() as editor:
+        odd = editor.uri("parent").replace("agents", "%61gents")
+        editor.open(odd, HEAD + "timeout = -1\n")
+        assert editor.problems(odd, 1) == ["negative-timeout -1"]
+        assert editor.ask("hover", odd, "timeo")["contents"]["value"].startswith("**`timeout`**")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'name = "\xff"\n', "the file is not UTF-8 (byte 9)"),
+        (b'name = "a\x00b"\nmodel = "a/b"\n', "Illegal character '\\x00'"),
+        (b'name = "' + b"x" * 10_000_000, 'the string is not closed: expected `"`'),
+    ],
+    ids=["not UTF-8", "NUL", "10 MB in a line"],
+)
+def test_files_on_disk_that_are_hardly_text(project: Project, content: bytes, said: str) -> None:
+    project.path("bad").write_bytes(content)
+    with project.editor() as editor:
+        params = editor.client.wait_for(PUBLISH, lambda it: it["uri"] == editor.uri("bad"))
+        assert said in [each["message"] for each in params["diagnostics"]]
+        editor.open("parent", HEAD + 'sub_agents = ["bad"]\nzzz = 1\n')
+        assert editor.problems("parent", 1) == ["unknown-key zzz"]
+
+
+def test_a_directory_and_an_unreadable_file_in_place_of_agents(project: Project) -> None:
+    project.path("folder").mkdir()
+    locked = project.write("locked", HEAD)
+    locked.chmod(0)
+    with project.editor() as editor:
+        params = editor.client.wait_for(PUBLISH, lambda it: it["uri"] == editor.uri("folder"))
+        (problem,) = params["diagnostics"]
+        assert problem["message"] == f"the file can't be read: {os.strerror(21)}"
+        if os.geteuid() != 0:  # Nothing is unreadable for root.
+            params = editor.client.wait_for(PUBLISH, lambda it: it["uri"] == editor.uri("locked"))
+            assert "can't be read" in params["diagnostics"][0]["message"]
+
+
+def test_requests_about_files_that_are_not_open_are_answered_empty(project: Project) -> None:
+    project.write("lint", CHILD)
+    with project.editor() as editor:
+        editor.texts["lint"] = CHILD
+        assert editor.ask("hover", "lint", "nam") is None
+        assert editor.ask("definition", "lint", "nam") is None
+        assert editor.ask("completion", "lint", "nam")["items"] == []
+        with pytest.raises(ServerError) as caught:
+            editor.client.request("textDocument/hover", {"position": 5})
+        assert caught.value.code == -32602
