@@ -57,6 +57,10 @@ class LineIndex:
             end -= 1
         return TextRange(start, end)
 
+    def text_of(self, where: TextRange) -> str:
+        """The part of the text that `where` covers."""
+        return where.of(self._text)
+
     def position(self, offset: int, encoding: PositionEncoding) -> tuple[int, int]:
         """Line and column, both from 0; the column counts units of `encoding`."""
         offset = max(0, min(offset, len(self._text)))

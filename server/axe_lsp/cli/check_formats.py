@@ -1,0 +1,194 @@
+"""How `axe-lsp check` prints what it has found: for people, for programs, for GitHub."""
+
+from __future__ import annotations
+
+import json
+import os
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from axe_lsp import __version__
+from axe_lsp.agentfile.text import LineIndex, TextRange
+from axe_lsp.features.rule import Finding, Severity
+from axe_lsp.features.rules import RULES
+
+_MAX_LINE = 120
+"""Characters of a source line that are shown around a finding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One file and what there is to say about it. `path` is as people should see it."""
+
+    path: str
+    lines: LineIndex
+    findings: tuple[Finding, ...]
+
+
+# -- for people
+
+
+def print_human(files: Sequence[Checked], out: TextIO) -> None:
+    """Each finding with its source line and carets, then a summary."""
+    paint = _painter(out)
+    for file in files:
+        for finding in file.findings:
+            out.write("\n".join(_human(file, finding, paint)) + "\n\n")
+    out.write(_summary(files) + "\n")
+
+
+Paint = Callable[[str, Severity], str]
+
+
+def _human(file: Checked, finding: Finding, paint: Paint) -> Iterator[str]:
+    line, column = file.lines.position(finding.range.start, "utf-32")
+    kind = paint(f"{finding.severity.name.lower()}[{finding.code}]", finding.severity)
+    yield f"{file.path}:{line + 1}:{column + 1}: {kind}: {finding.message}"
+    source, before, marked = _excerpt(file.lines, line, finding.range)
+    if not source:
+        return
+    margin = " " * len(str(line + 1))
+    yield f"{margin} |"
+    yield f"{line + 1} | {source}"
+    yield f"{margin} | {before}{paint('^' * marked, finding.severity)}"
+
+
+def _excerpt(lines: LineIndex, line: int, where: TextRange) -> tuple[str, str, int]:
+    """The source line, the blanks below it up to the finding, and how many carets follow.
+
+    Of a very long line only the part around the finding is shown. Wide characters take two cells.
+    """
+    bounds = lines.line_range(line)
+    source = lines.text_of(bounds)
+    start = where.start - bounds.start
+    end = max(start + 1, min(where.end, bounds.end) - bounds.start)
+    if len(source) > _MAX_LINE:
+        first = max(0, min(start - _MAX_LINE // 3, len(source) - _MAX_LINE))
+        source = source[first : first + _MAX_LINE]
+        start, end = start - first, min(end - first, _MAX_LINE)
+    blanks = "".join("\t" if each == "\t" else " " * _cells(each) for each in source[:start])
+    return source, blanks, max(1, sum(map(_cells, source[start:end])))
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _summary(files: Sequence[Checked]) -> str:
+    counts = Counter(finding.severity for file in files for finding in file.findings)
+    checked = _plural(len(files), "file")
+    if not counts:
+        return f"No problems in {checked}."
+    kinds = ", ".join(_plural(counts[each], _NOUNS[each]) for each in Severity if counts[each])
+    affected = sum(bool(file.findings) for file in files)
+    return f"{kinds} in {affected} of {checked}."
+
+
+_NOUNS = {
+    Severity.ERROR: "error",
+    Severity.WARNING: "warning",
+    Severity.INFORMATION: "information",
+    Severity.HINT: "hint",
+}
+_COLOURS = {Severity.ERROR: 31, Severity.WARNING: 33, Severity.INFORMATION: 36, Severity.HINT: 2}
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 or noun == "information" else f"{number} {noun}s"
+
+
+def _painter(out: TextIO) -> Paint:
+    """Colours for a terminal, unless the user has forbidden them (NO_COLOR)."""
+    if not out.isatty() or os.environ.get("NO_COLOR"):
+        return lambda text, _: text
+    return lambda text, severity: f"\x1b[1;{_COLOURS[severity]}m{text}\x1b[0m"
+
+
+# -- for programs
+
+
+def print_json(files: Sequence[Checked], out: TextIO) -> None:
+    """A list of findings. Lines and columns count from 1, columns in characters."""
+    found = [_plain(file, finding) for file in files for finding in file.findings]
+    json.dump(found, out, indent=2, ensure_ascii=False)
+    out.write("\n")
+
+
+def _plain(file: Checked, finding: Finding) -> dict[str, Any]:
+    return {
+        "file": file.path,
+        **_region(file.lines, finding.range, ("line", "column", "endLine", "endColumn")),
+        "severity": finding.severity.name.lower(),
+        "code": finding.code,
+        "message": finding.message,
+    }
+
+
+def _region(lines: LineIndex, where: TextRange, names: tuple[str, ...]) -> dict[str, int]:
+    start, end = lines.position(where.start, "utf-32"), lines.position(where.end, "utf-32")
+    return dict(zip(names, (each + 1 for each in (*start, *end)), strict=True))
+
+
+def print_sarif(files: Sequence[Checked], out: TextIO) -> None:
+    """SARIF 2.1.0, which code hosts and editors read."""
+    results = [_result(file, finding) for file in files for finding in file.findings]
+    rules = [
+        {
+            "id": rule.code,
+            "shortDescription": {"text": rule.summary},
+            "fullDescription": {"text": rule.documentation.strip()},
+        }
+        for rule in RULES
+    ]
+    driver = {"name": "axe-lsp", "version": __version__, "rules": rules}
+    runs = [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}]
+    schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    json.dump({"version": "2.1.0", "$schema": schema, "runs": runs}, out, indent=2)
+    out.write("\n")
+
+
+def _result(file: Checked, finding: Finding) -> dict[str, Any]:
+    names = ("startLine", "startColumn", "endLine", "endColumn")
+    location = {
+        "artifactLocation": {"uri": file.path.replace(os.sep, "/")},
+        "region": _region(file.lines, finding.range, names),
+    }
+    return {
+        "ruleId": finding.code,
+        "level": {1: "error", 2: "warning"}.get(finding.severity, "note"),
+        "message": {"text": finding.message},
+        "locations": [{"physicalLocation": location}],
+    }
+
+
+def print_github(files: Sequence[Checked], out: TextIO) -> None:
+    """Workflow commands, which GitHub shows at the lines of a pull request."""
+    names = ("line", "col", "endLine", "endColumn")
+    for file in files:
+        for finding in file.findings:
+            level = {1: "error", 2: "warning"}.get(finding.severity, "notice")
+            where = _region(file.lines, finding.range, names)
+            properties = {"file": file.path, **where, "title": f"axe-lsp {finding.code}"}
+            listed = ",".join(f"{name}={_escaped(value)}" for name, value in properties.items())
+            out.write(f"::{level} {listed}::{_escaped(finding.message, ':,')}\n")
+
+
+def _escaped(value: object, allowed: str = "") -> str:
+    text = str(value)
+    for character in "%\r\n:,":
+        if character not in allowed:
+            text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
+FORMATS: dict[str, Callable[[Sequence[Checked], TextIO], None]] = {
+    "human": print_human,
+    "json": print_json,
+    "github": print_github,
+    "sarif": print_sarif,
+}

@@ -1,0 +1,153 @@
+"""`axe-lsp check`: what people and programs read, and the exit code."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.cli.check import check, main
+from axe_lsp.cli.check_formats import print_human
+
+HEAD = 'name = "{0}"\nmodel = "openai/gpt"\n'
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of agents of a project that is the current folder."""
+    folder = tmp_path / "project" / "axe" / "agents"
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return folder
+
+
+@pytest.fixture
+def run(agents: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(arguments)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.toml").write_text(HEAD.format(name) + text, encoding="utf-8")
+
+
+def test_findings_are_shown_with_their_line_and_carets(agents: Path, run: Run) -> None:
+    write(agents, "lint", "")
+    write(agents, "parent", 'sub_agents = ["lnt"]\n[sub_agents_config]\nmax_depth = 6\n')
+    code, out, _ = run()
+    assert code == 1
+    assert out == (
+        "axe/agents/parent.toml:3:15: warning[unknown-agent]: no agent file defines "
+        '"lnt"; calling it will fail. Did you mean `lint`?\n'
+        "  |\n"
+        '3 | sub_agents = ["lnt"]\n'
+        "  |               ^^^^^\n\n"
+        "axe/agents/parent.toml:5:13: error[max-depth]: "
+        "sub_agents_config.max_depth cannot exceed 5 (it is 6)\n"
+        "  |\n"
+        "5 | max_depth = 6\n"
+        "  |             ^\n\n"
+        "1 error, 1 warning in 1 of 2 files.\n"
+    )
+
+
+def test_without_errors_the_exit_code_is_0(agents: Path, run: Run) -> None:
+    write(agents, "lint", "")
+    assert run() == (0, "No problems in 1 file.\n", "")
+    write(agents, "lint", "zzz = 1\n")
+    assert run()[0] == 0
+
+
+def test_carets_stand_below_wide_characters_and_tabs(agents: Path) -> None:
+    write(agents, "a", 'memory\t= { path = "日本", last_n = -7 }\n')
+    out = io.StringIO()
+    print_human(check([agents / "a.toml"]), out)
+    assert f"\n  |       \t{' ' * 28}^^\n" in out.getvalue()
+
+
+def test_of_a_very_long_line_only_a_part_is_shown(agents: Path) -> None:
+    write(agents, "a", 'memory = { path = "' + "x" * 1_000_000 + '", last_n = -7 }\n')
+    out = io.StringIO()
+    print_human(check([agents / "a.toml"]), out)
+    _, _, source, carets, *_ = out.getvalue().splitlines()
+    assert len(source) < 130
+    assert source[carets.index("^") :].startswith("-7")
+
+
+def test_names_are_looked_up_among_neighbours_and_the_users_agents(
+    agents: Path, tmp_path: Path, run: Run
+) -> None:
+    write(tmp_path / "config" / "axe" / "agents", "mine", "timeout = -1\n")
+    write(agents, "lint", "timeout = -1\n")
+    write(agents, "parent", 'sub_agents = ["lint", "mine"]\n')
+    assert run("axe/agents/parent.toml") == (0, "No problems in 1 file.\n", "")
+
+
+def test_a_folder_without_agent_folders_is_taken_for_one(tmp_path: Path, run: Run) -> None:
+    write(tmp_path / "loose", "a", "timeout = -1\n")
+    code, out, _ = run(str(tmp_path / "loose"))
+    assert code == 1
+    assert "a.toml:3:11: error[negative-timeout]" in out
+
+
+def test_what_is_not_there_is_an_error_of_its_own(run: Run) -> None:
+    assert run("nowhere") == (2, "", "axe-lsp check: no such file or folder: nowhere\n")
+    code, out, err = run()
+    assert (code, out) == (0, "No problems in 0 files.\n")
+    assert "no agent files below" in err
+
+
+def test_files_that_are_no_text_are_named(agents: Path, run: Run) -> None:
+    (agents / "bad.toml").write_bytes(b"\xff\xfe")
+    (agents / "folder.toml").mkdir()
+    code, out, _ = run()
+    assert code == 1
+    assert "bad.toml:1:1: error[syntax]: the file is not UTF-8 (byte 1)" in out
+    assert "folder.toml:1:1: error[syntax]: the file can't be read" in out
+
+
+def test_json_counts_lines_and_columns_from_1(agents: Path, run: Run) -> None:
+    write(agents, "a", 'description = "😀"\ntimeout = -30\n')
+    (found,) = json.loads(run("--format", "json")[1])
+    assert found == {
+        "file": "axe/agents/a.toml",
+        "line": 4,
+        "column": 11,
+        "endLine": 4,
+        "endColumn": 14,
+        "severity": "error",
+        "code": "negative-timeout",
+        "message": "timeout must be non-negative (it is -30)",
+    }
+
+
+def test_github_gets_workflow_commands_with_escapes(agents: Path, run: Run) -> None:
+    write(agents, "a", 'foo = 1\nmodel = "x"\n')
+    _, out, _ = run("--format", "github")
+    first, second = out.splitlines()
+    assert first.startswith("::warning file=axe/agents/a.toml,line=3,col=1,endLine=3,endColumn=4,")
+    assert first.endswith('title=axe-lsp unknown-key::unknown key "foo"; it has no effect')
+    assert second.startswith("::error ")
+
+
+def test_sarif_names_the_rules(agents: Path, run: Run) -> None:
+    write(agents, "a", "timeout = -30\n")
+    log = json.loads(run("--format", "sarif")[1])
+    (report,) = log["runs"]
+    (result,) = report["results"]
+    assert log["version"] == "2.1.0"
+    assert result["ruleId"] in {rule["id"] for rule in report["tool"]["driver"]["rules"]}
+    location = result["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == "axe/agents/a.toml"
+    assert location["region"]["startLine"] == 3
