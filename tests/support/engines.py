@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+import tomli_w
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.runtime.agent_files import AgentFolders
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.events import Event
 from axe_lsp.runtime.runs import RunRequest, RunResult
-from support.scripted_provider import ScriptedProvider
+from support.scripted_provider import PATIENCE, ScriptedProvider
 
 E = TypeVar("E", bound=Event)
+T = TypeVar("T")
 
 
 @dataclass
@@ -24,13 +28,24 @@ class Bench:
 
     engine: Engine
     workspace: Path
+    environment: dict[str, str]
     events: list[Event]
     warnings: list[str]
     notes: list[str]
+    something_new: asyncio.Event
 
-    async def run(self, agent: str, task: str | None = None, **options: Any) -> RunResult:
+    async def run(self, name: str, task: str | None = None, **options: Any) -> RunResult:
         """Run an agent."""
-        return await self.engine.run(RunRequest(agent, task, **options))
+        return await self.engine.run(RunRequest(name, task, **options))
+
+    async def heard(self, kind: type[E], test: Callable[[E], bool] = bool) -> E:
+        """The first event of a kind that passes the test, as soon as it has happened."""
+        while True:
+            for event in self.of(kind):
+                if test(event):
+                    return event
+            self.something_new.clear()
+            await asyncio.wait_for(self.something_new.wait(), PATIENCE)
 
     def of(self, kind: type[E]) -> list[E]:
         """The events of a kind."""
@@ -47,6 +62,12 @@ async def bench(
 ) -> AsyncIterator[Bench]:
     """An engine for these agents; what the user has set lies below the workspace, too."""
     events: list[Event] = []
+    something_new = asyncio.Event()
+
+    def hear(event: Event) -> None:
+        events.append(event)
+        something_new.set()
+
     warnings: list[str] = []
     notes: list[str] = []
     places = {
@@ -54,17 +75,34 @@ async def bench(
         "XDG_DATA_HOME": str(workspace / "data"),
         "HOME": str(workspace / "home"),
     }
+    settings = {**places, **provider.environment, **(environment or {})}
     engine = Engine(
         resolve=resolver(agents),
         workspace=workspace,
-        emit=events.append,
+        emit=hear,
         warn=warnings.append,
         note=notes.append,
-        environment={**places, **provider.environment, **(environment or {})},
+        environment=settings,
         **options,
     )
     async with engine:
-        yield Bench(engine, workspace, events, warnings, notes)
+        yield Bench(engine, workspace, settings, events, warnings, notes, something_new)
+
+
+@asynccontextmanager
+async def running(coroutine: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
+    """A task that does not outlive its test."""
+    task = asyncio.create_task(coroutine)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+def agent(name: str, dialect: str = "openai", **keys: Any) -> dict[str, str]:
+    """An agent file, by name; its model is `m-<name>`."""
+    return {name: tomli_w.dumps({"name": name, "model": f"{dialect}/m-{name}", **keys})}
 
 
 def resolver(agents: Mapping[str, str]) -> Callable[[str, Path], AgentDefinition]:

@@ -7,8 +7,8 @@ a run's deadline is the only clock. Redirects are not followed, since they would
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 import aiohttp
 import httpx
@@ -70,15 +70,37 @@ class HttpClient:
         self, url: str, headers: dict[str, str], body: bytes
     ) -> AsyncIterator[HttpAnswer]:
         """Send a request; the answer's body is read inside. Raises ProviderError."""
+        # ValueError: what httpx and aiohttp think of some addresses and headers.
+        with _as_provider_errors(ValueError, httpx.InvalidURL):
+            place, login = _without_login(httpx.URL(url), headers)
+            request = self._client.build_request("POST", place, headers=headers, content=body)
+            response = await self._client.send(request, stream=True, auth=login)
         try:
-            async with self._client.stream("POST", url, headers=headers, content=body) as response:
+            with _as_provider_errors():
                 yield HttpAnswer(response)
-        except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, OSError) as error:
-            raise ProviderError("server", _reason(error)) from error
+        finally:
+            await response.aclose()
 
     async def close(self) -> None:
         """Close all connections."""
         await self._client.aclose()
+
+
+def _without_login(
+    url: httpx.URL, headers: dict[str, str]
+) -> tuple[httpx.URL, httpx.BasicAuth | None]:
+    """The address, and the user and password that stood in it if no key takes their place."""
+    login = httpx.BasicAuth(url.username, url.password) if url.userinfo else None
+    return url.copy_with(userinfo=b""), None if "authorization" in headers else login
+
+
+@contextmanager
+def _as_provider_errors(*others: type[Exception]) -> Iterator[None]:
+    expected: tuple[type[Exception], ...] = (httpx.HTTPError, aiohttp.ClientError, OSError)
+    try:
+        yield
+    except (*expected, *others) as error:
+        raise ProviderError("server", _reason(error)) from error
 
 
 def _reason(error: Exception) -> str:

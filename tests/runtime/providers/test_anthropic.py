@@ -1,0 +1,116 @@
+"""Anthropic's wire format."""
+
+from __future__ import annotations
+
+import pytest
+
+from axe_lsp.runtime.messages import (
+    Message,
+    Request,
+    Tool,
+    ToolCall,
+    ToolParameter,
+    ToolResult,
+)
+from axe_lsp.runtime.providers import anthropic
+
+ASK = Message("user", "ask")
+TOOL = Tool(
+    "call_agent",
+    "Delegate.",
+    {
+        "agent": ToolParameter("string", "Who", required=True),
+        "context": ToolParameter("string", ""),
+    },
+)
+
+
+@pytest.mark.req("001-2.3", "001-1.8", "001-T2", "001-5.1a")
+def test_a_request_holds_what_is_set_and_nothing_else() -> None:
+    assert anthropic.encode(Request("m", (ASK,)), stream=False) == {
+        "model": "m",
+        "max_tokens": 4096,
+        "messages": [{"role": "user", "content": "ask"}],
+    }
+    full = Request("m", (ASK,), system="s", temperature=0.0, max_tokens=7)
+    assert anthropic.encode(full, stream=True) == {
+        "model": "m",
+        "max_tokens": 7,
+        "system": "s",
+        "temperature": 0.0,
+        "stream": True,
+        "messages": [{"role": "user", "content": "ask"}],
+    }
+
+
+@pytest.mark.req("001-2.1", "001-2.2", "001-T2")
+def test_tools_are_offered_with_an_input_schema() -> None:
+    body = anthropic.encode(Request("m", (ASK,), tools=(TOOL,)), stream=False)
+    assert body["tools"] == [
+        {
+            "name": "call_agent",
+            "description": "Delegate.",
+            "input_schema": {
+                "type": "object",
+                "properties": {
+                    "agent": {"type": "string", "description": "Who"},
+                    "context": {"type": "string", "description": ""},
+                },
+                "required": ["agent"],
+            },
+        }
+    ]
+
+
+@pytest.mark.req("001-2.6", "001-T2")
+def test_all_results_go_back_in_one_message_even_empty_ones() -> None:
+    results = (ToolResult("1", ""), ToolResult("2", "bad", is_error=True))
+    body = anthropic.encode(Request("m", (Message("tool", tool_results=results),)), stream=False)
+    assert body["messages"] == [
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "1", "content": "", "is_error": False},
+                {"type": "tool_result", "tool_use_id": "2", "content": "bad", "is_error": True},
+            ],
+        }
+    ]
+
+
+@pytest.mark.req("001-2.7", "001-T2", "001-5.1f")
+@pytest.mark.parametrize("text", ["", "thinking"])
+def test_calls_are_echoed_after_the_text_if_there_is_any(text: str) -> None:
+    message = Message("assistant", text, tool_calls=(ToolCall("1", "t", {}),))
+    (echoed,) = anthropic.encode(Request("m", (message,)), stream=False)["messages"]
+    use = {"type": "tool_use", "id": "1", "name": "t", "input": {}}
+    assert echoed["content"] == ([{"type": "text", "text": text}] if text else []) + [use]
+
+
+@pytest.mark.req("001-2.4", "001-2.5", "001-1.9", "001-T2")
+def test_an_answer_with_text_and_calls() -> None:
+    response = anthropic.decode(
+        {
+            "model": "served",
+            "content": [
+                {"type": "thinking", "thinking": "hmm"},
+                {"type": "text", "text": "one "},
+                {"type": "tool_use", "id": "1", "name": "t", "input": {"n": 5}},
+                {"type": "text", "text": "two"},
+            ],
+            "stop_reason": "tool_use",
+            "usage": {"input_tokens": 3, "output_tokens": 4},
+        }
+    )
+    assert response.content == "one two"
+    assert response.tool_calls == (ToolCall("1", "t", {"n": 5}),)
+    assert response.tool_calls[0].argument("n") == "5"
+    assert (response.model, response.stop_reason) == ("served", "tool_use")
+    assert (response.input_tokens, response.output_tokens) == (3, 4)
+
+
+@pytest.mark.req("001-2.5", "001-5.6g", "001-5.1e", "001-T2")
+def test_an_answer_may_be_empty() -> None:
+    assert anthropic.decode({"content": []}).content == ""
+    only_call = {"content": [{"type": "tool_use", "id": "1", "name": "t"}]}
+    assert anthropic.decode(only_call).content == ""
+    assert anthropic.decode(only_call).tool_calls == (ToolCall("1", "t", {}),)

@@ -1,0 +1,151 @@
+"""OpenAI's wire format."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.messages import (
+    Message,
+    Request,
+    Tool,
+    ToolCall,
+    ToolParameter,
+    ToolResult,
+)
+from axe_lsp.runtime.providers import openai
+from axe_lsp.runtime.providers.wire import WireError
+
+ASK = Message("user", "ask")
+TOOL = Tool("call_agent", "Delegate.", {"agent": ToolParameter("string", "Who", required=True)})
+
+
+def answer(**message: object) -> dict[str, object]:
+    return {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
+
+
+@pytest.mark.req("001-3.2", "001-1.8", "001-T2", "001-5.1b")
+def test_a_request_holds_what_is_set_and_nothing_else() -> None:
+    assert openai.encode(Request("m", (ASK,)), stream=False) == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "ask"}],
+    }
+    full = Request("m", (ASK,), system="s", temperature=0.5, max_tokens=7)
+    assert openai.encode(full, stream=True) == {
+        "model": "m",
+        "temperature": 0.5,
+        "max_tokens": 7,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "ask"}],
+    }
+
+
+@pytest.mark.req("001-3.1", "001-T2")
+def test_tools_are_offered_as_functions() -> None:
+    body = openai.encode(Request("m", (ASK,), tools=(TOOL,)), stream=False)
+    assert body["tools"] == [
+        {
+            "type": "function",
+            "function": {
+                "name": "call_agent",
+                "description": "Delegate.",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"agent": {"type": "string", "description": "Who"}},
+                    "required": ["agent"],
+                },
+            },
+        }
+    ]
+
+
+@pytest.mark.req("001-3.6", "001-T2")
+def test_each_result_is_a_message_of_its_own_in_order() -> None:
+    results = (ToolResult("2", "b"), ToolResult("1", ""))
+    body = openai.encode(Request("m", (Message("tool", tool_results=results),)), stream=False)
+    assert body["messages"] == [
+        {"role": "tool", "tool_call_id": "2", "content": "b"},
+        {"role": "tool", "tool_call_id": "1", "content": ""},
+    ]
+
+
+@pytest.mark.req("001-3.7", "001-T2")
+@pytest.mark.parametrize(("text", "sent"), [("", None), ("thinking", "thinking")])
+def test_calls_are_echoed_with_arguments_as_json_text(text: str, sent: str | None) -> None:
+    message = Message("assistant", text, tool_calls=(ToolCall("1", "t", {"a": "é"}),))
+    (echoed,) = openai.encode(Request("m", (message,)), stream=False)["messages"]
+    assert echoed["role"] == "assistant"
+    assert echoed["content"] == sent
+    (call,) = echoed["tool_calls"]
+    assert (call["id"], call["type"], call["function"]["name"]) == ("1", "function", "t")
+    assert json.loads(call["function"]["arguments"]) == {"a": "é"}
+
+
+@pytest.mark.req("001-3.3", "001-3.5", "001-1.9", "001-T2", "001-5.1e")
+def test_an_answer_with_calls_and_no_text() -> None:
+    function = {"name": "t", "arguments": '{"n": 5, "flag": true}'}
+    response = openai.decode(answer(content=None, tool_calls=[{"id": "1", "function": function}]))
+    assert response.content == ""
+    assert response.tool_calls == (ToolCall("1", "t", {"n": 5, "flag": True}),)
+    assert response.tool_calls[0].argument("flag") == "true"
+    assert response.stop_reason == "tool_calls"
+
+
+@pytest.mark.req("001-3.4", "001-T2")
+@pytest.mark.parametrize("arguments", ["{bad", "", '"text"', "[1]", "{} {}", '{"a": NaN}', None])
+def test_arguments_that_are_no_json_object_are_none(arguments: str | None) -> None:
+    function = {"name": "call_agent", "arguments": arguments}
+    response = openai.decode(answer(tool_calls=[{"id": "1", "function": function}]))
+    assert response.tool_calls == (ToolCall("1", "call_agent", {}),)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"choices": []}, "response contains no choices"),
+        ({}, "response contains no choices"),
+        ({"error": {"message": "model overloaded"}}, "model overloaded"),
+    ],
+)
+def test_an_answer_without_choices_is_an_error(body: object, message: str) -> None:
+    with pytest.raises(ProviderError) as caught:
+        openai.decode(body)
+    assert (caught.value.category, caught.value.message) == ("server", message)
+
+
+def test_calls_without_an_index_are_told_apart_by_their_ids() -> None:
+    stream = openai.stream_decoder()
+    for name in ("one", "two"):
+        call = {"id": name, "function": {"name": name, "arguments": '{"a"'}}
+        rest = {"function": {"arguments": ": 1}"}}
+        for part in (call, rest):
+            chunk = {"choices": [{"delta": {"tool_calls": [part]}}]}
+            stream.feed(f"data: {json.dumps(chunk)}".encode())
+            stream.feed(b"")
+    stream.feed(b"data: [DONE]")
+    stream.feed(b"")
+    assert stream.finish().tool_calls == (
+        ToolCall("one", "one", {"a": 1}),
+        ToolCall("two", "two", {"a": 1}),
+    )
+
+
+def test_a_stream_without_its_end_mark_is_whole_once_it_gave_a_reason() -> None:
+    stream = openai.stream_decoder()
+    stream.feed(b'data: {"choices":[{"delta":{"content":"hi"}}]}')
+    stream.feed(b"")
+    with pytest.raises(WireError, match="ended before the answer was complete"):
+        stream.finish()
+    stream.feed(b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}')
+    stream.feed(b"")
+    assert stream.finish().content == "hi"
+
+
+def test_an_error_in_the_stream_is_an_error() -> None:
+    stream = openai.stream_decoder()
+    stream.feed(b'data: {"error":{"message":"out of capacity"}}')
+    with pytest.raises(ProviderError, match="server: out of capacity"):
+        stream.feed(b"")

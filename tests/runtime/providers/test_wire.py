@@ -1,0 +1,126 @@
+"""JSON from outside, addresses and refusals."""
+
+from __future__ import annotations
+
+import pytest
+
+from axe_lsp.runtime.providers.wire import Node, WireError, address, parse_json, refusal, to_json
+
+
+def test_bytes_that_are_not_utf8_become_replacement_characters() -> None:
+    assert parse_json(b'"a\xffb\xe2\x82z"') == "a\ufffdb\ufffdz"
+
+
+def test_lone_surrogates_become_replacement_characters_wherever_they_are() -> None:
+    text = '{"k\\ud83d": ["a\\ud83dz", "\\ud83d\\ude00"]}'
+    assert parse_json(text) == {"k\ufffd": ["a\ufffdz", "😀"]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "<html>", "{} trailing", '{"x": NaN}', '{"x": -Infinity}', '{"x": 1e999}', "[" * 100_000],
+)
+def test_what_is_not_json_is_a_wire_error(text: str) -> None:
+    with pytest.raises(WireError) as caught:
+        parse_json(text)
+    assert str(caught.value)
+
+
+def test_of_a_key_that_is_given_twice_the_last_one_counts() -> None:
+    assert parse_json('{"a": 1, "a": 2}') == {"a": 2}
+
+
+def test_surrogates_of_our_own_can_be_sent() -> None:
+    assert to_json({"name": "a\udcffb"}) == '{"name":"a\ufffdb"}'
+
+
+def test_infinity_is_not_sent() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        to_json({"temperature": float("inf")})
+
+
+def test_what_is_absent_or_null_is_empty() -> None:
+    node = Node({"a": None})
+    assert node["a"]["b"].text() == ""
+    assert node["x"].items() == []
+    assert node["x"].integer() == 0
+    assert node["a"].table() == {}
+
+
+@pytest.mark.parametrize(
+    ("value", "read", "message"),
+    [
+        (5, "text", "response.x is not a string"),
+        ("5", "integer", "response.x is not an integer"),
+        (True, "integer", "response.x is not an integer"),
+        (1.5, "integer", "response.x is not an integer"),
+        ([], "table", "response.x is not an object"),
+        ({}, "items", "response.x is not an array"),
+    ],
+)
+def test_a_wrong_type_is_named_with_its_place(value: object, read: str, message: str) -> None:
+    with pytest.raises(WireError) as caught:
+        getattr(Node({"x": value})["x"], read)()
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("base", "path", "url"),
+    [
+        ("http://h:1", "v1/chat/completions", "http://h:1/v1/chat/completions"),
+        ("http://h:1/", "v1/chat/completions", "http://h:1/v1/chat/completions"),
+        ("https://api.x.com/v1", "v1/chat/completions", "https://api.x.com/v1/chat/completions"),
+        ("https://api.x.com/v1/", "v1/messages", "https://api.x.com/v1/messages"),
+        ("https://x/anthropic", "v1/messages", "https://x/anthropic/v1/messages"),
+        ("http://localhost:11434", "api/chat", "http://localhost:11434/api/chat"),
+        ("http://localhost:11434/api", "api/chat", "http://localhost:11434/api/chat"),
+    ],
+)
+def test_a_base_may_end_with_a_slash_or_with_the_version(base: str, path: str, url: str) -> None:
+    assert address(base, path) == url
+
+
+@pytest.mark.req("001-5.7d", "001-5.7e")
+@pytest.mark.parametrize(
+    ("status", "category", "exit_code"),
+    [
+        (400, "bad_request", 1),
+        (404, "bad_request", 1),
+        (401, "auth", 3),
+        (403, "auth", 3),
+        (429, "rate_limit", 3),
+        (529, "overloaded", 3),
+        (500, "server", 3),
+        (503, "server", 3),
+        (408, "server", 3),
+        (418, "server", 3),
+        (302, "server", 3),
+    ],
+)
+def test_a_status_has_a_category_and_an_exit_code(
+    status: int, category: str, exit_code: int
+) -> None:
+    error = refusal(status, b'{"error": {"message": "why"}}')
+    assert (error.category, error.exit_code) == (category, exit_code)
+    assert str(error) == f"{category}: why"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b'{"error": {"message": "slow down", "code": 429}}', "slow down"),
+        (b'{"error": {"message": "slow down", "code": null}}', "slow down"),
+        (b'{"error": "plain string"}', "plain string"),
+        (b'{"error": {"message": 5}}', "Internal Server Error"),
+        (b'{"error": null}', "Internal Server Error"),
+        (b"[]", "Internal Server Error"),
+        (b"<html>", "Internal Server Error"),
+        (b"", "Internal Server Error"),
+    ],
+)
+def test_the_message_of_a_refusal_is_the_providers_or_the_status(body: bytes, message: str) -> None:
+    assert refusal(500, body).message == message
+
+
+def test_a_status_without_a_name_is_a_number() -> None:
+    assert refusal(529, b"").message == "HTTP status 529"

@@ -1,0 +1,104 @@
+"""What the next step of a conversation is."""
+
+from __future__ import annotations
+
+import pytest
+
+from axe_lsp.runtime.conversation import MAX_TURNS, Conversation
+from axe_lsp.runtime.errors import AgentError
+from axe_lsp.runtime.messages import Message, Request, Response, Tool, ToolCall, ToolResult
+
+ASK = Message("user", "ask")
+CALL = ToolCall("1", "call_agent", {"agent": "a", "task": "t"})
+RESULT = ToolResult("1", "r")
+
+
+def with_tools() -> Conversation:
+    return Conversation(Request("m", (ASK,), tools=(Tool("call_agent", "d"),)))
+
+
+@pytest.mark.req("001-8.1", "001-5.6a", "001-5.1c")
+def test_an_answer_without_calls_ends_the_conversation() -> None:
+    conversation = with_tools()
+    assert conversation.receive(Response("done")) == ()
+    assert conversation.request.messages == (ASK,)
+    assert conversation.last.content == "done"
+    assert conversation.turns == 1
+
+
+@pytest.mark.req("001-8.1", "001-5.6b", "001-5.1d", "001-1.9")
+def test_calls_and_their_results_become_two_messages() -> None:
+    conversation = with_tools()
+    answer = Response("thinking", tool_calls=(CALL,), stop_reason="max_tokens")
+    assert conversation.receive(answer) == (CALL,)
+    conversation.deliver([RESULT])
+    assert conversation.request.messages == (
+        ASK,
+        Message("assistant", "thinking", tool_calls=(CALL,)),
+        Message("tool", tool_results=(RESULT,)),
+    )
+
+
+@pytest.mark.req("001-8.4", "001-5.1a", "001-5.1b", "001-N2")
+def test_calls_of_a_model_without_tools_are_not_executed() -> None:
+    conversation = Conversation(Request("m", (ASK,)))
+    assert conversation.receive(Response("text", tool_calls=(CALL,))) == ()
+    assert conversation.last.content == "text"
+    assert conversation.tool_calls == 0
+
+
+@pytest.mark.req("001-8.6", "001-8.8", "001-N9")
+def test_tokens_and_calls_add_up_over_the_turns() -> None:
+    conversation = with_tools()
+    for number in (1, 2):
+        conversation.receive(
+            Response(tool_calls=(CALL, CALL), input_tokens=number, output_tokens=10 * number)
+        )
+        conversation.deliver([RESULT, RESULT])
+    conversation.receive(Response("end", input_tokens=4))
+    assert (conversation.input_tokens, conversation.output_tokens) == (7, 30)
+    assert (conversation.turns, conversation.tool_calls) == (3, 4)
+
+
+@pytest.mark.req("001-8.7")
+def test_pending_are_the_results_that_the_next_request_delivers() -> None:
+    conversation = with_tools()
+    assert conversation.pending == 0
+    conversation.receive(Response(tool_calls=(CALL, CALL)))
+    conversation.deliver([RESULT, RESULT])
+    assert conversation.pending == 2
+    conversation.receive(Response(tool_calls=(CALL,)))
+    conversation.deliver([RESULT])
+    assert conversation.pending == 1
+
+
+@pytest.mark.req("001-8.3", "001-5.6c", "001-N6")
+def test_the_results_of_turn_50_are_not_sent_any_more() -> None:
+    conversation = with_tools()
+    for _ in range(MAX_TURNS - 1):
+        conversation.receive(Response(tool_calls=(CALL,)))
+        conversation.deliver([RESULT])
+    conversation.receive(Response(tool_calls=(CALL,)))
+    with pytest.raises(AgentError, match=r"^agent exceeded maximum conversation turns \(50\)$"):
+        conversation.deliver([RESULT])
+
+
+@pytest.mark.req("001-8.3")
+def test_an_answer_in_turn_50_is_an_answer() -> None:
+    conversation = with_tools()
+    for _ in range(MAX_TURNS - 1):
+        conversation.receive(Response(tool_calls=(CALL,)))
+        conversation.deliver([RESULT])
+    assert conversation.receive(Response("just in time")) == ()
+    assert conversation.turns == MAX_TURNS
+
+
+@pytest.mark.req("003-21")
+def test_each_request_begins_with_the_one_before() -> None:
+    conversation = with_tools()
+    before = conversation.request
+    conversation.receive(Response(tool_calls=(CALL,)))
+    conversation.deliver([RESULT])
+    after = conversation.request
+    assert after.messages[: len(before.messages)] == before.messages
+    assert (after.system, after.tools) == (before.system, before.tools)
