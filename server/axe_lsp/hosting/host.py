@@ -1,4 +1,4 @@
-"""The process that makes runs: `python -m axe_lsp.hosting.host`, started by the supervisor.
+"""The process that makes runs, started by the supervisor.
 
 It reads orders from its standard input and writes what happens to its standard output, a message a
 line. It ends when its input does: nobody is left to run for.
@@ -198,7 +198,3 @@ def _failed(run_id: str, error: RunError) -> wire.Failed:
         cancelled=isinstance(error, RunCancelledError),
         partial=error.partial,
     )
-
-
-if __name__ == "__main__":
-    main()

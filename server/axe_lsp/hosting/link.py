@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from axe_lsp.hosting import process, wire
 from axe_lsp.runtime.redaction import redact
@@ -14,8 +15,6 @@ from axe_lsp.runtime.user_config import known_secrets
 _log = logging.getLogger(__name__)
 
 _GLANCES = 5
-"""In how many steps an answer is waited for. Time in which this process itself stood still (a
-suspended machine, a blocked event loop) counts as one step, and is not held against the host."""
 
 
 class Link:
@@ -26,7 +25,7 @@ class Link:
         self._process: process.HostProcess | None = None
         self._launched = asyncio.Event()
         self._unsent: list[bytes] = []
-        self._unanswered: dict[int, asyncio.Event] = {}
+        self._unanswered: dict[int, asyncio.Future[None]] = {}
         self._pings = 0
         self._verdict = ""
         self._last_words = ""
@@ -42,7 +41,7 @@ class Link:
             self._launched.set()
         for data in self._unsent:
             self._process.write(data)
-        return self._obituary(await self._process.ended)
+        return self._obituary(await asyncio.shield(self._process.ended))
 
     def send(self, message: wire.Message) -> None:
         """Tell the host something, as soon as it is there."""
@@ -52,23 +51,13 @@ class Link:
         else:
             self._process.write(data)
 
-    def ping(self) -> asyncio.Event:
-        """Ask the host for a sign of life; the event is set when it comes."""
+    def ping(self) -> asyncio.Future[None]:
+        """Ask the host for a sign of life, which is the future that is returned."""
         self._pings += 1
-        answered = self._unanswered[self._pings] = asyncio.Event()
+        answer = asyncio.get_running_loop().create_future()
+        self._unanswered[self._pings] = answer
         self.send(wire.Ping(self._pings))
-        return answered
-
-    async def answers(self, within: float) -> bool:
-        """Whether the host gives a sign of life in so many seconds."""
-        answered = self.ping()
-        for _ in range(_GLANCES):
-            try:
-                await asyncio.wait_for(answered.wait(), within / _GLANCES)
-            except asyncio.TimeoutError:
-                continue
-            return True
-        return False
+        return answer
 
     async def end(self, patience: float) -> None:
         """Have the host end its runs and itself; without its consent if it takes too long."""
@@ -102,9 +91,9 @@ class Link:
             self._receive(message)
 
     def _on_pong(self, pong: wire.Pong) -> None:
-        answered = self._unanswered.pop(pong.number, None)
-        if answered is not None:
-            answered.set()
+        answer = self._unanswered.pop(pong.number, None)
+        if answer is not None:
+            answer.set_result(None)
 
     def _on_error_line(self, line: bytes) -> None:
         self._last_words = self._shown(line).rstrip()
@@ -112,3 +101,16 @@ class Link:
 
     def _shown(self, line: bytes) -> str:
         return redact(line.decode("utf-8", "replace"), self._secrets)
+
+
+async def is_done_within(seconds: float, awaited: asyncio.Future[Any]) -> bool:
+    """Whether what the host has to do is done in time.
+
+    Time in which this process itself stood still (a suspended machine, a blocked event loop) is
+    not held against the host: it passes as one glance out of several.
+    """
+    for _ in range(_GLANCES):
+        await asyncio.wait({awaited}, timeout=seconds / _GLANCES)
+        if awaited.done():
+            return True
+    return False

@@ -15,7 +15,7 @@ from datetime import datetime, timezone
 
 from axe_lsp.hosting import wire
 from axe_lsp.hosting.jsonable import Json
-from axe_lsp.hosting.link import Link
+from axe_lsp.hosting.link import Link, is_done_within
 from axe_lsp.hosting.orders import HostedRunError, Order, Run
 from axe_lsp.hosting.subscribers import Subscriber, Subscribers
 from axe_lsp.hosting.tasks import Tasks
@@ -25,8 +25,13 @@ from axe_lsp.runtime.runs import RunRequest, new_run_id
 
 _log = logging.getLogger(__name__)
 
-HOST = (sys.executable, "-m", "axe_lsp.hosting.host")
-"""The command that starts a host."""
+HOST = (
+    sys.executable,
+    "-c",
+    "import sys; sys.path[:] = filter(None, sys.path); import axe_lsp.hosting.host as host; host.main()",
+)
+"""The command that starts a host. `-m` would import from the current directory first, which is a
+workspace: opening one must not run what lies there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,17 +137,17 @@ class Runs:
         silence = self._patience.silence
         while True:
             await asyncio.sleep(self._patience.heartbeat)
-            if self._orders_at(link) and not await link.answers(silence):
+            if self._orders_at(link) and not await is_done_within(silence, link.ping()):
                 await self._kill(link, f"did not answer for {silence:g} s")
 
     async def _see_the_end(self, order: Order, run_id: str) -> None:
         """Make sure that a cancelled run ends."""
         answered = order.link.ping()
-        await asyncio.wait({order.outcome}, timeout=self._patience.cancel)
+        is_over = await is_done_within(self._patience.cancel, order.outcome)
         is_child = run_id != order.id
-        if order.outcome.done() or (is_child and run_id not in order.tree):
+        if is_over or (is_child and run_id not in order.tree):
             return
-        if not answered.is_set():
+        if not answered.done():
             await self._kill(order.link, "did not react to the cancellation of a run")
         elif not is_child:
             _log.error("Run %s does not end when it is cancelled, and is given up", run_id)
