@@ -50,10 +50,11 @@ class RunProgress:
                 self._token, types.WorkDoneProgressReport(message=message, cancellable=True)
             )
 
-    def end(self, message: str) -> None:
-        """Say how it came out."""
+    def end(self) -> None:
+        """Say that it is over; what came last says how."""
         if self._token is not None and not self._is_over:
-            self._server.protocol.progress.end(self._token, types.WorkDoneProgressEnd(message))
+            end = types.WorkDoneProgressEnd(message=self._message or None)
+            self._server.protocol.progress.end(self._token, end)
         self._is_over = True
 
     async def _create(self) -> None:

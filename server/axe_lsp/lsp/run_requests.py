@@ -109,12 +109,9 @@ async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json
         runs.cancel(going.id)
         with suppress(RunError):  # Its last events come before the answer.
             await going.result()
-        progress.end("cancelled")
         raise
-    except RequestFailed as error:
-        progress.end(error.message)
-        raise
-    progress.end(f"completed in {result.duration_ms / 1000:.1f} s")
+    finally:
+        progress.end()
     return to_json(result)
 
 

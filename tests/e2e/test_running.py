@@ -1,0 +1,488 @@
+"""Runs from the editor: every turn of the tree streamed back, stopped, refused, survived."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.raw_client import ServerError
+from support.scripted_provider import (
+    Answer,
+    Hold,
+    Raw,
+    Refuses,
+    Says,
+    ScriptedProvider,
+    calls_agent,
+)
+from support.session import Editor, Project
+
+Json = Any
+
+PARENT = """\
+name = "parent"
+model = "openai/m-parent"
+system_prompt = "You delegate."
+sub_agents = ["left", "right"]
+"""
+CHILD = 'name = "{0}"\nmodel = "anthropic/m-{0}"\nsystem_prompt = "You are {0}."\n'
+BOTH = Says("Asking both.", calls=[calls_agent("left", "do l"), calls_agent("right", "do r")])
+
+
+@pytest.fixture
+def provider() -> Iterator[ScriptedProvider]:
+    with ScriptedProvider() as provider:
+        yield provider
+
+
+@pytest.fixture
+def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
+    project = Project(tmp_path, provider.environment)
+    project.write("parent", PARENT)
+    for name in ("left", "right"):
+        project.write(name, CHILD.format(name))
+    return project
+
+
+def events(editor: Editor) -> list[Json]:
+    """All notifications of runs so far, `method` included."""
+    return [
+        {"method": message["method"], **message["params"]}
+        for message in editor.client.received
+        if message.get("method", "").startswith("axe/")
+    ]
+
+
+def wait_for_event(editor: Editor, method: str, **members: Json) -> Json:
+    return editor.client.wait_for(
+        f"axe/{method}", lambda it: all(it.get(name) == value for name, value in members.items())
+    )
+
+
+def start_run(editor: Editor, **params: Json) -> int:
+    return editor.client.start_request("axe/run", params or {"uri": editor.uri("parent")})
+
+
+def outline(event: Json) -> str:
+    kind = f" {event['kind']}" if "kind" in event else ""
+    return f"{event['agent']}: {event['method'].removeprefix('axe/')}{kind}"
+
+
+# -- what a client sees
+
+
+@pytest.mark.req("001-11.1", "001-11.3", "000-8", "000-18")
+def test_a_turn_arrives_while_a_child_is_still_working(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-parent", BOTH, Says("Both agree.", usage=(20, 7)))
+    provider.script("m-left", Says("left says yes"))
+    provider.script("m-right", Answer(Says("right says yes"), hold=hold))
+    with project.editor() as editor:
+        request = start_run(editor)
+        hold.wait_until_arrived()
+        turn = wait_for_event(editor, "turn", agent="left", kind="end")
+        assert turn["text"] == "left says yes"
+        assert not any(
+            event.get("agent") == "parent" and event.get("turn") == 2 for event in events(editor)
+        )
+        hold.release()
+        result = editor.client.result(request)
+        assert result["content"] == "Both agree."
+        assert result["status"] == "completed"
+        assert (result["inputTokens"], result["outputTokens"]) == (30, 12)
+        assert (result["turns"], result["toolCalls"]) == (2, 2)
+
+
+def test_events_have_their_ids_a_gapless_order_and_come_before_the_answer(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-parent", BOTH, Says("Done."))
+    provider.script("m-left", Says("l"))
+    provider.script("m-right", Says("r"))
+    with project.editor() as editor:
+        result = editor.client.result(start_run(editor))
+        answered = next(
+            index for index, it in enumerate(editor.client.received) if it.get("result") == result
+        )
+        seen = events(editor)
+        assert len(seen) == sum(
+            it.get("method", "").startswith("axe/") for it in editor.client.received[:answered]
+        )
+        assert [event["seq"] for event in seen] == list(range(1, len(seen) + 1))
+        root = result["runId"]
+        for event in seen:
+            assert event["rootRunId"] == root
+            is_root = event["agent"] == "parent"
+            assert (event["runId"] == root) == is_root
+            assert event.get("parentRunId") == (None if is_root else root)
+            assert event["depth"] == (0 if is_root else 1)
+            assert event["time"].endswith("Z")
+        assert outline(seen[0]) == "parent: agent begin"
+        assert outline(seen[-1]) == "parent: agent end"
+        left = [outline(event) for event in seen if event["agent"] == "left"]
+        assert left == [
+            "left: agent begin",
+            "left: turn begin",
+            "left: text",
+            "left: turn end",
+            "left: agent end",
+        ]
+        tools = [
+            event for event in seen if event["method"] == "axe/tool" and event["kind"] == "end"
+        ]
+        children = {event["runId"] for event in seen if event["depth"] == 1}
+        assert {tool["childRunId"] for tool in tools} == children
+        begin = next(event for event in seen if outline(event) == "left: agent begin")
+        assert (begin["task"], begin["parentAgent"]) == ("do l", "parent")
+
+
+def test_text_arrives_as_it_is_written(project: Project, provider: ScriptedProvider) -> None:
+    hold = Hold(chunk=5)
+    provider.script("m-left", Answer(Says("one two three four"), hold=hold))
+    with project.editor() as editor:
+        request = start_run(editor, agent="left", task="count")
+        first = wait_for_event(editor, "text")
+        assert "one two three four".startswith(first["delta"])
+        hold.release()
+        assert editor.client.result(request)["content"] == "one two three four"
+        deltas = [event["delta"] for event in events(editor) if event["method"] == "axe/text"]
+        assert "".join(deltas) == "one two three four"
+        assert len(deltas) > 1
+        assert provider.requests[0].body["messages"][0]["content"] == "count"
+
+
+def test_the_open_buffer_runs_not_the_file(project: Project, provider: ScriptedProvider) -> None:
+    provider.script("m-left", Says("as typed"))
+    with project.editor() as editor:
+        editor.open("left")
+        editor.replace("left", "You are left.", "You are somebody else.")
+        request = start_run(editor, uri=editor.uri("left"))
+        # What is typed after the request does not count.
+        editor.replace("left", "somebody else", "nobody")
+        assert editor.client.result(request)["content"] == "as typed"
+        assert provider.requests[0].body["system"] == "You are somebody else."
+
+
+def test_an_unsaved_document_runs(project: Project, provider: ScriptedProvider) -> None:
+    provider.script("m-left", Says("from nowhere"))
+    with project.editor() as editor:
+        editor.open("untitled:Untitled-1", CHILD.format("left"), language="axe-agent")
+        result = editor.client.result(start_run(editor, uri="untitled:Untitled-1"))
+        assert result["content"] == "from nowhere"
+
+
+def test_overrides_of_one_run(project: Project, provider: ScriptedProvider) -> None:
+    provider.script("other", Says("ok"))
+    (project.root / "sub").mkdir()
+    with project.editor() as editor:
+        params = {"agent": "left", "model": "openai/other", "workdir": str(project.root / "sub")}
+        assert editor.client.request("axe/run", params)["content"] == "ok"
+        preview = editor.client.request("axe/preview", params)
+        assert preview["workdir"] == str(project.root / "sub")
+
+
+# -- stopping
+
+
+def test_cancelling_the_request_ends_the_whole_tree_within_a_second(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    holds = [Hold(), Hold()]
+    provider.script("m-parent", BOTH)
+    provider.script("m-left", Answer(Says("never"), hold=holds[0]))
+    provider.script("m-right", Answer(Says("never"), hold=holds[1]))
+    with project.editor() as editor:
+        request = start_run(editor)
+        for hold in holds:
+            hold.wait_until_arrived()
+        started = time.monotonic()
+        editor.client.cancel(request)
+        answer = editor.client.answer(request)
+        assert time.monotonic() - started < 1.5  # A second, and what the machine is busy with.
+        assert answer["error"]["code"] == -32800
+        for hold in holds:
+            hold.wait_until_hung_up()
+        ends = [event for event in events(editor) if outline(event).endswith("agent end")]
+        assert [(event["agent"], event["status"]) for event in ends][-1] == ("parent", "cancelled")
+        assert {event["status"] for event in ends} == {"cancelled"}
+        assert len(ends) == 3
+
+
+def test_stopping_one_child_leaves_the_others(project: Project, provider: ScriptedProvider) -> None:
+    hold = Hold()
+    provider.script("m-parent", BOTH, Says("One had to do."))
+    provider.script("m-left", Says("fine"))
+    provider.script("m-right", Answer(Says("never"), hold=hold))
+    with project.editor() as editor:
+        request = start_run(editor)
+        hold.wait_until_arrived()
+        child = wait_for_event(editor, "agent", agent="right", kind="begin")["runId"]
+        assert editor.client.request("axe/stop", {"runId": child}) == {"stopped": True}
+        assert editor.client.result(request)["content"] == "One had to do."
+        told = provider.asked("m-parent")[1].body["messages"][-2:]
+        assert told[0]["content"] == "fine"
+        assert told[1]["content"] == (
+            'Error: sub-agent "right" failed - cancelled. '
+            "You may retry or proceed without this result."
+        )
+
+
+def test_stopping_what_does_not_run(project: Project) -> None:
+    with project.editor() as editor:
+        assert editor.client.request("axe/stop", {"runId": "nothing"}) == {"stopped": False}
+        with pytest.raises(ServerError) as caught:
+            editor.client.request("axe/stop", {})
+        assert caught.value.code == -32602
+
+
+# -- progress and commands
+
+
+def test_progress_with_the_clients_token_and_cancelled_through_it(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-left", Answer(Says("never"), hold=hold))
+    with project.editor() as editor:
+        request = start_run(editor, agent="left", workDoneToken="t")
+        begin = editor.client.wait_for("$/progress")
+        assert begin["token"] == "t"
+        assert begin["value"]["title"] == "axe: left"
+        assert begin["value"]["cancellable"]
+        hold.wait_until_arrived()
+        editor.client.notify("window/workDoneProgress/cancel", {"token": "t"})
+        assert editor.client.answer(request)["error"]["code"] == -32800
+        end = editor.client.wait_for("$/progress", lambda it: it["value"]["kind"] == "end")
+        assert end["token"] == "t"
+
+
+def test_progress_with_a_token_of_the_servers(project: Project, provider: ScriptedProvider) -> None:
+    provider.script("m-left", Says("done"))
+    with project.editor(capabilities={"window": {"workDoneProgress": True}}) as editor:
+        editor.client.answer_with["window/workDoneProgress/create"] = lambda _: None
+        editor.client.result(start_run(editor, agent="left"))
+        token = editor.client.wait_for("window/workDoneProgress/create")["token"]
+        end = editor.client.wait_for("$/progress", lambda it: it["value"]["kind"] == "end")
+        assert end["token"] == token
+        assert end["value"]["message"].startswith("left: completed after ")
+
+
+def test_commands_serve_clients_that_know_only_lsp(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-parent", BOTH, Says("Done."))
+    provider.script("m-left", Says("l"))
+    provider.script("m-right", Refuses(500, "broken"))
+    with project.editor() as editor:
+        command = {"command": "axe.run", "arguments": [{"agent": "parent"}]}
+        result = editor.client.request("workspace/executeCommand", command)
+        assert result["content"] == "Done."
+        assert events(editor) == []
+        lines = [it["message"] for it in editor.client.notifications("window/logMessage")]
+        assert lines[0] == "parent: started on openai/m-parent"
+        assert "parent: turn 1, calls call_agent, call_agent" in lines
+        assert any(line.startswith("  right: failed after ") for line in lines)
+        assert editor.client.wait_for("window/showMessage")["message"] == "parent: Done."
+        command = {"command": "axe.preview", "arguments": [{"agent": "parent"}]}
+        preview = editor.client.request("workspace/executeCommand", command)
+        assert preview["text"].startswith("=== Dry Run ===")
+        command = {"command": "axe.stop", "arguments": [{"runId": result["runId"]}]}
+        assert editor.client.request("workspace/executeCommand", command) == {"stopped": False}
+
+
+def test_a_cancelled_command_stops_the_run(project: Project, provider: ScriptedProvider) -> None:
+    hold = Hold()
+    provider.script("m-left", Answer(Says("never"), hold=hold))
+    with project.editor() as editor:
+        command = {"command": "axe.run", "arguments": [{"agent": "left"}]}
+        request = editor.client.start_request("workspace/executeCommand", command)
+        hold.wait_until_arrived()
+        editor.client.cancel(request)
+        assert editor.client.answer(request)["error"]["code"] == -32800
+        hold.wait_until_hung_up()
+
+
+def test_preview_shows_everything_and_sends_nothing(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    (project.root / "notes.md").write_text("some notes")
+    project.write("parent", PARENT + 'files = ["*.md"]\n')
+    with project.editor() as editor:
+        preview = editor.client.request("axe/preview", {"agent": "parent", "task": "go"})
+        assert preview["model"] == "openai/m-parent"
+        assert preview["files"] == [{"path": "notes.md", "bytes": 10}]
+        assert preview["userMessage"] == "go"
+        assert (preview["tools"], preview["subAgents"]) == (["call_agent"], ["left", "right"])
+        assert preview["systemPrompt"].startswith("You delegate.\n\n---\n\n## Context Files")
+        assert preview["estimatedTokens"] > 0
+        assert preview["text"].startswith("=== Dry Run ===")
+        assert provider.requests == []
+
+
+def test_agents_are_listed_with_their_problems(project: Project) -> None:
+    (project.user_agents / "left.toml").write_text(CHILD.format("left"))
+    project.write("bad", 'name = "bad"\nmodel = "nobody/x"\n')
+    with project.editor() as editor:
+        editor.problems("bad", 1)
+        found = editor.client.request("axe/agents")
+        assert [(each["name"], each["scope"]) for each in found] == [
+            ("bad", "workspace"),
+            ("left", "workspace"),
+            ("left", "user"),
+            ("parent", "workspace"),
+            ("right", "workspace"),
+        ]
+        assert [each["code"] for each in found[0]["problems"]] == ["unknown-provider"]
+        assert found[3]["subAgents"] == ["left", "right"]
+        assert found[3]["uri"] == editor.uri("parent")
+
+
+# -- what goes wrong
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        (None, 'params must be an object with "agent" or "uri"'),
+        ({}, 'give either "agent" or "uri"'),
+        ({"agent": "a", "uri": "b"}, 'give either "agent" or "uri"'),
+        ({"agent": 5}, '"agent" must be a string'),
+        ({"agent": "a", "timeoutMs": 0}, '"timeoutMs" must be a whole number above 0'),
+        ({"agent": "a", "workDoneToken": []}, '"workDoneToken" must be a string or an integer'),
+    ],
+)
+def test_malformed_params_are_explained(project: Project, params: Json, said: str) -> None:
+    with project.editor() as editor:
+        with pytest.raises(ServerError) as caught:
+            editor.client.request("axe/run", params)
+        assert caught.value.code == -32602
+        assert said in caught.value.message
+
+
+def fails(editor: Editor, **params: Json) -> ServerError:
+    with pytest.raises(ServerError) as caught:
+        editor.client.request("axe/run", params)
+    assert caught.value.code == -32803
+    return caught.value
+
+
+def test_an_agent_that_does_not_exist_or_is_broken(project: Project) -> None:
+    project.write("deep", CHILD.format("deep") + "[sub_agents_config]\nmax_depth = 6\n")
+    with project.editor() as editor:
+        error = fails(editor, agent="none")
+        assert error.message == "agent config not found: none"
+        assert (error.data["kind"], error.data["exitCode"]) == ("config", 2)
+        error = fails(editor, agent="deep")
+        assert error.message == "sub_agents_config.max_depth cannot exceed 5"
+        error = fails(editor, agent="left", model="nowhere/x")
+        assert error.data["exitCode"] == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Refuses(401, "bad key"), "auth: bad key"),
+        (Refuses(529, "busy"), "overloaded: busy"),
+        (Raw(b"<html>"), "server: "),
+        (Raw(b'{"a": 1}', cut=0), "server: "),
+        (Raw(b"event: x\ndata: {\n\n", headers={"Content-Type": "text/event-stream"}), "server: "),
+    ],
+    ids=["refused", "overloaded", "garbage", "hung up", "garbage stream"],
+)
+def test_a_provider_that_fails_is_named_and_the_session_goes_on(
+    project: Project, provider: ScriptedProvider, answer: Refuses | Raw, said: str
+) -> None:
+    provider.script("m-left", answer, Says("better"))
+    with project.editor() as editor:
+        error = fails(editor, agent="left")
+        assert error.message.startswith(said)
+        assert error.data["kind"] == "api"
+        assert error.data["exitCode"] == 3
+        assert "key-anthropic" not in str(editor.client.received)
+        assert editor.client.request("axe/run", {"agent": "left"})["content"] == "better"
+
+
+def test_a_provider_that_never_answers_times_out(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-left", Answer(Says("never"), hold=Hold()))
+    with project.editor() as editor:
+        error = fails(editor, agent="left", timeoutMs=300)
+        assert error.message == "timeout after 0.3s"
+        assert error.data["partial"]["status"] == "timeout"
+
+
+def test_a_missing_key_says_how_to_set_it(tmp_path: Path) -> None:
+    project = Project(tmp_path, {"ANTHROPIC_API_KEY": "", "OPENAI_API_KEY": ""})
+    project.write("left", CHILD.format("left"))
+    with project.editor() as editor:
+        error = fails(editor, agent="left")
+        assert "set ANTHROPIC_API_KEY or add to config.toml" in error.message
+        assert error.data["exitCode"] == 3
+
+
+def test_runs_are_refused_in_an_untrusted_workspace(project: Project) -> None:
+    with project.editor(initializationOptions={"trusted": False}) as editor:
+        error = fails(editor, agent="left")
+        assert "not trusted" in error.message
+        editor.open("left")
+        assert editor.ask("hover", "left", "nam") is not None
+
+
+def test_if_the_run_host_is_killed_the_run_ends_and_the_editor_goes_on(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-left", Answer(Says("never"), hold=hold), Says("again"))
+    with project.editor() as editor:
+        editor.open("left")
+        request = start_run(editor, agent="left")
+        hold.wait_until_arrived()
+        assert editor.client.process is not None
+        (host,) = children_of(editor.client.process.pid)
+        os.kill(host, signal.SIGKILL)
+        error = editor.client.answer(request)["error"]
+        assert (error["code"], error["data"]["kind"]) == (-32803, "agent")
+        assert wait_for_event(editor, "agent", kind="end")["status"] == "killed"
+        assert editor.ask("hover", "left", "nam") is not None
+        assert editor.client.request("axe/run", {"agent": "left"})["content"] == "again"
+        assert editor.client.leave() == 0
+
+
+def test_no_process_is_left_when_the_editor_leaves_in_the_middle_of_a_run(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-left", Answer(Says("never"), hold=hold))
+    with project.editor() as editor:
+        start_run(editor, agent="left")
+        hold.wait_until_arrived()
+        assert editor.client.process is not None
+        (host,) = children_of(editor.client.process.pid)
+        editor.client.end_input()
+        assert editor.client.exit_code() == 1
+        hold.wait_until_hung_up()
+        assert not is_running(host)
+
+
+def children_of(pid: int) -> list[int]:
+    listed = subprocess.run(
+        ["ps", "--ppid", str(pid), "-o", "pid="], check=False, capture_output=True, text=True
+    )
+    return [int(line) for line in listed.stdout.split()]
+
+
+def is_running(pid: int) -> bool:
+    listed = subprocess.run(
+        ["ps", "-p", str(pid), "-o", "stat="], check=False, capture_output=True, text=True
+    )
+    return bool(listed.stdout.strip()) and not listed.stdout.startswith("Z")
