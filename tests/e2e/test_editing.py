@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,8 +100,15 @@ def test_a_folder_of_agents_that_goes_takes_its_agents_along(project: Project) -
         assert editor.problems("parent", 1) == ['unknown-agent "far"']
 
 
-def test_without_a_client_that_watches_the_server_looks_itself(project: Project) -> None:
-    with project.editor(capabilities={}) as editor:
+@pytest.mark.parametrize(
+    "session",
+    [{"capabilities": {}}, {"refuses": ["client/registerCapability"]}],
+    ids=["not offered", "refused"],
+)
+def test_without_a_client_that_watches_the_server_looks_itself(
+    project: Project, session: dict[str, Any]
+) -> None:
+    with project.editor(**session) as editor:
         editor.open("parent", HEAD + 'sub_agents = ["lint"]\n')
         editor.problems("parent", 1)
         project.write("lint", CHILD)

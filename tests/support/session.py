@@ -11,7 +11,7 @@ with project.editor() as editor:
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,14 @@ class Project:
         return path
 
     @contextmanager
-    def editor(self, **initialize: Json) -> Iterator[Editor]:
-        """An initialized session; `initialize` adds to the params of that request."""
+    def editor(self, refuses: Sequence[str] = (), **initialize: Json) -> Iterator[Editor]:
+        """An initialized session; `initialize` adds to the params of that request.
+
+        Requests of the server that the client `refuses` are answered with an error.
+        """
         with RawClient.spawn(SERVER, env=self.environment, cwd=self.root) as client:
+            for method in refuses:
+                del client.answer_with[method]
             yield Editor(self, client, **initialize)
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from axe_lsp import __version__
 from axe_lsp.daemon.daemon import Daemon
@@ -78,9 +79,12 @@ class AxeServer(LanguageServer):
     async def _fetch_settings(self) -> None:
         if self.client.supports("workspace.configuration"):
             section = types.ConfigurationItem(section="axe")
-            answer = await self.request(
-                types.WORKSPACE_CONFIGURATION, types.ConfigurationParams([section])
-            )
+            params = types.ConfigurationParams([section])
+            try:
+                answer = await self.request(types.WORKSPACE_CONFIGURATION, params)
+            except JsonRpcException as error:
+                _log.warning("the client keeps its settings to itself: %s", error.message)
+                return
             if answer and answer[0] is not None:
                 self._configure(answer[0])
 

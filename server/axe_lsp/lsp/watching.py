@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.workspace.places import AGENT_FOLDERS, SUFFIX
@@ -13,14 +15,24 @@ from axe_lsp.workspace.places import AGENT_FOLDERS, SUFFIX
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
 
+_log = logging.getLogger(__name__)
+
 _CAPABILITY = "workspace.didChangeWatchedFiles"
 
 
 async def watch(server: AxeServer) -> None:
     """Have the client watch the agent folders, if it offers to; else the daemon does."""
-    if not server.client.supports(f"{_CAPABILITY}.dynamicRegistration"):
-        server.daemon.watch_disk()
-        return
+    if server.client.supports(f"{_CAPABILITY}.dynamicRegistration"):
+        try:
+            await _register(server)
+        except JsonRpcException as error:
+            _log.warning("the client does not watch files after all: %s", error.message)
+        else:
+            return
+    server.daemon.watch_disk()
+
+
+async def _register(server: AxeServer) -> None:
     registration = types.Registration(
         id="axe-agents",
         method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
