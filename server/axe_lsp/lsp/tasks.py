@@ -1,0 +1,57 @@
+"""Tasks that have an owner: whoever starts one can tell when all of them are over.
+
+`asyncio.create_task` alone keeps neither the task alive nor anybody informed of how it ended, and
+`asyncio.TaskGroup` (Python 3.11) waits without a limit for tasks that ignore being cancelled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+_Result = TypeVar("_Result")
+
+_log = logging.getLogger(__name__)
+
+
+class Tasks:
+    """The tasks of one owner, which ends them with `stop`."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[Any]] = set()
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    def start(self, coroutine: Coroutine[Any, Any, _Result], name: str) -> asyncio.Task[_Result]:
+        """Run `coroutine`; the result and what it raises are for the caller to look at."""
+        task = asyncio.get_running_loop().create_task(coroutine, name=name)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return task
+
+    def start_unattended(
+        self, coroutine: Coroutine[Any, Any, _Result], name: str
+    ) -> asyncio.Task[_Result]:
+        """Run `coroutine` for its effects; what it raises goes to the log."""
+        task = self.start(coroutine, name)
+        task.add_done_callback(_log_failure)
+        return task
+
+    async def stop(self, within: float) -> None:
+        """Cancel all tasks and wait until they are over, but no longer than `within` seconds."""
+        ending = self._running - {asyncio.current_task()}
+        if not ending:
+            return
+        for task in ending:
+            task.cancel()
+        _, stuck = await asyncio.wait(ending, timeout=within)
+        for task in stuck:
+            _log.warning("%s did not end within %g s of being cancelled", task.get_name(), within)
+
+
+def _log_failure(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _log.error("%s failed", task.get_name(), exc_info=error)

@@ -1,0 +1,228 @@
+"""The ways in which clients reach the server: standard streams, TCP, a Unix socket.
+
+Each connection gets a server of its own from `make_server`, and all of them run on one event loop;
+what they share is closed over by `make_server`. A client that leaves takes nobody else with it.
+
+Each function here is the `main` of `axe_lsp.lsp.process.run` or a part of it, and returns the exit
+code. Over TCP and Unix sockets that is 0, when the process is told to end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import stat
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias
+
+from axe_lsp.lsp import process, stdio
+from axe_lsp.lsp.conversation import Conversation
+from axe_lsp.lsp.language_server import LanguageServer
+from axe_lsp.lsp.protocol import GRACE
+from axe_lsp.lsp.tasks import Tasks
+
+MakeServer: TypeAlias = Callable[[], LanguageServer]
+
+PARENT_CHECK = 2.0
+"""Seconds between two looks whether the client of standard streams still lives."""
+
+_CHUNK = 64 * 1024
+
+_log = logging.getLogger(__name__)
+
+
+class CannotListenError(Exception):
+    """The address can't be had; the message says why and what to do."""
+
+
+async def serve_stdio(make_server: MakeServer) -> int:
+    """Serve one client over standard input and output until it leaves.
+
+    Exit code 0 after `shutdown`, else 1: `exit` without it, end of input, death of the client.
+    """
+    source, sink = stdio.claim()
+    loop = asyncio.get_running_loop()
+    server = make_server()
+    # If the loop is stuck when the input ends, nobody else is left to end the process.
+    reader = stdio.PipeReader(source, at_end=lambda: process.end_soon(1))
+    writer = stdio.PipeWriter(sink, broken=lambda reason: _call(loop, conversation.hang_up, reason))
+    conversation = Conversation(server, reader.read, writer)
+    watch = loop.create_task(_watch_parent(server, conversation))
+    try:
+        return await conversation.run()
+    finally:
+        watch.cancel()
+        writer.flush(within=GRACE)
+
+
+async def serve_tcp(make_server: MakeServer, host: str, port: int) -> int:
+    """Serve any number of clients that connect to `host` and `port`.
+
+    Standard error tells where it listens, which with port 0 is a free port of the system's choice.
+    """
+    clients = Tasks()
+    try:
+        listener = await asyncio.start_server(_welcome(make_server, clients), host, port)
+    except OSError as error:
+        raise CannotListenError(
+            f"can't listen on {host}:{port}: {_reason(error)}; choose another port, or 0 for any"
+        ) from error
+    addresses = [_address(*each.getsockname()[:2]) for each in listener.sockets]
+    return await _serve_until_cancelled(listener, clients, ", ".join(addresses))
+
+
+async def serve_pipe(make_server: MakeServer, path: Path) -> int:
+    """Serve any number of clients that connect to the Unix socket at `path`.
+
+    Only its owner may connect. A socket that a dead server has left there is replaced.
+    """
+    clients = Tasks()
+    bound = _bind(path)
+    try:
+        listener = await asyncio.start_unix_server(_welcome(make_server, clients), sock=bound)
+        return await _serve_until_cancelled(listener, clients, str(path))
+    finally:
+        _remove(path)
+
+
+async def _watch_parent(server: LanguageServer, conversation: Conversation) -> None:
+    """End the session when the client has died without closing its streams.
+
+    That happens where another process has inherited them. A client whose process isn't to be seen
+    from the start lives on another machine or outside our container, and is left alone.
+    """
+    await server.protocol.initialized.wait()
+    pid = server.client.process_id
+    if pid is None or not process.is_alive(pid):
+        _log.info("the client's process %s is not to be seen, and not watched", pid)
+        return
+    _log.debug("watching process %d", pid)
+    while True:
+        await asyncio.sleep(PARENT_CHECK)
+        if not process.is_alive(pid):
+            conversation.hang_up(f"the client (process {pid}) has died")
+            return
+
+
+def _welcome(
+    make_server: MakeServer, clients: Tasks
+) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
+    def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        clients.start_unattended(_serve_client(make_server, reader, writer), name="a connection")
+
+    return welcome
+
+
+async def _serve_client(
+    make_server: MakeServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    async def read() -> bytes:
+        with suppress(ConnectionError):
+            return await reader.read(_CHUNK)
+        return b""
+
+    try:
+        await Conversation(make_server(), read, _SocketWriter(writer)).run()
+    finally:
+        writer.close()
+        with suppress(ConnectionError, asyncio.TimeoutError):
+            await asyncio.wait_for(writer.wait_closed(), GRACE)
+        writer.transport.abort()
+
+
+class _SocketWriter:
+    """`axe_lsp.lsp.conversation.Writer` over asyncio's streams, which never block."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+
+    def write(self, data: bytes) -> None:
+        transport = self._writer.transport
+        if transport.is_closing():
+            return
+        if transport.get_write_buffer_size() > stdio.MOST_UNSENT:
+            _log.warning("ending a session: the client doesn't read what it is sent")
+            transport.abort()
+            return
+        self._writer.write(data)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+async def _serve_until_cancelled(
+    listener: asyncio.AbstractServer, clients: Tasks, address: str
+) -> int:
+    sys.stderr.write(f"axe-lsp listens on {address}\n")
+    sys.stderr.flush()
+    try:
+        await asyncio.get_running_loop().create_future()
+    finally:
+        listener.close()
+        await clients.stop(within=3 * GRACE)
+    return 0
+
+
+def _bind(path: Path) -> socket.socket:
+    if not hasattr(socket, "AF_UNIX"):
+        raise CannotListenError("this system has no Unix sockets; use --stdio or --tcp")
+    _clear(path)
+    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    # The mask rather than a later chmod: nobody may connect in between.
+    mask = os.umask(0o177)
+    try:
+        bound.bind(str(path))
+    except OSError as error:
+        bound.close()
+        raise CannotListenError(
+            f"can't listen on {path}: {_reason(error)}; choose a shorter path in a folder of yours"
+        ) from error
+    finally:
+        os.umask(mask)
+    return bound
+
+
+def _clear(path: Path) -> None:
+    """Remove a socket that nobody listens on; refuse to touch anything else."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return
+    if not stat.S_ISSOCK(mode):
+        raise CannotListenError(f"can't listen on {path}: it exists and is no socket; move it away")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+            return
+        except OSError as error:
+            raise CannotListenError(f"can't listen on {path}: {_reason(error)}") from error
+    raise CannotListenError(f"can't listen on {path}: another server does; use another path")
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
+
+
+def _reason(error: OSError) -> str:
+    # asyncio's own text repeats the address, in Python's notation. Names that can't be resolved
+    # have numbers of their own.
+    number = error.errno or 0
+    return os.strerror(number) if number > 0 else str(error.strerror or error)
+
+
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _call(loop: asyncio.AbstractEventLoop, function: Callable[[str], None], argument: str) -> None:
+    """Call `function` on the loop from any thread, if there still is a loop."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(function, argument)

@@ -1,0 +1,105 @@
+"""What counts as a message, and how what doesn't is answered."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from axe_lsp.lsp.messages import (
+    Invalid,
+    Notification,
+    Request,
+    Response,
+    read_message,
+    write_message,
+)
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+def message(**fields: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **fields}).encode()
+
+
+def refuse(value: object) -> object:
+    raise TypeError(type(value).__name__)
+
+
+def test_the_four_kinds_of_message() -> None:
+    assert read_message(message(id=1, method="m", params=[2])) == Request(1, "m", [2])
+    assert read_message(message(method="m", params={})) == Notification("m", {})
+    assert read_message(message(id="a", result=None)) == Response("a", None, None)
+    assert read_message(message(id=1, error={"code": 1})) == Response(1, None, {"code": 1})
+
+
+def test_missing_params_are_none() -> None:
+    assert read_message(message(id=1, method="m")) == Request(1, "m", None)
+    assert read_message(message(method="m")) == Notification("m", None)
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "answered_id"),
+    [
+        (b"", -32700, None),
+        (b"{", -32700, None),
+        (b'"\xff"', -32700, None),
+        (b"[" * 100_000, -32700, None),
+        (b"1" * 10_000, -32700, None),
+        (b"[]", -32600, None),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"m"}]', -32600, None),
+        (b'"text"', -32600, None),
+        (b"{}", -32600, None),
+        (message(), -32600, None),
+        (message(id=7), -32600, 7),
+        (message(id=7, method=None), -32600, 7),
+        (message(id=7, method=["m"]), -32600, 7),
+        (message(id=None, method="m"), -32600, None),
+        (message(id=1.5, method="m"), -32600, None),
+        (message(id=True, method="m"), -32600, None),
+        (message(id={}, method="m"), -32600, None),
+        (b'{"id":7,"method":"m"}', -32600, 7),
+        (b'{"jsonrpc":"1.0","id":7,"method":"m"}', -32600, 7),
+    ],
+)
+def test_what_is_no_message_says_how_it_is_answered(
+    body: bytes, code: int, answered_id: int | None
+) -> None:
+    found = read_message(body)
+    assert isinstance(found, Invalid)
+    assert (found.code, found.id) == (code, answered_id)
+
+
+def test_an_error_without_id_is_not_answered_with_another_one() -> None:
+    assert isinstance(read_message(message(id=None, error={"code": -32700})), Response)
+
+
+@given(st.binary())
+def test_no_body_raises(body: bytes) -> None:
+    read_message(body)
+
+
+@given(json_values)
+def test_any_json_reaches_the_other_side_unchanged(value: Any) -> None:
+    body = write_message({"jsonrpc": "2.0", "method": "m", "params": value}, refuse)
+    assert read_message(body) == Notification("m", value)
+
+
+def test_half_a_surrogate_pair_is_sent_escaped() -> None:
+    assert write_message({"text": "\ud83d é"}, refuse) == rb'{"text":"\ud83d \u00e9"}'
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), {1, 2}])
+def test_what_has_no_form_in_json_is_not_sent(value: object) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        write_message({"value": value}, refuse)

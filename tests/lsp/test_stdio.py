@@ -1,0 +1,137 @@
+"""Standard streams: nothing strays into them, and neither side can block the other."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from axe_lsp.lsp import stdio
+from support.raw_client import RawClient, framed
+
+from .conftest import lab_command
+
+StartLab = Callable[..., RawClient]
+
+
+def test_nothing_strays_into_the_output_or_eats_the_input(lab: RawClient) -> None:
+    number = lab.start_request("test/stray")
+    assert lab.request("test/echo", 1) == 1
+    assert lab.result(number) is None
+    for what in ("print", "write", "line of C", "child"):
+        assert f"a stray {what}" in lab.stderr()
+
+
+def test_blocked_threads_do_not_keep_messages_from_being_read(start_lab: StartLab) -> None:
+    lab = start_lab()
+    lab.initialize()
+    lab.request("test/blockThreads")
+    assert lab.request("test/echo", 1, timeout=4) == 1
+
+
+def test_client_that_does_not_read_does_not_block_the_server(start_lab: StartLab) -> None:
+    lab = start_lab()
+    lab.initialize()
+    lab.stop_reading()
+    lab.notify("test/burst", {"count": 300, "size": 10_000})
+    lab.notify("test/mistake")
+    wait_until(lambda: "test/mistake failed" in lab.stderr())
+    lab.go_on_reading()
+    assert lab.request("test/echo", 1) == 1
+    assert [p["number"] for p in lab.notifications("test/burst")] == list(range(300))
+
+
+def test_client_that_never_reads_again_is_given_up(start_lab: StartLab) -> None:
+    lab = start_lab()
+    lab.initialize()
+    lab.stop_reading()
+    lab.notify("test/burst", {"count": 70, "size": 1_000_000})
+    assert lab.exit_code() == 1
+    assert "the client doesn't read what it is sent" in lab.stderr()
+
+
+def test_what_was_sent_before_exit_arrives(start_lab: StartLab) -> None:
+    lab = start_lab()
+    lab.initialize()
+    lab.notify("test/burst", {"count": 200, "size": 10_000})
+    lab.notify("exit")
+    lab.wait_until_ended()
+    assert [p["number"] for p in lab.notifications("test/burst")] == list(range(200))
+
+
+def test_server_whose_output_is_closed_ends(start_lab: StartLab) -> None:
+    process = subprocess.Popen(
+        lab_command(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        process.stdout.close()
+        process.stdin.write(framed(b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}'))
+        process.stdin.flush()
+        assert process.wait(20) == 1
+
+
+def test_messages_of_any_size_pass(lab: RawClient) -> None:
+    for size in (0, 1, 4096, 65_536, 5_000_000):
+        text = "ä" * size
+        assert lab.request("test/echo", text) == text
+
+
+def test_writer_keeps_the_order_when_the_pipe_fills_and_empties() -> None:
+    source, sink = os.pipe()
+    writer = stdio.PipeWriter(sink, broken=pytest.fail)
+    messages = [b"%d:" % number + b"x" * (number * 97 % 9000) for number in range(2000)]
+    received = bytearray()
+
+    def read() -> None:
+        while chunk := os.read(source, 50_000):
+            received.extend(chunk)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for message in messages:
+        writer.write(message)
+    writer.flush(within=20)
+    os.close(sink)
+    reader.join()
+    os.close(source)
+    assert bytes(received) == b"".join(messages)
+
+
+def test_small_messages_are_written_before_write_returns() -> None:
+    source, sink = os.pipe()
+    writer = stdio.PipeWriter(sink, broken=pytest.fail)
+    os.set_blocking(source, False)
+    writer.write(b"x" * 20_000)
+    assert len(os.read(source, 30_000)) == 20_000
+    writer.flush(within=1)
+    for descriptor in (source, sink):
+        os.close(descriptor)
+
+
+def test_writer_says_once_that_nobody_reads_any_more() -> None:
+    source, sink = os.pipe()
+    os.close(source)
+    reasons: list[str] = []
+    writer = stdio.PipeWriter(sink, broken=reasons.append)
+    writer.write(b"one")
+    writer.write(b"two")
+    writer.flush(within=1)
+    os.close(sink)
+    assert len(reasons) == 1
+    assert "Broken pipe" in reasons[0]
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
