@@ -108,7 +108,7 @@ async def test_control_c_is_for_the_server_to_handle(
         output, errors = await asyncio.wait_for(process.communicate(), PATIENCE)
 
         assert output == b"closed\n"
-        assert errors == b""  # Whatever the host wrote there would have been logged.
+        assert b"KeyboardInterrupt" not in errors  # What a host complains of is logged there.
         await gone(int((tmp_path / "pid").read_text()))
 
 

@@ -270,10 +270,10 @@ async def test_an_agent_that_is_missing_is_a_config_error(
 
 BUGGY = """
 from axe_lsp.hosting import host, making
-engine_for = making.engine_for
-def engine_or_bug(start, send):
-    return engine_for(start, send) if start.request.agent != "right" else 1 / 0
-making.engine_for = engine_or_bug
+engine_for = making.Workshop.engine_for
+def engine_or_bug(self, start, send):
+    return engine_for(self, start, send) if start.request.agent != "right" else 1 / 0
+making.Workshop.engine_for = engine_or_bug
 host.main()
 """
 

@@ -21,6 +21,7 @@ from axe_lsp.hosting.process import LineBuffer
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 
 if TYPE_CHECKING:
+    from axe_lsp.hosting.making import Workshop
     from axe_lsp.runtime.engine import Engine
 
 _log = logging.getLogger(__name__)
@@ -119,6 +120,7 @@ class Host:
         self._outbox = outbox
         self._orders: dict[str, asyncio.Task[wire.Message]] = {}
         self._engines: dict[str, Engine] = {}
+        self._workshop: Workshop | None = None
 
     def hear(self, line: bytes) -> None:
         """Do what a line from the supervisor says."""
@@ -138,6 +140,8 @@ class Host:
         for order in orders:
             order.cancel()
         await asyncio.gather(*orders, return_exceptions=True)
+        if self._workshop is not None:
+            await self._workshop.close()
 
     def _carry_out(self, run_id: str, work: Coroutine[Any, Any, wire.Message]) -> None:
         order = asyncio.get_running_loop().create_task(work, name=run_id)
@@ -156,7 +160,8 @@ class Host:
 
     async def _run(self, start: wire.Start) -> wire.Message:
         making = await asyncio.to_thread(_import_making)
-        async with making.engine_for(start, self._outbox.send) as engine:
+        self._workshop = self._workshop or making.Workshop()
+        async with self._workshop.engine_for(start, self._outbox.send) as engine:
             self._engines[start.run_id] = engine
             try:
                 return wire.Finished(await engine.run(start.request, start.run_id))

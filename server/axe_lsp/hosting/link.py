@@ -41,6 +41,7 @@ class Link:
             self._launched.set()
         for data in self._unsent:
             self._process.write(data)
+        self._unsent.clear()
         return self._obituary(await asyncio.shield(self._process.ended))
 
     def send(self, message: wire.Message) -> None:

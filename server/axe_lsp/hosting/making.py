@@ -1,4 +1,4 @@
-"""How a host makes a run: with an engine of its own, for the workplace that is ordered.
+"""How a host makes runs and previews for the workplaces that are ordered.
 
 Imported with the first order, for it brings along all that a host can do without until then.
 """
@@ -19,20 +19,34 @@ from axe_lsp.runtime.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.engine import Engine, always, never
 from axe_lsp.runtime.prepare import Resolve, prepare_request
 from axe_lsp.runtime.preview import preview_of
+from axe_lsp.runtime.providers.http_provider import HttpProvider
+from axe_lsp.runtime.providers.replay import NamedReplays
 
 _log = logging.getLogger(__name__)
 
 
-def engine_for(start: wire.Start, send: Callable[[wire.Message], None]) -> Engine:
-    """The engine for a run. All that clients should hear of it is sent."""
-    return Engine(
-        resolve=_resolver(start.workplace),
-        workspace=Path(start.workplace.workspace),
-        emit=lambda event: send(wire.notification(event)),
-        streams=always if start.stream else never,
-        warn=lambda text: send(wire.Warned(start.run_id, text)),
-        note=_log.info,
-    )
+class Workshop:
+    """Engines, one for each run, that share their connections to the providers."""
+
+    def __init__(self) -> None:
+        self._http = HttpProvider(os.environ)
+
+    def engine_for(self, start: wire.Start, send: Callable[[wire.Message], None]) -> Engine:
+        """The engine for a run. All that clients should hear of it is sent."""
+        workspace = Path(start.workplace.workspace)
+        return Engine(
+            resolve=_resolver(start.workplace),
+            workspace=workspace,
+            emit=lambda event: send(wire.notification(event)),
+            streams=always if start.stream else never,
+            provider_hook=lambda _: NamedReplays(workspace, os.environ, self._http),
+            warn=lambda text: send(wire.Warned(start.run_id, text)),
+            note=_log.info,
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.close()
 
 
 def preview(order: wire.Preview) -> dict[str, Json]:

@@ -40,19 +40,14 @@ def _apart() -> dict[str, Any]:
 class HostProcess(asyncio.SubprocessProtocol):
     """A process whose lines are handed out as they come.
 
-    `ended` is done after the last line was handed out; it is the return code.
-    Nothing here holds the process up: whoever takes its lines takes them at once.
+    `ended` is the return code, done after the last line was handed out. Nothing here holds the
+    process up: whoever takes its lines takes them at once.
     """
 
     def __init__(self, on_output: OnLine, on_errors: OnLine) -> None:
         self.ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._lines = {_OUTPUT: LineBuffer(on_output), _ERRORS: LineBuffer(on_errors)}
         self._transport: asyncio.SubprocessTransport
-
-    @property
-    def pid(self) -> int:
-        """The number that the operating system gave it."""
-        return self._transport.get_pid()
 
     def write(self, data: bytes) -> None:
         """Send to its standard input; lost when the process has ended."""

@@ -126,12 +126,15 @@ class Runs:
 
     async def _serve(self, link: Link) -> None:
         watch = self._tasks.start(self._watch(link), "heartbeat of the run host")
-        how = await link.serve(self._command)
-        watch.cancel()
-        del self._serving[link]
-        self._turn_away_from(link)
-        for order in self._orders_at(link):
-            self._end(order, "killed", HostedRunError(_obituary(how)))
+        how = "was left alone"
+        try:
+            how = await link.serve(self._command)
+        finally:
+            watch.cancel()
+            del self._serving[link]
+            self._turn_away_from(link)
+            for order in self._orders_at(link):
+                self._end(order, "killed", HostedRunError(_obituary(how)))
 
     async def _watch(self, link: Link) -> None:
         silence = self._patience.silence
@@ -169,6 +172,8 @@ class Runs:
 
     def _receive(self, message: wire.Message) -> None:
         match message:
+            case wire.Ready(pid):
+                _log.info("The run host is process %d", pid)
             case wire.Notification():
                 self._on_event(message)
             case wire.Warned() if message.run_id in self._orders:
