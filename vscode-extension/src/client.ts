@@ -2,16 +2,9 @@
 
 import { homedir } from 'node:os';
 import { commands, window, workspace } from 'vscode';
-import { LanguageClient, RevealOutputChannelOn, type DocumentSelector } from 'vscode-languageclient/node';
+import { LanguageClient, RevealOutputChannelOn } from 'vscode-languageclient/node';
+import { agentFiles } from './agentFiles';
 import { findServer, notFoundMessage, type Search } from './server';
-
-/** A folder's files are agents whatever language another extension has given them. */
-const AGENT_FILES: DocumentSelector = [
-  { scheme: 'file', language: 'axe-agent' },
-  { scheme: 'untitled', language: 'axe-agent' },
-  { scheme: 'file', pattern: '**/axe/agents/*.toml' },
-  { scheme: 'file', pattern: '**/.axe/agents/*.toml' },
-];
 
 export class Connection {
   private client: LanguageClient | undefined;
@@ -89,7 +82,7 @@ function newClient(command: string): LanguageClient {
     'axe-lsp',
     { command, args: ['--stdio'] },
     {
-      documentSelector: AGENT_FILES,
+      documentSelector: agentFiles(),
       initializationOptions: { trusted: workspace.isTrusted },
       synchronize: { configurationSection: 'axe' },
       revealOutputChannelOn: RevealOutputChannelOn.Never,

@@ -9,6 +9,8 @@ import { PREVIEW_SCHEME, Previews } from './previews';
 import { PreviewRequest } from './protocol';
 import { Runs } from './runs';
 
+const FIXED_AT_START = ['axe.server.path', 'axe.agentPaths'];
+
 let connection: Connection | undefined;
 
 export async function activate(context: ExtensionContext): Promise<void> {
@@ -36,7 +38,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand('axeLsp.showRuns', () => runs.show()),
     workspace.onDidGrantWorkspaceTrust(() => server.restart()),
     workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration('axe.server.path')) {
+      if (FIXED_AT_START.some((setting) => event.affectsConfiguration(setting))) {
         void server.restart();
       }
     }),

@@ -1,0 +1,30 @@
+// Which documents are the server's, in the terms of a document selector.
+
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { Uri, workspace } from 'vscode';
+import type { DocumentSelector } from 'vscode-languageclient/node';
+
+/** A folder's files are agents whatever language another extension has given them. */
+export function agentFiles(): DocumentSelector {
+  return [
+    { scheme: 'file', language: 'axe-agent' },
+    { scheme: 'untitled', language: 'axe-agent' },
+    { scheme: 'file', pattern: '**/axe/agents/*.toml' },
+    { scheme: 'file', pattern: '**/.axe/agents/*.toml' },
+    ...furtherFolders().map((folder) => ({
+      scheme: 'file',
+      pattern: { baseUri: Uri.file(folder).toString(), pattern: '*.toml' },
+    })),
+  ];
+}
+
+/** The setting `axe.agentPaths`, as the server reads it. */
+function furtherFolders(): string[] {
+  const roots = (workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
+  return workspace
+    .getConfiguration('axe')
+    .get<string[]>('agentPaths', [])
+    .map((path) => path.replace(/^~(?=$|[\\/])/, homedir()))
+    .flatMap((path) => (isAbsolute(path) ? [path] : roots.map((root) => join(root, path))));
+}
