@@ -1,0 +1,72 @@
+-- What the scenarios share: waiting for what the user would see, and talking with the test that started Neovim.
+
+local M = {}
+
+local TIMEOUT = 30000 -- generous, because the machine may be busy; only a failing test waits that long
+
+function M.runs_text()
+  local buffer = vim.fn.bufnr('axe://runs')
+  return buffer > 0 and table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, true), '\n') or ''
+end
+
+--- The diagnostics of the current buffer in their order, as `code text`, with the text that is underlined.
+function M.diagnostics()
+  local found = vim.diagnostic.get(0)
+  table.sort(found, function(one, other)
+    return one.lnum < other.lnum or one.lnum == other.lnum and one.col < other.col
+  end)
+  return vim.tbl_map(function(diagnostic)
+    local range = { diagnostic.lnum, diagnostic.col, diagnostic.end_lnum, diagnostic.end_col }
+    local code = diagnostic.code or diagnostic.user_data.lsp.code -- before 0.8 it is only there
+    return code .. ' ' .. table.concat(vim.api.nvim_buf_get_text(0, range[1], range[2], range[3], range[4], {}), '\n')
+  end, found)
+end
+
+--- What `see` returns, as soon as that is true.
+function M.wait_for(what, see)
+  local seen
+  vim.wait(TIMEOUT, function()
+    seen = see()
+    return seen
+  end, 10)
+  if not seen then
+    error(('waited in vain for %s\ndiagnostics: %s\nruns:\n%s'):format(what, vim.inspect(M.diagnostics()), M.runs_text()))
+  end
+  return seen
+end
+
+function M.wait_for_diagnostics(expected)
+  M.wait_for('the diagnostics ' .. vim.inspect(expected), function()
+    return vim.deep_equal(M.diagnostics(), expected)
+  end)
+end
+
+--- Edits the buffer as typing would, without saving it.
+function M.replace(old, new)
+  for number, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, true)) do
+    local first, last = line:find(old, 1, true)
+    if first then
+      vim.api.nvim_buf_set_text(0, number - 1, first - 1, number - 1, last, { new })
+      return
+    end
+  end
+  error('the buffer does not contain ' .. old)
+end
+
+--- Tells the test that started Neovim how far it has come.
+function M.report(text)
+  io.stdout:write(text .. '\n')
+  io.stdout:flush()
+end
+
+--- Runs a scenario and leaves Neovim with 0, or with 1 and the reason on standard error.
+function M.play(scenario)
+  local good, reason = xpcall(scenario, debug.traceback)
+  if good then
+    vim.cmd('qall!')
+  end
+  io.stderr:write(reason .. '\n')
+  vim.cmd('cquit 1')
+end
+
+return M

@@ -1,0 +1,107 @@
+"""The Neovim plugin in real Neovims: the old one of Debian stable, which counts columns in UTF-16, and
+a current one, which counts in UTF-8."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from support.editors import PROJECT, clean_environment, missing, neovims, server_program
+from support.review_project import MENDED, script_review, write_project
+from support.scripted_provider import ScriptedProvider
+
+SCENARIOS = Path(__file__).parent / "neovim"
+PATIENCE = 120.0
+"""Seconds. The scenario itself gives up long before and says why."""
+
+
+def _which(nvim: Path | None) -> str:
+    if nvim is None:
+        return "none"
+    return nvim.parent.name if nvim.parent.name.startswith("neovim") else "system"
+
+
+@pytest.mark.editor
+@pytest.mark.parametrize("nvim", neovims() or [None], ids=_which)
+def test_an_agent_is_mended_and_run_in_neovim(nvim: Path | None, tmp_path: Path) -> None:
+    if nvim is None:
+        missing("Neovim", ".ci/install-neovim")
+    manager = write_project(tmp_path / "project")
+    with ScriptedProvider() as provider:
+        review = script_review(provider)
+        environment = clean_environment(tmp_path / "home", **provider.environment)
+        with _neovim(nvim, "mend_and_run.lua", manager, environment) as process:
+            told = _read_until(process, "the fast child has answered")
+            review.slow.release()
+            told += _read_until(process, "the manager has begun its answer")
+            review.end.release()
+            told += _read_until(process, "")
+            _, errors = process.communicate()
+    assert process.returncode == 0, errors + _server_log(tmp_path / "home")
+    assert "manager | Ready to merge." in told
+    assert "  slow | The style is fine." in told
+
+
+@pytest.mark.editor
+@pytest.mark.parametrize("nvim", neovims() or [None], ids=_which)
+def test_a_run_is_previewed_and_stopped_in_neovim(nvim: Path | None, tmp_path: Path) -> None:
+    if nvim is None:
+        missing("Neovim", ".ci/install-neovim")
+    manager = write_project(tmp_path / "project")
+    manager.write_text(MENDED, encoding="utf-8")
+    (tmp_path / "project" / "other.toml").write_text("max_depth = 6\n", encoding="utf-8")
+    with ScriptedProvider() as provider:
+        script_review(provider)
+        environment = clean_environment(tmp_path / "home", **provider.environment)
+        with _neovim(nvim, "preview_and_stop.lua", manager, environment) as process:
+            _, errors = process.communicate()
+    assert process.returncode == 0, errors + _server_log(tmp_path / "home")
+
+
+@contextmanager
+def _neovim(
+    nvim: Path, scenario: str, file: Path, environment: dict[str, str]
+) -> Iterator[subprocess.Popen[str]]:
+    """Neovim without a user's configuration, with the plugin, at work on a scenario."""
+    plugin = PROJECT / "clients" / "neovim"
+    command = [str(nvim), "--clean", "--headless", "--cmd", f"set runtimepath^={plugin}"]
+    command += ["--cmd", f"lua package.path = '{SCENARIOS}/?.lua;' .. package.path"]
+    command += [str(file), "-c", f"luafile {SCENARIOS / scenario}", "-c", "cquit 9"]
+    path = f"{server_program().parent}{os.pathsep}{environment['PATH']}"
+    with subprocess.Popen(
+        command,
+        env={**environment, "PATH": path},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        deadline = threading.Timer(PATIENCE, process.kill)
+        deadline.start()
+        try:
+            yield process
+        finally:
+            deadline.cancel()
+            process.kill()
+
+
+def _read_until(process: subprocess.Popen[str], expected: str) -> str:
+    """What the scenario reports up to a line, or to the end if `expected` is empty."""
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if expected and line.strip() == expected:
+            break
+    return "".join(lines)
+
+
+def _server_log(home: Path) -> str:
+    logs = [log.read_text(encoding="utf-8") for log in home.rglob("lsp.log")]
+    return "\n".join(["", *logs])

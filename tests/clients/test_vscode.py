@@ -1,0 +1,121 @@
+"""The VS Code extension in the real workbench, as a user meets it: squiggles, problems, a run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.editors import PROJECT, clean_environment, code_server, missing, server_program
+from support.review_project import MANAGER, MENDED, script_review, write_project
+from support.scripted_provider import ScriptedProvider
+from support.workbench import Workbench, workbench
+
+PROBLEMS = [
+    "negative-timeout [Ln 8, Col 11]",
+    "unknown-agent [Ln 9, Col 25]",
+    "max-depth [Ln 12, Col 13]",
+]
+
+
+@pytest.fixture(scope="module")
+def extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The extension, built and packaged."""
+    npm = shutil.which("npm")
+    folder = PROJECT / "vscode-extension"
+    if npm is None or not (folder / "node_modules").exists():
+        missing("tools of the VS Code extension", "`npm ci` in vscode-extension")
+    vsix = tmp_path_factory.mktemp("extension") / "axe-lsp.vsix"
+    command = [npm, "run", "package", "--", "--out", str(vsix)]
+    built = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return vsix
+
+
+@pytest.mark.editor
+def test_an_agent_is_mended_and_run_in_vscode(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "review"
+    manager = write_project(project)
+    _put_server_into(project).symlink_to(server_program())
+    review = script_review(provider)
+    settings = {"security.workspace.trust.enabled": False, "files.autoSave": "off"}
+    with _window(extension, project, tmp_path, provider, settings) as window:
+        window.open_file("axe/agents/manager.toml")
+        window.wait_for_squiggles(errors=2, warnings=1)
+        window.wait_for_problems(PROBLEMS)
+        window.screenshot("problems")
+        window.replace_text(MENDED)
+        window.wait_for_problems([])
+
+        window.run_command("axe: Run This Agent")
+        window.answer_question("Run manager", "Review the change")
+        seen = window.wait_for_output("fast🚀 | No bugs found.", "slow · turn 1")
+        assert "slow ✓" not in seen
+        window.screenshot("run")
+        review.slow.release()
+        seen = window.wait_for_output("slow | The style is fine.", "manager | Ready to")
+        assert "merge" not in seen
+        review.end.release()
+        window.wait_for_output("manager | Ready to merge.", "manager ✓ completed")
+        window.screenshot("answer")
+    assert manager.read_text(encoding="utf-8") == MANAGER, "what ran was not saved"
+
+
+@pytest.mark.editor
+def test_an_untrusted_workspace_is_checked_and_starts_nothing_of_its_own(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "review"
+    write_project(project)
+    trap = _put_server_into(project)
+    trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\n", encoding="utf-8")
+    trap.chmod(0o755)
+    _set_in_workspace(project, {"axe.server.path": str(trap)})
+    settings = {
+        "axe.server.path": str(server_program()),
+        "security.workspace.trust.startupPrompt": "never",
+    }
+    with _window(extension, project, tmp_path, provider, settings) as window:
+        window.open_file("axe/agents/manager.toml")
+        window.wait_for_problems(PROBLEMS)
+        assert not window.offers_command("axe: Run This Agent")
+        window.screenshot("untrusted")
+    assert not (tmp_path / "sprung").exists()
+
+
+@contextmanager
+def _window(
+    extension: Path,
+    project: Path,
+    scratch: Path,
+    provider: ScriptedProvider,
+    settings: Mapping[str, Any],
+) -> Iterator[Workbench]:
+    server = code_server()
+    if server is None or not shutil.which("chromium") or not find_spec("playwright"):
+        missing("code-server with a browser", ".ci/install-code-server")
+    environment = clean_environment(scratch / "home", **provider.environment)
+    with workbench(server, extension, project, environment, scratch, settings) as window:
+        yield window
+
+
+def _put_server_into(project: Path) -> Path:
+    """Where the extension looks first: the project's own environment."""
+    program = project / ".venv" / "bin" / "axe-lsp"
+    program.parent.mkdir(parents=True)
+    return program
+
+
+def _set_in_workspace(project: Path, settings: Mapping[str, Any]) -> None:
+    folder = project / ".vscode"
+    folder.mkdir()
+    (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")

@@ -1,0 +1,213 @@
+"""The VS Code workbench as a user sees it: code-server, in which the extension is installed, in a browser.
+
+    with workbench(code_server, extension, project, environment, scratch) as window:
+        window.open_file("axe/agents/manager.toml")
+        window.wait_for_problems(["max-depth [Ln 6, Col 13]"])
+        window.run_command("axe: Run This Agent")
+
+Waits are for what is on the screen. A wait that is in vain leaves a screenshot and says where.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+TIMEOUT = 60_000
+"""Milliseconds. Generous, because the machine may be busy; only a failing test waits that long."""
+
+_POLL = 50
+
+# What elements say, from top to bottom; the workbench draws rows in any order and then places them.
+_TEXTS = """
+(selector) => [...document.querySelectorAll(selector)]
+  .sort((one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top)
+  .map((element) => element.innerText.replaceAll('\\u00a0', ' '))
+"""
+
+
+@contextmanager
+def workbench(
+    code_server: Path,
+    extension: Path,
+    project: Path,
+    environment: Mapping[str, str],
+    scratch: Path,
+    settings: Mapping[str, Any] | None = None,
+) -> Iterator[Workbench]:
+    """A window on `project`. What VS Code writes goes to `scratch`, and so do screenshots."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415  not a part of the dev extras
+
+    command = _command(code_server, scratch)
+    _write_settings(scratch, settings or {})
+    _install(command, extension, environment)
+    with _served(command, environment) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        yield Workbench(page, address, project, scratch)
+        browser.close()
+
+
+class Workbench:
+    """One window on one project."""
+
+    def __init__(self, page: Page, address: str, project: Path, screenshots: Path) -> None:
+        self._page = page
+        self._address = address
+        self._project = project
+        self._screenshots = screenshots
+
+    def open_file(self, path: str) -> None:
+        """Opens the window with a file of the project in the editor."""
+        uri = f"vscode-remote://{self._address}{quote(str(self._project / path))}"
+        payload = quote(json.dumps([["openFile", uri]]))
+        folder = quote(str(self._project))
+        self._page.goto(f"http://{self._address}/?folder={folder}&payload={payload}")
+        self._page.locator(".editor-instance .view-lines").wait_for(timeout=TIMEOUT)
+
+    def replace_text(self, text: str) -> None:
+        """Puts `text` in place of what the editor contains, without saving it."""
+        self._page.keyboard.press("Control+1")
+        self._page.keyboard.press("Control+a")
+        self._page.keyboard.insert_text(text)
+
+    def run_command(self, title: str) -> None:
+        """Picks a command from the palette, as soon as it is offered."""
+        self._search_command(title)
+        self._wait_for(f"the command {title}", lambda: title in self._offered())
+        self._page.keyboard.press("Enter")
+
+    def offers_command(self, title: str) -> bool:
+        """Whether the palette finds the command."""
+        self._search_command(title)
+        self._wait_for("an answer of the palette", lambda: bool(self._offered()))
+        offered = title in self._offered()
+        self._page.keyboard.press("Escape")
+        return offered
+
+    def answer_question(self, title: str, answer: str) -> None:
+        """Types into the input box that the extension has opened."""
+        self._page.locator(".quick-input-title", has_text=title).wait_for(timeout=TIMEOUT)
+        self._page.keyboard.insert_text(answer)
+        self._page.keyboard.press("Enter")
+
+    def wait_for_squiggles(self, errors: int, warnings: int) -> None:
+        """Waits until so many stretches of the text are underlined."""
+        self._wait_for(
+            f"{errors} errors and {warnings} warnings underlined",
+            lambda: (
+                len(self._texts(".squiggly-error")) == errors
+                and len(self._texts(".squiggly-warning")) == warnings
+            ),
+        )
+
+    def wait_for_problems(self, expected: Sequence[str]) -> None:
+        """Waits until the Problems view has exactly these rows, each `code [Ln 1, Col 2]`."""
+        if not self._texts(".markers-panel"):
+            self._page.keyboard.press("Control+Shift+m")
+            self._page.locator(".markers-panel").wait_for(timeout=TIMEOUT)
+        self._wait_for(f"the problems {expected}", lambda: self.problems() == list(expected))
+
+    def problems(self) -> list[str]:
+        """The rows of the Problems view, in the order of the file."""
+        rows = self._texts(".markers-panel .monaco-list-row")
+        found = [re.search(r"(?m)^(\S+)\n\[Ln (\d+), Col (\d+)\]", row) for row in rows]
+        places = sorted((int(match[2]), int(match[3]), match[1]) for match in found if match)
+        return [f"{code} [Ln {line}, Col {column}]" for line, column, code in places]
+
+    def wait_for_output(self, *parts: str) -> str:
+        """Waits until the Output view shows all `parts`; returns what is on the screen then."""
+        self._wait_for(f"the output {parts}", lambda: all(part in self.output() for part in parts))
+        return self.output()
+
+    def output(self) -> str:
+        """The lines of the Output view that are on the screen."""
+        return "\n".join(self._texts(".output-view .view-line"))
+
+    def screenshot(self, name: str) -> Path:
+        """A picture of the window."""
+        path = self._screenshots / f"{name}.png"
+        self._page.screenshot(path=path)
+        return path
+
+    def _search_command(self, title: str) -> None:
+        self._page.keyboard.press("F1")
+        self._page.locator(".quick-input-box input").wait_for(timeout=TIMEOUT)
+        self._page.keyboard.insert_text(f">{title}")
+
+    def _offered(self) -> list[str]:
+        rows = self._texts(".quick-input-list .monaco-list-row")
+        return [row.split("\n")[0] for row in rows]
+
+    def _texts(self, selector: str) -> list[str]:
+        texts: list[str] = self._page.evaluate(_TEXTS, selector)
+        return texts
+
+    def _wait_for(self, what: str, condition: Callable[[], bool]) -> None:
+        for _ in range(TIMEOUT // _POLL):
+            if condition():
+                return
+            self._page.wait_for_timeout(_POLL)
+        picture = self.screenshot("waited-in-vain")
+        raise AssertionError(f"waited in vain for {what}: see {picture}")
+
+
+def _command(code_server: Path, scratch: Path) -> list[str]:
+    configuration = scratch / "code-server.yaml"
+    configuration.touch()
+    command = [str(code_server), "--config", str(configuration)]
+    command += ["--user-data-dir", str(scratch / "data")]
+    return [*command, "--extensions-dir", str(scratch / "extensions")]
+
+
+def _write_settings(scratch: Path, settings: Mapping[str, Any]) -> None:
+    user = scratch / "data" / "User"
+    user.mkdir(parents=True)
+    (user / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+
+
+def _install(command: Sequence[str], extension: Path, environment: Mapping[str, str]) -> None:
+    subprocess.run(
+        [*command, "--install-extension", str(extension)],
+        env=dict(environment),
+        check=True,
+        capture_output=True,
+    )
+
+
+@contextmanager
+def _served(command: Sequence[str], environment: Mapping[str, str]) -> Iterator[str]:
+    """Runs code-server on a free port; the value is its address."""
+    options = ["--auth", "none", "--bind-addr", "127.0.0.1:0", "--disable-telemetry"]
+    options += ["--disable-update-check", "--disable-getting-started-override"]
+    with subprocess.Popen(
+        [*command, *options],
+        env=dict(environment),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            yield _address(process)
+        finally:
+            process.terminate()
+
+
+def _address(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    for line in process.stdout:
+        found = re.search(r"listening on http://(\S+?)/?$", line)
+        if found:
+            return found[1]
+    raise AssertionError("code-server ended before it listened")
