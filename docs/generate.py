@@ -1,0 +1,207 @@
+"""Writes the pages, and the parts of other files, that say what a table in the code says.
+
+    python docs/generate.py
+
+Tests compare the files with what this would write, so a stale page fails.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from axe_lsp.agentfile import schema
+from axe_lsp.agentfile.schema import KeySpec
+from axe_lsp.features.rule import Rule
+from axe_lsp.features.rules import RULES
+from axe_lsp.settings import SETTINGS, Setting
+
+ROOT = Path(__file__).parent.parent
+EXTENSION = ROOT / "vscode-extension" / "package.json"
+_NOTE = "<!-- Written by docs/generate.py. -->\n\n"
+
+
+def generated() -> dict[Path, str]:
+    """Every generated file with its text."""
+    return {
+        ROOT / "docs" / "agent-files.md": _NOTE + agent_files_page(),
+        ROOT / "docs" / "diagnostics.md": _NOTE + diagnostics_page(),
+        ROOT / "docs" / "settings.md": _NOTE + settings_page(),
+        EXTENSION: extension_manifest(),
+    }
+
+
+# -- agent files
+
+
+def agent_files_page() -> str:
+    """All keys of an agent file, table by table."""
+    tables = [key for key in schema.KEYS if key.is_table]
+    sections = [_table_section(key) for key in tables]
+    return "\n".join([_AGENT_FILES, _rows(schema.keys_of(())), *sections, _tools()])
+
+
+_AGENT_FILES = """\
+# Agent files
+
+An agent is a TOML file. It is found by the name of the file: `sub_agents = ["lint"]` means `lint.toml`. Agent files lie in
+
+- `axe/agents/` and `.axe/agents/` of a workspace folder, or wherever the setting `axe.agentPaths` says,
+- `axe/agents/` in the user's configuration folder (`$XDG_CONFIG_HOME`, usually `~/.config`).
+
+A workspace's agents win over the user's. In an editor, a TOML document with the language id `axe-agent` is an agent file wherever
+it lies.
+
+```toml
+name = "reviewer"
+model = "anthropic/claude-sonnet-4-5"
+description = "Reviews a change"
+system_prompt = \"\"\"
+You review code. Be brief.
+\"\"\"
+files = ["CONTRIBUTING.md", "src/**/*.py"]
+sub_agents = ["lint", "test-runner"]
+
+[sub_agents_config]
+max_depth = 2
+```
+
+Unknown keys are ignored when an agent runs and reported by the editor. Keys marked *axe-lsp* are extensions: axe loads a file that has
+them, and ignores them. This version checks all keys below, and acts on those of `memory`, `params` (`temperature`,
+`max_tokens`), `sub_agents_config` and the top level down to `stream`; a run says so when a file asks for more.
+
+## Top level
+"""
+
+
+def _table_section(table: KeySpec) -> str:
+    brackets = "[[{}]]" if table.type is schema.KeyType.TABLES else "[{}]"
+    title = brackets.format(table.dotted.replace(schema.ANY_NAME, "NAME"))
+    keys = [key for key in schema.keys_of(table.path) if not key.is_table]
+    mark = f" *{schema.EXTENSION}*" if table.is_extension else ""
+    rows = _rows(keys) if keys else ""
+    return f"\n## `{title}`\n\n{table.doc}{mark}\n{rows}"
+
+
+def _rows(keys: Iterator[KeySpec] | tuple[KeySpec, ...] | list[KeySpec]) -> str:
+    lines = ["", "| key | type | default | |", "|---|---|---|---|"]
+    lines += [
+        f"| `{key.path[-1]}` | {key.type.value} | {_default(key)} | {_meaning(key)} |"
+        for key in keys
+        if not key.is_table
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _default(key: KeySpec) -> str:
+    if key.required:
+        return "required"
+    return f"`{key.default}`" if key.default is not None else ""
+
+
+def _meaning(key: KeySpec) -> str:
+    facts = [key.doc]
+    if key.choices:
+        facts.append("One of " + ", ".join(f"`{choice}`" for choice in key.choices) + ".")
+    if key.minimum is not None and key.maximum is not None:
+        facts.append(f"{key.minimum} to {key.maximum}.")
+    if key.is_extension:
+        facts.append(f"*{schema.EXTENSION}*")
+    elif key.since != "axe 0.1":
+        facts.append(f"*{key.since}*")
+    return " ".join(facts)
+
+
+def _tools() -> str:
+    aliases: dict[str, list[str]] = {}
+    for alias, tool in schema.TOOL_ALIASES.items():
+        aliases.setdefault(tool, []).append(f"`{alias}`")
+    lines = ["\n## Tools\n", "| name | also | |", "|---|---|---|"]
+    lines += [
+        f"| `{tool}` | {', '.join(aliases.get(tool, []))} | {doc} |"
+        for tool, doc in schema.TOOLS.items()
+    ]
+    return "\n".join([*lines, ""])
+
+
+# -- diagnostics
+
+
+def diagnostics_page() -> str:
+    """A section for each rule."""
+    return "\n".join([_DIAGNOSTICS, *map(_rule_row, RULES), "", *map(_rule_section, RULES)])
+
+
+_DIAGNOSTICS = """\
+# Diagnostics
+
+The same in the editor and from `axe-lsp check`. Each has a stable code; the setting `axe.diagnostics` changes its severity or
+switches it off:
+
+```json
+{ "axe.diagnostics": { "name-mismatch": "off", "unknown-agent": "error" } }
+```
+
+| code | severity | |
+|---|---|---|"""
+
+
+def _rule_row(rule: Rule) -> str:
+    return f"| [`{rule.code}`](#{rule.code}) | {rule.severity.name.lower()} | {rule.summary} |"
+
+
+def _rule_section(rule: Rule) -> str:
+    return f"## {rule.code}\n\n{rule.documentation.strip()}\n"
+
+
+# -- settings
+
+
+def settings_page() -> str:
+    """A row for each setting."""
+    rows = [
+        f"| `axe.{each.name}` | `{json.dumps(each.default)}` | {each.doc} |" for each in SETTINGS
+    ]
+    return "\n".join([_SETTINGS, *rows, ""])
+
+
+_SETTINGS = """\
+# Settings
+
+Clients send them in the section `axe` of `workspace/configuration`, or as `initializationOptions`. A value that can't be used is
+explained in a message and ignored.
+
+`initializationOptions.trusted = false` says that the user does not trust the workspace: everything works but runs, which are refused.
+
+| setting | default | |
+|---|---|---|"""
+
+
+def extension_manifest() -> str:
+    """The VS Code extension's package.json with the server's settings in it."""
+    manifest = json.loads(EXTENSION.read_text("utf-8"))
+    properties = manifest["contributes"]["configuration"]["properties"]
+    names = {f"axe.{setting.name}" for setting in SETTINGS}
+    own = {
+        name: value
+        for name, value in properties.items()
+        if name in names or name.startswith("axe.server.")
+    }
+    own.update({f"axe.{setting.name}": _property(setting) for setting in SETTINGS})
+    manifest["contributes"]["configuration"]["properties"] = own
+    return json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+
+
+def _property(setting: Setting) -> dict[str, object]:
+    return {**setting.schema, "default": setting.default, "markdownDescription": setting.doc}
+
+
+def main() -> None:
+    for path, text in generated().items():
+        path.write_text(text, encoding="utf-8")
+        print(path.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""The documentation says what the code does."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from dataclasses import fields
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from axe_lsp.runtime import events
+from axe_lsp.runtime.events import Event
+from axe_lsp.runtime.runs import RunResult
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+
+
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("path", generator().generated(), ids=lambda path: path.name)
+def test_generated_pages_are_fresh(path: Path) -> None:
+    expected = generator().generated()[path]
+    assert path.read_text("utf-8") == expected, "stale: run `python docs/generate.py`"
+
+
+def camel(name: str) -> str:
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+
+
+def section(title: str) -> str:
+    text = (DOCS / "protocol.md").read_text("utf-8")
+    _, _, rest = text.partition(f"\n### {title}\n")
+    assert rest, f"docs/protocol.md has no section {title}"
+    return re.split(r"\n##+ ", rest)[0]
+
+
+EVENTS = [
+    each for each in vars(events).values() if isinstance(each, type) and issubclass(each, Event)
+]
+
+
+@pytest.mark.parametrize("event", [each for each in EVENTS if each is not Event])
+def test_the_protocol_page_names_every_member_of_every_notification(event: type[Event]) -> None:
+    own = {field.name for field in fields(event)} - {field.name for field in fields(Event)}
+    text = section(f"`{event.METHOD}`")
+    for name in own:
+        assert f"`{camel(name)}`" in text, f"{event.METHOD} {event.KIND} has {camel(name)}"
+
+
+def test_the_protocol_page_names_every_member_of_a_result() -> None:
+    text = section("`axe/run`")
+    for field in fields(RunResult):
+        assert f"`{camel(field.name)}`" in text
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in [*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
