@@ -28,7 +28,7 @@ from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.loop import Surroundings, converse
 from axe_lsp.runtime.memory import append_memory
-from axe_lsp.runtime.prepare import Prepared, Resolve, own_timeout, prepare
+from axe_lsp.runtime.prepare import Prepared, Resolve, prepare
 from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.runs import Order, RunResult
 from axe_lsp.runtime.unsupported import unsupported_warning
@@ -105,7 +105,6 @@ class AgentRun:
     async def _work(self) -> None:
         definition = self._load()
         self._begin(self._order.model or definition.model)
-        self._limit(definition)
         tree = self._tree
         # Walking through a large workspace may take long, and must not hold up other runs.
         prepared = await anyio.to_thread.run_sync(
@@ -118,6 +117,7 @@ class AgentRun:
         )
         self._report(prepared)
         tree.provider.check(prepared.model, prepared.prompt.folder)
+        self._start_the_clock(prepared.timeout)
         if tree.on_ready and self._order.ids.depth == 0:
             tree.on_ready(prepared)
         who = "sub-agent" if self._order.ids.depth else "agent"
@@ -139,10 +139,11 @@ class AgentRun:
             AgentBegin(run=order.ids, task=order.task, model=model, parent_agent=order.parent_agent)
         )
 
-    def _limit(self, definition: AgentDefinition) -> None:
-        self._timeout = own_timeout(self._order, definition)
-        if self._timeout is not None:
-            self._scope.deadline = anyio.current_time() + self._timeout
+    def _start_the_clock(self, timeout: float | None) -> None:
+        """The time of a run is for its conversation, as in axe, not for reading files."""
+        self._timeout = timeout
+        if timeout is not None:
+            self._scope.deadline = anyio.current_time() + timeout
 
     def _report(self, prepared: Prepared) -> None:
         agent = self._order.ids.agent

@@ -55,7 +55,7 @@ def prepare(
         tools=delegation_tools(definition, order.ids.depth, max_depth),
     )
     return Prepared(
-        order, definition, model, prompt, request, max_depth, own_timeout(order, definition)
+        order, definition, model, prompt, request, max_depth, _own_timeout(order, definition)
     )
 
 
@@ -69,7 +69,7 @@ def prepare_request(
     return prepare(order, definition, workspace, environment)
 
 
-def own_timeout(order: Order, definition: AgentDefinition) -> float | None:
+def _own_timeout(order: Order, definition: AgentDefinition) -> float | None:
     """How long the run may take: what was asked for, else at the root the file's or the default."""
     if order.timeout is not None or order.ids.depth > 0:
         return order.timeout

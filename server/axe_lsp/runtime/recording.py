@@ -50,9 +50,13 @@ class RecordedRun:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A root run and the runs below it, in the order in which they began."""
+    """A root run and the runs below it, in the order in which they began.
+
+    A replay takes no time, unless the recording is `paced`: then it takes the recorded time.
+    """
 
     runs: tuple[RecordedRun, ...]
+    paced: bool = False
 
 
 def flatten(messages: tuple[Message, ...]) -> tuple[Sent, ...]:

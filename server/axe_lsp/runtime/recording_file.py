@@ -56,7 +56,10 @@ def save_recording(path: Path, recording: Recording) -> None:
 
 def dump_recording(recording: Recording) -> str:
     """The text of a recording."""
-    document = {"version": VERSION, "run": [_dump_run(run) for run in recording.runs]}
+    document: dict[str, Any] = {"version": VERSION}
+    if recording.paced:
+        document["paced"] = True
+    document["run"] = [_dump_run(run) for run in recording.runs]
     # Multi-line strings read better, but TOML normalises the line ends in them.
     exact = "\r" in json.dumps(document, ensure_ascii=False).replace("\\r", "\r")
     return _HEADER + tomli_w.dumps(document, multiline_strings=not exact)
@@ -109,10 +112,11 @@ def _recording(document: Mapping[str, Any]) -> Recording:
     version = table.require("version", int)
     if version != VERSION:
         raise _FormatError(f"version {version} is unknown; this axe-lsp reads version {VERSION}")
+    paced = table.take("paced", bool, False)
     runs = table.take("run", list, [])
     table.done()
     return Recording(
-        tuple(_run(_Table(run, f"run {number}")) for number, run in enumerate(runs, 1))
+        tuple(_run(_Table(run, f"run {number}")) for number, run in enumerate(runs, 1)), paced
     )
 
 

@@ -1,6 +1,6 @@
 """Requests to services over HTTP: addresses, keys, and the way between requests and bytes.
 
-httpx is imported with the first request, so that whatever sends none starts without it.
+httpx is imported before the first request, so that whatever sends none starts without it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class HttpProvider:
         self._client: HttpClient | None = None
 
     def check(self, model: ModelName, workdir: Path) -> None:
-        """Raise RunError for a broken config.toml, an unsupported provider or a missing key."""
+        """Connect. Raise RunError for a broken config.toml, an unsupported provider, no key."""
         config = load_user_config(self._environment)
         if model.provider not in FORMATS:
             supported = ", ".join(RUNNABLE_PROVIDERS)
@@ -56,6 +56,7 @@ class HttpProvider:
                 step="failed to create provider for agent",
             )
         config.require_key(model.provider)
+        self._connected()  # Importing httpx takes a while, which no run should be charged for.
 
     async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
         """Answer a request. Raises RunError."""

@@ -37,7 +37,7 @@ class Provider(Protocol):
     """Answers requests."""
 
     def check(self, model: ModelName, workdir: Path) -> None:
-        """Raise RunError if a request to `model` could not even be sent."""
+        """Get ready to send; raise RunError if a request to `model` could not even be sent."""
 
     async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
         """Answer a request. With `on_text` the answer is streamed where that is possible.

@@ -38,13 +38,16 @@ class Replay:
     nobody has taken yet and that fits, so parallel children may come in any order. From then on
     its requests have to be the recorded ones, in sequence.
 
-    `pace` 1.0 takes as long as the recorded run did; 0 takes no time.
+    `pace` 1.0 takes as long as the recorded run did; 0 takes no time. The recording itself says
+    which of the two, if nobody else does.
     """
 
-    def __init__(self, recording: Recording, environment: Environment, pace: float = 0.0) -> None:
+    def __init__(
+        self, recording: Recording, environment: Environment, pace: float | None = None
+    ) -> None:
         self._runs = list(enumerate(recording.runs, 1))
         self._environment = environment
-        self._pace = pace
+        self._pace = float(recording.paced) if pace is None else pace
         self._playing: dict[str, tuple[int, RecordedRun]] = {}
 
     def check(self, model: ModelName, workdir: Path) -> None:

@@ -1,0 +1,210 @@
+"""Deadlines and cancellation: of a run, of a child, of a whole tree.
+
+Nothing here waits for time to pass without need: providers hold their answers, and timeouts are
+short because nothing else can happen before them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.runtime.errors import RunCancelledError, RunTimeoutError
+from axe_lsp.runtime.events import AgentBegin, AgentEnd, TextDelta, ToolBegin, ToolEnd
+from axe_lsp.runtime.prepare import prepare_request
+from axe_lsp.runtime.runs import RunRequest
+from support.answers import DIALECTS
+from support.engines import agent, bench, resolver, running
+from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
+
+
+def result_of(body: dict[str, list[dict[str, str]]]) -> str:
+    """The last message of a request."""
+    return body["messages"][-1]["content"]
+
+
+@pytest.mark.req("001-5.6f", "001-12.2", "001-5.2j")
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_a_run_ends_when_its_time_is_over(
+    provider: ScriptedProvider, tmp_path: Path, dialect: str
+) -> None:
+    hold = Hold()
+    provider.script("m-solo", Answer(Says("late"), hold=hold))
+    async with bench(provider, tmp_path, agent("solo", dialect)) as work:
+        with pytest.raises(RunTimeoutError) as caught:
+            await work.run("solo", timeout=1)
+        await hold.hung_up()
+    assert str(caught.value) == "timeout after 1s"
+    assert (caught.value.exit_code, caught.value.kind) == (3, "api")
+    assert work.of(AgentEnd)[0].status == "timeout"
+
+
+async def test_a_run_ends_also_when_the_time_is_over_in_the_middle_of_the_answer(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    hold = Hold(chunk=3)
+    provider.script("m-solo", Answer(Says("one two three four"), hold=hold))
+    async with bench(provider, tmp_path, agent("solo"), streams=lambda _: True) as work:
+        with pytest.raises(RunTimeoutError):
+            await work.run("solo", timeout=1)
+        await hold.hung_up()
+    assert "".join(event.delta for event in work.of(TextDelta)) == "one two "
+
+
+async def test_no_time_at_all_is_over_at_once(provider: ScriptedProvider, tmp_path: Path) -> None:
+    async with bench(provider, tmp_path, agent("solo")) as work:
+        with pytest.raises(RunTimeoutError, match="timeout after 0s"):
+            await work.run("solo", timeout=0)
+    assert provider.requests == []
+
+
+@pytest.mark.req("001-12.1", "001-12.3", "001-5.7f", "000-22", "001-T2")
+async def test_a_childs_time_is_limited_by_the_agent_that_calls_it(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    hold = Hold()
+    provider.script("m-parent", Says(calls=[calls_agent("slow", "t")]), Says("coped"))
+    provider.script("m-slow", Answer(Says("late"), hold=hold))
+    agents = agent("parent", sub_agents=["slow"], sub_agents_config={"timeout": 1}) | agent("slow")
+    async with bench(provider, tmp_path, agents) as work:
+        result = await work.run("parent")
+        await hold.hung_up()
+    assert result.content == "coped"
+    assert result_of(provider.asked("m-parent")[1].body) == (
+        'Error: sub-agent "slow" failed - timeout after 1s. '
+        "You may retry or proceed without this result."
+    )
+    child = next(end for end in work.of(AgentEnd) if end.run.depth == 1)
+    assert (child.status, child.error) == ("timeout", "timeout after 1s")
+
+
+@pytest.mark.req("001-11.2", "001-11.4", "001-12.1")
+async def test_a_childs_timeout_is_its_own(provider: ScriptedProvider, tmp_path: Path) -> None:
+    """Each call has its own time; a nested agent's limit counts for its own children."""
+    hold = Hold()
+    provider.script("m-p", Says(calls=[calls_agent("mid", "1"), calls_agent("ok", "2")]), Says("F"))
+    provider.script("m-mid", Says(calls=[calls_agent("slow", "t")]), Says("mid coped"))
+    provider.script("m-slow", Answer(Says("late"), hold=hold))
+    provider.script("m-ok", Says("fine"))
+    agents = (
+        agent("p", sub_agents=["mid", "ok"])
+        | agent("mid", sub_agents=["slow"], sub_agents_config={"timeout": 1})
+        | agent("slow")
+        | agent("ok")
+    )
+    async with bench(provider, tmp_path, agents) as work:
+        await work.run("p")
+    assert "timeout after 1s" in result_of(provider.asked("m-mid")[1].body)
+    results = [message["content"] for message in provider.requests[-1].body["messages"][-2:]]
+    assert results == ["mid coped", "fine"]
+
+
+@pytest.mark.req("001-12.1", "001-12.2")
+async def test_a_childs_time_ends_with_its_parents(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    """The parent's second counts, not the ten of the child that delegates again."""
+    hold = Hold()
+    provider.script("m-p", Says(calls=[calls_agent("mid", "1")]), Says("coped"))
+    provider.script("m-mid", Says(calls=[calls_agent("slow", "t")]))
+    provider.script("m-slow", Answer(Says("late"), hold=hold))
+    agents = (
+        agent("p", sub_agents=["mid"], sub_agents_config={"timeout": 1})
+        | agent("mid", sub_agents=["slow"], sub_agents_config={"timeout": 10})
+        | agent("slow")
+    )
+    async with bench(provider, tmp_path, agents) as work:
+        await work.run("p")
+        await hold.hung_up()
+    assert '"mid" failed - timeout after 1s' in result_of(provider.asked("m-p")[1].body)
+    ends = {end.run.agent: end.status for end in work.of(AgentEnd)}
+    assert ends == {"slow": "timeout", "mid": "timeout", "p": "completed"}
+
+
+@pytest.mark.req("001-5.5f", "001-11.2")
+async def test_the_end_of_a_run_is_the_end_of_its_tree(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    holds = [Hold(), Hold()]
+    provider.script("m-p", Says(calls=[calls_agent("c", "1"), calls_agent("c", "2")]))
+    provider.script("m-c", *(Answer(Says("late"), hold=hold) for hold in holds))
+    agents = agent("p", sub_agents=["c"]) | agent("c")
+    async with bench(provider, tmp_path, agents) as work, running(work.run("p")) as run:
+        for hold in holds:
+            await hold.arrived()
+        started = time.monotonic()
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        for hold in holds:
+            await hold.hung_up()
+        assert time.monotonic() - started < 1
+    assert [end.status for end in work.of(AgentEnd)] == ["cancelled"] * 3
+    assert len(work.of(ToolEnd)) == len(work.of(ToolBegin)) == 2
+    assert len(provider.requests) == 3
+
+
+async def test_a_run_can_be_stopped_by_its_id(provider: ScriptedProvider, tmp_path: Path) -> None:
+    hold = Hold()
+    provider.script("m-p", Says("thinking", [calls_agent("c", "1")]))
+    provider.script("m-c", Answer(Says("late"), hold=hold))
+    async with bench(provider, tmp_path, agent("p", sub_agents=["c"]) | agent("c")) as work:
+        async with running(work.run("p")) as run:
+            await hold.arrived()
+            root = work.of(AgentBegin)[0].run.run_id
+            assert work.engine.cancel(root)
+            with pytest.raises(RunCancelledError) as caught:
+                await run
+            await hold.hung_up()
+        assert not work.engine.cancel(root), "it is not going on any more"
+    assert caught.value.run_id == root
+    assert caught.value.partial is not None
+    assert caught.value.partial.content == "thinking"
+    assert {end.run.agent: end.status for end in work.of(AgentEnd)} == {
+        "c": "cancelled",
+        "p": "cancelled",
+    }
+
+
+async def test_a_child_can_be_stopped_alone(provider: ScriptedProvider, tmp_path: Path) -> None:
+    stuck, fine = Hold(), Hold()
+    provider.script("m-p", Says(calls=[calls_agent("a", "1"), calls_agent("b", "2")]), Says("F"))
+    provider.script("m-a", Answer(Says("late"), hold=stuck))
+    provider.script("m-b", Answer(Says("fine"), hold=fine))
+    agents = agent("p", sub_agents=["a", "b"]) | agent("a") | agent("b")
+    async with bench(provider, tmp_path, agents) as work, running(work.run("p")) as run:
+        await stuck.arrived()
+        await fine.arrived()
+        begin = await work.heard(AgentBegin, lambda begin: begin.run.agent == "a")
+        assert work.engine.cancel(begin.run.run_id)
+        await stuck.hung_up()
+        fine.release()
+        assert (await run).content == "F"
+    results = [message["content"] for message in provider.requests[-1].body["messages"][-2:]]
+    assert results == [
+        'Error: sub-agent "a" failed - cancelled. You may retry or proceed without this result.',
+        "fine",
+    ]
+
+
+async def test_stopping_what_is_not_there_says_so(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    async with bench(provider, tmp_path, {}) as work:
+        assert not work.engine.cancel("nobody")
+
+
+@pytest.mark.req("001-5.1")
+@pytest.mark.parametrize(
+    ("in_file", "asked", "effective"), [(0, None, 120), (7, None, 7), (7, 9.5, 9.5), (0, 3, 3)]
+)
+def test_a_roots_time_is_asked_for_or_the_files_or_two_minutes(
+    tmp_path: Path, in_file: int, asked: float | None, effective: float
+) -> None:
+    request = RunRequest("solo", timeout=asked)
+    resolve = resolver(agent("solo", timeout=in_file))
+    environment = {"XDG_CONFIG_HOME": str(tmp_path)}
+    assert prepare_request(request, resolve, tmp_path, environment).timeout == effective

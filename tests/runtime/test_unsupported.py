@@ -1,0 +1,55 @@
+"""What an agent runs without is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.agentfile.definition import load
+from axe_lsp.runtime.unsupported import unsupported_warning
+from support.engines import agent, bench
+from support.scripted_provider import Answer, Says, ScriptedProvider, calls_agent
+
+HEAD = 'name = "a"\nmodel = "openai/m"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("", ""),
+        ('tools = ["read_file"]', "tools"),
+        ("tools = []", ""),
+        ("[task]", "[task]"),
+        ("[budget]\nmax_tokens = 100", "[budget]"),
+        ("[budget]\nmax_tokens = 0", ""),
+        ("[retry]\nmax_retries = 2", "[retry]"),
+        ("[artifacts]\nenabled = false", ""),
+        ('[isolation]\nmode = "process"', "[isolation]"),
+        ('[isolation]\nmode = "inline"', ""),
+        ('[params.response_format]\ntype = "json_object"', "params.response_format"),
+        ('[memory]\nenabled = true\nscope = "run"', "memory.scope"),
+        ("[something_else]\nx = 1", ""),
+        (
+            '[[mcp_servers]]\nname = "m"\nurl = "http://x"\ntransport = "sse"\n[output]\ntype = "object"',
+            "[mcp_servers], [output]",
+        ),
+    ],
+)
+def test_what_is_missing_is_named(text: str, missing: str) -> None:
+    warning = unsupported_warning("bot", load(HEAD + text))
+    assert warning == (
+        f'agent "bot" runs without {missing}: this version of axe-lsp does not support that yet'
+        if missing
+        else ""
+    )
+
+
+async def test_each_agent_is_warned_about_once(provider: ScriptedProvider, tmp_path: Path) -> None:
+    provider.script("m-p", Says(calls=[calls_agent("c", "1"), calls_agent("c", "2")]), Says("F"))
+    provider.script("m-c", Answer(Says("r"), repeat=True))
+    agents = agent("p", sub_agents=["c"]) | agent("c", tools=["read_file"])
+    async with bench(provider, tmp_path, agents) as work:
+        await work.run("p")
+    assert len(work.warnings) == 1
+    assert work.warnings[0].startswith('agent "c" runs without tools: ')
