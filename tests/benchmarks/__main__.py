@@ -1,0 +1,143 @@
+"""Chooses what is measured, how thoroughly, and where the results go."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+
+from benchmarks import endurance, keystrokes, requests, runs, start, workspaces
+from benchmarks.contenders import ROOT, install_peers
+from benchmarks.machine import Machine, this_machine
+from benchmarks.results import Table, as_json, as_markdown
+
+_PAGE = ROOT / "docs" / "benchmarks.md"
+_JSON = ROOT / ".cache" / "benchmarks.json"
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How thoroughly to measure."""
+
+    starts: int
+    keystrokes: int
+    sizes: tuple[int, ...]
+    workspaces: tuple[int, ...]
+    documents: int
+    edits: int
+    bursts: int
+    runs: int
+
+
+_FULL = Effort(
+    starts=20,
+    keystrokes=60,
+    sizes=(1_000, 100_000, 1_000_000),
+    workspaces=(10, 1_000, 10_000),
+    documents=1_000,
+    edits=30_000,
+    bursts=5,
+    runs=15,
+)
+_QUICK = Effort(
+    starts=3,
+    keystrokes=15,
+    sizes=(1_000, 100_000),
+    workspaces=(10, 1_000),
+    documents=100,
+    edits=2_000,
+    bursts=2,
+    runs=4,
+)
+
+
+def _start(effort: Effort) -> Iterator[Table]:
+    yield start.measure(effort.starts)
+
+
+def _keystrokes(effort: Effort) -> Iterator[Table]:
+    yield keystrokes.measure(effort.sizes, effort.keystrokes)
+
+
+def _workspaces(effort: Effort) -> Iterator[Table]:
+    with workspaces.workspaces(effort.workspaces) as found:
+        yield workspaces.measure_keystrokes(found, effort.keystrokes)
+        yield workspaces.measure_start(found, effort.bursts)
+        yield workspaces.measure_memory(found)
+
+
+def _requests(effort: Effort) -> Iterator[Table]:
+    yield requests.measure(effort.keystrokes)
+
+
+def _endurance(effort: Effort) -> Iterator[Table]:
+    yield endurance.measure_burst(effort.documents, effort.bursts)
+    yield endurance.measure_memory(effort.documents, effort.edits)
+
+
+def _runs(effort: Effort) -> Iterator[Table]:
+    yield runs.measure(effort.runs)
+
+
+_PARTS: dict[str, Callable[[Effort], Iterator[Table]]] = {
+    "start": _start,
+    "keystrokes": _keystrokes,
+    "workspaces": _workspaces,
+    "requests": _requests,
+    "endurance": _endurance,
+    "runs": _runs,
+}
+
+
+def main() -> None:
+    """Measure, and print each table as soon as it is there."""
+    options = _parser().parse_args()
+    install_peers()
+    machine = this_machine()
+    tables = []
+    for part in options.only or _PARTS:
+        for table in _PARTS[part](_QUICK if options.quick else _FULL):
+            print(as_markdown(table), flush=True)
+            tables.append(table)
+    _write_json(machine, tables)
+    if options.publish:
+        _PAGE.write_text(_page(machine, tables), "utf-8")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tests/benchmarks/run", description="Measure axe-lsp beside its peers."
+    )
+    add = parser.add_argument
+    add("--only", action="append", choices=_PARTS, help="this part; may be given several times")
+    add("--quick", action="store_true", help="less of everything, in a minute")
+    add("--publish", action="store_true", help=f"write {_PAGE.relative_to(ROOT)}")
+    return parser
+
+
+def _write_json(machine: Machine, tables: list[Table]) -> None:
+    results = {"machine": asdict(machine), "tables": [as_json(table) for table in tables]}
+    _JSON.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    print(f"All values: {_JSON.relative_to(ROOT)}")
+
+
+def _page(machine: Machine, tables: list[Table]) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in machine.versions.items())
+    head = f"""\
+# Benchmarks
+
+`tests/benchmarks/run --publish` has written this page, on {machine.date}, with axe-lsp at commit {machine.commit}.
+
+- Machine: {machine.processor}, {machine.cores} cores, {machine.system}
+- Versions: {versions}
+
+Each cell is a median, with the smallest value and the 90th percentile in brackets. The contenders had
+their turns in the same rounds, so a ratio of two medians says more than a time: times depend on the machine and
+on what else it was doing. A ratio above what is wanted is in bold. Nothing fails on a time.
+
+"""
+    return head + "\n".join(as_markdown(table) for table in tables)
+
+
+main()

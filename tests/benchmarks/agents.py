@@ -1,0 +1,179 @@
+"""Agent files of any size, and workspaces of any number of them.
+
+They have the shape of real ones: most of a file is its prompt; keys and arrays stand before and behind
+it. What is edited stands at the end, where everything above it counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from axe_lsp.agentfile.schema import ANY_NAME, KEYS, KeySpec, KeyType
+
+DIGIT = "max_depth = "
+"""What stands before the digit that the benchmarks change: 3 is right, 9 is too much."""
+
+_PROMPT = """\
+You are a careful reviewer of changes to a large code base. Read the diff first, then the files around
+it, then the tests. A finding needs a file, a line and a reason; "looks odd" is no reason.
+
+## How to work
+
+1. List what the change claims to do — in one sentence each, in the author's words.
+2. Check each claim against the code. Set `status = "confirmed"` only for what you have seen yourself.
+3. Ask `linter` and `tester` for what a machine can find; don't repeat their work.
+
+- Never invent line numbers.  A wrong one costs more than a missing one.
+- Quote at most three lines of code (they are on the reader's screen anyway).
+- If nothing is wrong, say so in a line. Größe, naïve, 変更: names are to be kept as they are written.
+
+"""
+
+
+def agent_text(size: int, name: str = "reviewer", sub_agents: tuple[str, ...] = ()) -> str:
+    """An agent file of about `size` characters without a problem."""
+    globs = [f"src/module_{number:04}/**/*.py" for number in range(max(2, size // 400))]
+    head = [
+        f'name = "{name}"',
+        'description = "Reviews changes and says what is wrong with them"',
+        'model = "anthropic/claude-sonnet-4-5"',
+        f"sub_agents = {_array(sub_agents)}",
+        f"files = [\n{''.join(f'  {_quoted(glob)},{chr(10)}' for glob in globs)}]",
+        "timeout = 300",
+    ]
+    tail = f"""
+
+# How deep and how far this agent may go.
+[sub_agents_config]
+{DIGIT}3
+parallel = true
+timeout = 120
+
+[memory]
+enabled = true
+last_n = 10
+
+[params]
+temperature = 0.2
+max_tokens = 4096
+"""
+    before = "\n".join(head) + '\nsystem_prompt = """\n'
+    room = max(len(_PROMPT) // 4, size - len(before) - len(tail))
+    prompt = (_PROMPT * (room // len(_PROMPT) + 1))[:room].rstrip()
+    return f'{before}{prompt}\n"""{tail}'
+
+
+def position_behind(text: str, what: str) -> dict[str, int]:
+    """The place behind the first `what`; its line is ASCII, so that all encodings agree."""
+    before = text[: text.index(what) + len(what)]
+    return {"line": before.count("\n"), "character": len(before) - before.rfind("\n") - 1}
+
+
+def replacement(text: str, behind: str, new: str) -> dict[str, Any]:
+    """The incremental change that replaces the character behind `behind`."""
+    start = position_behind(text, behind)
+    end = {**start, "character": start["character"] + 1}
+    return {"range": {"start": start, "end": end}, "text": new}
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Agents that call each other as in a large organisation: a tree, ten below each.
+
+    `coordinator` is its root, so everything can be reached from it. All who have others below them
+    also call `helper`.
+    """
+
+    folder: Path
+    count: int
+
+    @property
+    def coordinator(self) -> str:
+        return _name(0)
+
+    @property
+    def team_lead(self) -> str:
+        """An agent with ten below it that call nobody, or as near to that as there is."""
+        return _name(max(0, (self.count - 1) // 10 - 1))
+
+    def path(self, name: str) -> Path:
+        return self.folder / "axe" / "agents" / f"{name}.toml"
+
+    def uri(self, name: str) -> str:
+        return self.path(name).as_uri()
+
+    def text(self, name: str) -> str:
+        return self.path(name).read_text("utf-8")
+
+    def texts(self) -> dict[str, str]:
+        """All files by their URIs."""
+        paths = sorted(self.path("").parent.iterdir())
+        return {path.as_uri(): path.read_text("utf-8") for path in paths}
+
+    def read_all(self) -> None:
+        """What nobody who wants to know all agents can do without."""
+        for path in self.path("").parent.iterdir():
+            path.read_bytes()
+
+
+def make_workspace(folder: Path, count: int, size: int = 1000) -> Workspace:
+    """Write `count` agents of `size` characters each, and a helper."""
+    workspace = Workspace(folder, count)
+    workspace.path("").parent.mkdir(parents=True)
+    for number in range(count):
+        below = range(10 * number + 1, min(10 * number + 11, count))
+        calls = (*map(_name, below), *(["helper"] if below else []))
+        name = _name(number)
+        workspace.path(name).write_text(agent_text(size, name, calls), "utf-8")
+    workspace.path("helper").write_text(agent_text(size, "helper"), "utf-8")
+    return workspace
+
+
+def json_schema() -> dict[str, Any]:
+    """What a JSON Schema can say about agent files, for servers that know nothing else."""
+    root: dict[str, Any] = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}
+    for spec in KEYS:
+        if ANY_NAME not in spec.path:
+            _place(root, spec.path)[spec.path[-1]] = _rule(spec)
+    root["required"] = [spec.path[0] for spec in KEYS if spec.required and len(spec.path) == 1]
+    return root
+
+
+def _place(root: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    """Where the schema of the key at `path` belongs."""
+    table = root
+    for part in path[:-1]:
+        table = table.setdefault("properties", {}).setdefault(part, {"type": "object"})
+        table = table.get("items", table)
+    found: dict[str, Any] = table.setdefault("properties", {})
+    return found
+
+
+def _rule(spec: KeySpec) -> dict[str, Any]:
+    rule: dict[str, Any] = {"description": spec.doc, **_TYPES.get(spec.type, {"type": "object"})}
+    limits = {"minimum": spec.minimum, "maximum": spec.maximum, "enum": spec.choices or None}
+    return rule | {name: limit for name, limit in limits.items() if limit is not None}
+
+
+_TYPES: dict[KeyType, dict[str, Any]] = {
+    KeyType.STRING: {"type": "string"},
+    KeyType.INTEGER: {"type": "integer"},
+    KeyType.FLOAT: {"type": "number"},
+    KeyType.BOOLEAN: {"type": "boolean"},
+    KeyType.STRINGS: {"type": "array", "items": {"type": "string"}},
+    KeyType.TABLES: {"type": "array", "items": {"type": "object"}},
+}
+
+
+def _name(number: int) -> str:
+    return f"agent-{number:05}"
+
+
+def _array(names: tuple[str, ...]) -> str:
+    return f"[{', '.join(map(_quoted, names))}]"
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'

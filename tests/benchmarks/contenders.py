@@ -1,0 +1,91 @@
+"""Who is measured: axe-lsp as it is installed here, and its peers from PyPI in an environment of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.agents import json_schema
+from benchmarks.client import Client
+
+ROOT = Path(__file__).resolve().parents[2]
+PEERS = Path(__file__).parent / "peers"
+
+_ENVIRONMENT = ROOT / ".cache" / "benchmark-peers"
+_REQUIREMENTS = PEERS / "requirements.txt"
+
+Command = Sequence[str | Path]
+
+OURS = "axe-lsp"
+BARE = "bare pygls"
+BARE_TOMLI = "bare pygls + tomli"
+TOMBI = "tombi"
+STUB = "stub"
+
+PYTHON = Path(sys.executable)
+PEERS_PYTHON = _ENVIRONMENT / "bin" / "python"
+
+COMMANDS: dict[str, Command] = {
+    OURS: [PYTHON.with_name("axe-lsp"), "--stdio"],
+    BARE: [PEERS_PYTHON, PEERS / "bare_server.py"],
+    BARE_TOMLI: [PEERS_PYTHON, PEERS / "tomli_server.py"],
+    TOMBI: [_ENVIRONMENT / "bin" / "tombi", "lsp", "--offline"],
+    STUB: [PEERS_PYTHON, PEERS / "stub_server.py"],
+}
+
+
+def install_peers() -> None:
+    """Make the environment of the peers, unless it is there and as the requirements say."""
+    wanted, stamp = _REQUIREMENTS.read_text(), _ENVIRONMENT / "requirements.txt"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    print(f"installing the peers into {_ENVIRONMENT.relative_to(ROOT)} …", flush=True)
+    venv.create(_ENVIRONMENT, clear=True, with_pip=True)
+    command: Command = [
+        PEERS_PYTHON,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--requirement",
+        _REQUIREMENTS,
+    ]
+    subprocess.run(command, check=True)
+    stamp.write_text(wanted)
+
+
+def start(contender: str, folder: Path) -> Client:
+    """A server at work in `folder`, with a home in which there is nothing."""
+    return Client(COMMANDS[contender], folder, environment(folder))
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Our own variables, but nothing of the user's."""
+    ours = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    home = folder / ".home"
+    places = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+    return {**ours, "HOME": str(home), **{name: str(home / name) for name in places}}
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder that goes away again, in which tombi finds a schema of agent files."""
+    with TemporaryDirectory(prefix="axe-lsp-benchmarks-") as name:
+        folder = Path(name)
+        (folder / "agent.schema.json").write_text(json.dumps(json_schema()))
+        (folder / "tombi.toml").write_text(_TOMBI)
+        yield folder
+
+
+_TOMBI = """\
+[[schemas]]
+path = "agent.schema.json"
+include = ["**/axe/agents/*.toml"]
+"""

@@ -1,0 +1,68 @@
+"""From a keystroke to the diagnostics that it changes, in files of several sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from benchmarks.agents import DIGIT, agent_text, replacement
+from benchmarks.client import Client
+from benchmarks.contenders import BARE_TOMLI, OURS, STUB, TOMBI, scratch_folder, start
+from benchmarks.results import Ratio, Row, Table
+from benchmarks.timing import in_rounds, timed
+
+
+def measure(sizes: Sequence[int], rounds: int) -> Table:
+    """Change a digit there and back, in each server in turn."""
+    table = Table(
+        title="Keystroke to diagnostics",
+        note="`didChange` of one digit that puts `max_depth` out of its range, until that error has "
+        "arrived, and back; the mean of the two. All rules of axe-lsp are on. tombi has a JSON Schema of "
+        "agent files and gets the whole text each time, since it takes no incremental changes. The stub "
+        "parses nothing: it shows what the client and the pipes cost.",
+        unit="ms",
+        contenders=[OURS, BARE_TOMLI, TOMBI, STUB],
+        ratios=[Ratio(OURS, BARE_TOMLI, wanted=1.5), Ratio(OURS, TOMBI)],
+    )
+    for size in sizes:
+        text = agent_text(size)
+        with scratch_folder() as folder, ExitStack() as stack:
+            uri = (folder / "axe" / "agents" / "reviewer.toml").as_uri()
+            mistakes = {}
+            for name in table.contenders:
+                client = stack.enter_context(start(name, folder))
+                client.begin()
+                mistakes[name] = Mistake(client, uri, text, DIGIT, "9", whole=name == TOMBI)
+            measures = {name: mistake.make_and_mend for name, mistake in mistakes.items()}
+            table.rows.append(Row(f"{size // 1000:,} KB", in_rounds(measures, rounds)))
+    return table
+
+
+class Mistake:
+    """One character of a document, which is wrong or right, in a server that has the document open."""
+
+    def __init__(
+        self, client: Client, uri: str, text: str, behind: str, wrong: str, *, whole: bool = False
+    ) -> None:
+        """`wrong` is to stand behind `behind`. With `whole` all of the text is sent each time."""
+        self._client = client
+        self._uri = uri
+        place = text.index(behind) + len(behind)
+        if whole:
+            self._wrong = {"text": text[:place] + wrong + text[place + 1 :]}
+            self._right = {"text": text}
+        else:
+            self._wrong = replacement(text, behind, wrong)
+            self._right = replacement(text, behind, text[place])
+        client.open(uri, text)
+        client.wait_for_diagnostics(uri, lambda found: not found)
+
+    def make_and_mend(self) -> float:
+        """The mean time of two keystrokes, in milliseconds."""
+        return timed(self._there_and_back) / 2
+
+    def _there_and_back(self) -> None:
+        self._client.change(self._uri, self._wrong)
+        self._client.wait_for_diagnostics(self._uri, bool)
+        self._client.change(self._uri, self._right)
+        self._client.wait_for_diagnostics(self._uri, lambda found: not found)

@@ -1,0 +1,90 @@
+"""A provider that costs as little as it can: the format of OpenAI, whole answers, over loopback.
+
+The name of the model says what it answers:
+
+- `turns-50` calls a tool until it has been asked 50 times, and then is done.
+- `fan-100` calls an agent 100 times at once, and then is done.
+- `wait-50` is done after 50 ms.
+
+Run as a process of its own, so that its work is not that of who is measured. Its first line of output
+is its port.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+Json = dict[str, Any]
+
+AGENT = "child"
+"""Whom `fan` calls."""
+
+
+class Connection(asyncio.Protocol):
+    """One request at a time."""
+
+    def __init__(self) -> None:
+        self._buffer = b""
+        self._transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        head, _, body = self._buffer.partition(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0] or 0)
+        if not head or len(body) < length:
+            return
+        self._buffer = b""
+        request = json.loads(body)
+        delay = (
+            int(request["model"].partition("-")[2]) if request["model"].startswith("wait") else 0
+        )
+        loop = asyncio.get_running_loop()
+        loop.call_later(delay / 1000, self._send, answer(request))
+
+    def _send(self, message: Json) -> None:
+        finished = "tool_calls" if message.get("tool_calls") else "stop"
+        choice = {
+            "index": 0,
+            "message": {"role": "assistant", **message},
+            "finish_reason": finished,
+        }
+        usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+        body = json.dumps({"model": "m", "choices": [choice], "usage": usage}).encode()
+        head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "
+        self._transport.write(f"{head}{len(body)}\r\n\r\n".encode() + body)
+
+
+def answer(request: Json) -> Json:
+    """The message that the model writes."""
+    kind, _, number = request["model"].partition("-")
+    asked = 1 + sum(message["role"] == "assistant" for message in request["messages"])
+    if kind == "turns" and asked < int(number):
+        return {"content": None, "tool_calls": [_call(0, "look_up", {"what": "the weather"})]}
+    if kind == "fan" and asked == 1:
+        order = {"agent": AGENT, "task": "count to three"}
+        calls = [_call(index, "call_agent", order) for index in range(int(number))]
+        return {"content": None, "tool_calls": calls}
+    return {"content": "Done."}
+
+
+def _call(index: int, name: str, arguments: Json) -> Json:
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"id": f"call_{index}", "type": "function", "function": function}
+
+
+async def main() -> None:
+    """Serve until killed."""
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(Connection, "127.0.0.1", 0, backlog=1024)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,43 @@
+"""What is measured is what is meant: agent files without a problem, until one character changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.workspace.places import Places
+from axe_lsp.workspace.workspace import Change, Workspace
+from benchmarks.agents import DIGIT, agent_text, make_workspace, replacement
+
+
+def problems(texts: dict[str, str]) -> list[str]:
+    workspace = Workspace(Places())
+    workspace.apply([Change(uri, text) for uri, text in texts.items()], complete=True)
+    files = workspace.snapshot.files()
+    return [found.code for file in files for found in diagnostics(workspace.snapshot, file)]
+
+
+@pytest.mark.parametrize("size", [1_000, 100_000])
+def test_a_file_has_the_size_that_was_asked_for_and_no_problem(size: int) -> None:
+    text = agent_text(size)
+    assert len(text) == pytest.approx(size, rel=0.01)
+    assert problems({"file:///axe/agents/reviewer.toml": text}) == []
+
+
+def test_a_workspace_is_one_tree_without_a_problem(tmp_path: Path) -> None:
+    texts = make_workspace(tmp_path, 30).texts()
+    assert len(texts) == 31
+    assert problems(texts) == []
+
+
+def test_the_digit_that_is_changed_is_the_one_that_counts() -> None:
+    text = agent_text(1_000)
+    change = replacement(text, DIGIT, "9")
+    lines = text.split("\n")
+    start, end = change["range"]["start"], change["range"]["end"]
+    line = lines[start["line"]]
+    assert line[start["character"] : end["character"]] == "3"
+    lines[start["line"]] = line[: start["character"]] + change["text"] + line[end["character"] :]
+    assert problems({"file:///axe/agents/reviewer.toml": "\n".join(lines)}) == ["max-depth"]

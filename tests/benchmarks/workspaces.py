@@ -1,0 +1,133 @@
+"""What the size of the workspace costs: a keystroke, the start, the memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+
+from benchmarks.agents import DIGIT, Workspace, agent_text, make_workspace
+from benchmarks.client import Client
+from benchmarks.contenders import OURS, scratch_folder, start
+from benchmarks.keystrokes import Mistake
+from benchmarks.results import Ratio, Row, Table
+from benchmarks.timing import Sample, elapsed_ms, in_rounds, take_turns, timed
+
+Workspaces = Mapping[str, Workspace]
+"""By title, from the smallest to the largest."""
+
+_CALLS = 'sub_agents = ["'
+"""What stands before the name of an agent's first sub-agent."""
+
+_KEYSTROKES: Sequence[tuple[str, Callable[[Workspace], str], str, str]] = (
+    ("a digit of the team lead", lambda each: each.team_lead, DIGIT, "9"),
+    ("a name in the team lead's `sub_agents`", lambda each: each.team_lead, _CALLS, "x"),
+    ("a digit of the coordinator", lambda each: each.coordinator, DIGIT, "9"),
+    ("a name in the coordinator's `sub_agents`", lambda each: each.coordinator, _CALLS, "x"),
+)
+
+
+_OPENED, _INDEXED, _FILES = "first diagnostics", "all agents read", "reading the files alone"
+
+
+@contextmanager
+def workspaces(counts: Sequence[int]) -> Iterator[Workspaces]:
+    """Workspaces with so many agents."""
+    with scratch_folder() as folder:
+        yield {f"{count:,} agents": make_workspace(folder / str(count), count) for count in counts}
+
+
+def measure_keystrokes(found: Workspaces, rounds: int) -> Table:
+    """The same keystrokes in workspaces of several sizes, each in a server of its own."""
+    smallest, *_, largest = found
+    table = Table(
+        title="Keystroke by size of the workspace",
+        note="A keystroke as above, in files of 1 KB, in axe-lsp alone. The agents are a tree, ten "
+        "below each. The team lead calls ten agents that call nobody; from the coordinator all others "
+        "are reached. A name in `sub_agents` becomes one that no file defines, and right again.",
+        unit="ms",
+        contenders=list(found),
+        ratios=[Ratio(largest, smallest, wanted=1.1)],
+    )
+    with ExitStack() as stack:
+        clients = {title: stack.enter_context(_indexed(each)) for title, each in found.items()}
+        for what, agent, behind, wrong in _KEYSTROKES:
+            measures = {}
+            for title, each in found.items():
+                uri, text = each.uri(agent(each)), each.text(agent(each))
+                mistake = Mistake(clients[title], uri, text, behind, wrong)
+                measures[title] = mistake.make_and_mend
+            table.rows.append(Row(what, in_rounds(measures, rounds)))
+            for title, each in found.items():
+                clients[title].close_document(each.uri(agent(each)))
+    return table
+
+
+def measure_start(found: Workspaces, rounds: int) -> Table:
+    """Starts in workspaces of several sizes."""
+    table = Table(
+        title="Start by size of the workspace",
+        note="From the start of axe-lsp to the first diagnostics of a file that is opened at once, and "
+        "until all agents have been read, so that a name that none of them defines is reported (50 ms of "
+        "that are a pause in which changes are collected).",
+        unit="ms",
+        contenders=[_OPENED, _INDEXED, _FILES],
+        ratios=[Ratio(_INDEXED, _FILES)],
+    )
+    starts = {title: partial(_start, each) for title, each in found.items()}
+    for title, results in take_turns(starts, rounds, warm_up=1).items():
+        opened, indexed = (Sample(values) for values in zip(*results, strict=True))
+        files = in_rounds({_FILES: partial(timed, found[title].read_all)}, rounds)
+        table.rows.append(Row(title, {_OPENED: opened, _INDEXED: indexed, **files}))
+    return table
+
+
+def measure_memory(found: Workspaces) -> Table:
+    """How much each workspace takes up."""
+    table = Table(
+        title="Memory by size of the workspace",
+        note="Resident memory of axe-lsp once all agents have been read.",
+        unit="MB",
+        contenders=list(found),
+        ratios=[],
+    )
+    memory = {}
+    for title, each in found.items():
+        with _indexed(each) as client:
+            memory[title] = Sample((client.memory,))
+    table.rows.append(Row("agents read", memory))
+    return table
+
+
+def _start(workspace: Workspace) -> tuple[float, float]:
+    """Milliseconds to the first diagnostics, and until all agents have been read."""
+    started = time.perf_counter()
+    with start(OURS, workspace.folder) as client:
+        client.begin()
+        _open_stranger(client, workspace)
+        opened = elapsed_ms(started)
+        _wait_for_index(client, workspace)
+        return opened, elapsed_ms(started)
+
+
+@contextmanager
+def _indexed(workspace: Workspace) -> Iterator[Client]:
+    """A server that has read all of the workspace."""
+    with start(OURS, workspace.folder) as client:
+        client.begin()
+        _open_stranger(client, workspace)
+        _wait_for_index(client, workspace)
+        client.close_document(workspace.uri("stranger"))
+        yield client
+
+
+def _open_stranger(client: Client, workspace: Workspace) -> None:
+    """Open a file that names an unknown agent, which can be said once all agents are known."""
+    uri = workspace.uri("stranger")
+    client.open(uri, agent_text(1_000, "stranger", ("nobody",)))
+    client.wait_for_diagnostics(uri, lambda found: not found)
+
+
+def _wait_for_index(client: Client, workspace: Workspace) -> None:
+    client.wait_for_diagnostics(workspace.uri("stranger"), bool)
