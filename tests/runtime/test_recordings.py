@@ -316,7 +316,8 @@ async def test_a_request_that_is_not_the_recorded_one_is_described(
     async with bench(provider, tmp_path, agents, provider_hook=hook) as work:
         with pytest.raises(ProviderError) as caught:
             await work.run("lead", task)
-    assert str(caught.value) == (f"bad_request: the request is not the recorded one: {message}")
+    expected = f"bad_request: the request is not the recorded one: {message}"
+    assert str(caught.value).startswith(expected)
 
 
 async def test_a_later_request_that_differs_is_described_as_well(

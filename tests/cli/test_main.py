@@ -1,0 +1,82 @@
+"""The way to the subcommands."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+from axe_lsp import __version__
+from axe_lsp.cli.main import COMMANDS, main
+
+
+def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    for name, command in COMMANDS.items():
+        assert f"{name:<9}{command.help}" in out
+
+
+def test_a_misspelt_command_is_corrected(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rnu"]) == 1
+    assert capsys.readouterr().err == "axe-lsp: unknown command `rnu`. Did you mean `run`?\n"
+    assert main(["xyzzy"]) == 1
+    assert "`axe-lsp --help` lists the commands." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["version"], ["--version"]])
+def test_the_version(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    assert main(arguments) == 0
+    assert capsys.readouterr().out == f"axe-lsp version {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run"], "the following arguments are required: agent"),
+        (["run", "a", "b"], "unrecognized arguments: b"),
+        (["run", "a", "--timeout"], "--timeout"),
+        (["run", "a", "--timeout", "1.5"], "--timeout"),
+        (["run", "a", "--verb"], "unrecognized arguments: --verb"),
+        (["agents", "show"], "agent"),
+        (["agents", "bogus"], "bogus"),
+        (["version", "x"], "x"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_told_in_a_line(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    captured = capsys.readouterr()
+    assert caught.value.code == 1
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_every_command_exists(command: str) -> None:
+    assert find_spec(COMMANDS[command].module) is not None
+
+
+@pytest.mark.parametrize("module", ["axe_lsp.cli.main", "axe_lsp.cli.run", "axe_lsp.cli.agents"])
+def test_nothing_slow_is_imported_before_it_is_needed(module: str) -> None:
+    code = (
+        f"import sys, {module}; "
+        "print([m for m in ('pygls', 'lsprotocol', 'httpx', 'aiohttp', 'anyio', 'asyncio')"
+        " if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout == "[]\n"
+
+
+def test_a_run_does_not_import_the_language_server() -> None:
+    code = (
+        "import sys, axe_lsp.cli.live_run, axe_lsp.runtime.providers.http_client; "
+        "print([m for m in ('pygls', 'lsprotocol') if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout == "[]\n"

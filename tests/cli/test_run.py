@@ -1,0 +1,379 @@
+"""`axe-lsp run`, as a process: what goes in, what comes out, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.command_line import COMMAND, Home
+from support.engines import agent
+from support.scripted_provider import (
+    Answer,
+    Hold,
+    Raw,
+    Refuses,
+    Says,
+    ScriptedProvider,
+    calls_agent,
+)
+
+TEAM = agent("parent", sub_agents=["helper"]) | agent("helper")
+
+
+def test_the_answer_goes_to_standard_output_as_it_is(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("Hello <b>& é 😀\nline2"))
+    assert home.call("run", "solo") == (0, "Hello <b>& é 😀\nline2", "")
+    assert "stream" not in provider.requests[0].body
+
+
+@pytest.mark.req("001-8.6", "001-T2")
+def test_json_is_the_answer_with_its_cost(home: Home, provider: ScriptedProvider) -> None:
+    home.add(TEAM)
+    call = calls_agent("helper", "t")
+    provider.script("m-parent", Says(calls=[call], usage=(1, 2)), Says("<é>", usage=(3, 4)))
+    provider.script("m-helper", Says("r", usage=(100, 100)))
+    code, out, err = home.call("run", "parent", "--json")
+    assert (code, err) == (0, "")
+    answer = json.loads(out)
+    assert answer.pop("duration_ms") >= 0
+    assert answer == {
+        "content": "<é>",
+        "input_tokens": 4,
+        "model": "m-parent",
+        "output_tokens": 6,
+        "stop_reason": "stop",
+        "tool_calls": 1,
+    }
+    assert list(json.loads(out)) == sorted(json.loads(out))
+    assert out.startswith('{"content":"<é>",')
+    assert out.endswith("}\n")
+
+
+@pytest.mark.req("001-8.7", "001-8.8", "001-7.5", "001-T2", "001-C5")
+def test_verbose_tells_on_standard_error_what_is_going_on(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(TEAM)
+    provider.script(
+        "m-parent",
+        Says(calls=[calls_agent("helper", "é" * 81), calls_agent("nobody", "x")]),
+        Says("F"),
+    )
+    provider.script("m-helper", Says("réß"))
+    code, out, err = home.call("run", "parent", "-v", stdin="some input")
+    assert (code, out) == (0, "F")
+    lines = err.splitlines()
+    assert lines[:9] == [
+        "Model:    openai/m-parent",
+        f"Workdir:  {home.work}",
+        "Skill:    (none)",
+        "Files:    0 file(s)",
+        "Stdin:    yes",
+        "Timeout:  120s",
+        "Params:   temperature=0, max_tokens=0",
+        "[turn 1] Sending request (1 messages, 0 tool calls pending)",
+        "[turn 1] Received response: tool_calls (2 tool calls)",
+    ]
+    assert lines[9] == f'[sub-agent] Calling "helper" (depth 1) with task: {"é" * 80}...'
+    assert lines[10].startswith('[sub-agent] "helper" completed in ')
+    assert lines[10].endswith("ms (3 chars returned)")
+    assert lines[11] == "[turn 2] Sending request (3 messages, 2 tool calls pending)"
+    assert lines[12] == "[turn 2] Received response: stop (0 tool calls)"
+    assert lines[13].startswith("Duration: ")
+    assert lines[14:] == ["Tokens:   20 input, 10 output (cumulative)", "Stop:     stop"]
+
+
+def test_verbose_tells_about_memory_and_of_failures(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo", memory={"enabled": True}))
+    provider.script("m-solo", Says("fine"), Refuses(500, "boom"))
+    _, _, err = home.call("run", "solo", "-v")
+    assert "Memory:   0 entries (no memory file)\n" in err
+    assert "Tokens:   10 input, 5 output\n" in err
+    code, out, err = home.call("run", "solo", "-v")
+    assert (code, out) == (3, "")
+    assert f"Memory:   1 entries loaded from {home.data}/memory/solo.md\n" in err
+    assert err.splitlines()[-2].startswith("Duration: ")
+    assert err.splitlines()[-1] == "server: boom"
+
+
+@pytest.mark.parametrize(
+    ("options", "stdin", "message"),
+    [
+        ([], None, "Execute the task described in your instructions."),
+        ([], "  piped\n", "  piped\n"),
+        ([], " \n", "Execute the task described in your instructions."),
+        (["-p", "asked"], "piped", "asked"),
+        (["--prompt=asked"], None, "asked"),
+        (["-p", ""], "piped", "Execute the task described in your instructions."),
+    ],
+)
+def test_the_task_is_the_prompt_or_standard_input_or_the_default(
+    home: Home, provider: ScriptedProvider, options: list[str], stdin: str | None, message: str
+) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("ok"))
+    assert home.call("run", "solo", *options, stdin=stdin)[0] == 0
+    assert provider.requests[0].body["messages"][0]["content"] == message
+
+
+def test_standard_input_that_is_closed_or_not_utf8(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("ok"), Says("ok"))
+    closed = ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *COMMAND, "run", "solo"]
+    subprocess.run(closed, cwd=home.work, env=home.environment, check=True, capture_output=True)
+    bad = [*COMMAND, "run", "solo"]
+    subprocess.run(
+        bad, cwd=home.work, env=home.environment, check=True, capture_output=True, input=b"a\xffb"
+    )
+    told = [request.body["messages"][0]["content"] for request in provider.requests]
+    assert told == [
+        "Execute the task described in your instructions.",
+        "a\N{REPLACEMENT CHARACTER}b",
+    ]
+
+
+def test_flags_take_the_place_of_what_the_file_says(home: Home, provider: ScriptedProvider) -> None:
+    (home.config / "other.md").write_text("other skill")
+    (home.work / "sub").mkdir()
+    (home.work / "sub" / "x.txt").write_text("below")
+    home.add(agent("solo", skill="none.md", workdir="/nowhere", files=["*.txt"], timeout=9))
+    provider.script("asked", Says("ok"))
+    arguments = ["--timeout=5", "solo", "--model", "openai/asked", "--skill", "other.md"]
+    code, _, err = home.call("run", *arguments, "--workdir", "sub", "--timeout", "6", "--verbose")
+    assert code == 0
+    assert "Timeout:  6s" in err
+    system = provider.requests[0].body["messages"][0]["content"]
+    assert "other skill" in system
+    assert "below" in system
+
+
+@pytest.mark.req("001-8.5", "001-T2")
+def test_a_dry_run_sends_nothing_and_needs_no_key(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo", sub_agents=["a", "b"], tools=["read_file"]))
+    home.environment["OPENAI_API_KEY"] = ""
+    code, out, err = home.call("run", "solo", "--dry-run", "-p", "my task")
+    assert code == 0
+    assert out.startswith("=== Dry Run ===\n")
+    assert "--- Sub-Agents ---\na, b\nMax Depth: 3\n" in out
+    assert "--- Stdin ---\nmy task\n" in out
+    assert err.startswith('Warning: agent "solo" runs without tools')
+    assert provider.requests == []
+
+
+@pytest.mark.parametrize(
+    ("agents", "arguments", "code", "message"),
+    [
+        ({}, ["nobody"], 2, "agent config not found: nobody"),
+        ({"a": "name = "}, ["a"], 2, 'failed to parse agent config "a": line 1'),
+        ({"a": ""}, ["a"], 2, "agent config missing required field: name"),
+        (agent("a"), ["a", "--model", "x"], 1, 'invalid model format "x"'),
+        (agent("a", model="google/x"), ["a"], 1, 'unsupported provider "google"'),
+        (agent("a", skill="no"), ["a"], 2, "skill not found"),
+        (agent("a", files=["["]), ["a"], 2, "invalid glob pattern"),
+        (agent("a"), ["a", "--replay", "none.toml"], 2, "recording not found: none.toml"),
+        (agent("a"), ["a", "--record", "no/such/file"], 2, "failed to write recording: "),
+        (agent("a"), ["../a"], 2, "must not contain path separators"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_an_exit_code(
+    home: Home,
+    provider: ScriptedProvider,
+    agents: dict[str, str],
+    arguments: list[str],
+    code: int,
+    message: str,
+) -> None:
+    home.add(agents)
+    result = home.call("run", *arguments)
+    assert (result[0], result[1]) == (code, "")
+    assert message in result[2]
+    assert result[2].count("\n") == 1
+    assert provider.requests == []
+
+
+@pytest.mark.req("001-13.5", "001-T2")
+@pytest.mark.parametrize(
+    ("answer", "code", "message"),
+    [
+        (Refuses(400, "no"), 1, "bad_request: no\n"),
+        (Refuses(401, "no"), 3, "auth: no\n"),
+        (Refuses(429, "no"), 3, "rate_limit: no\n"),
+        (Refuses(529, "no"), 3, "overloaded: no\n"),
+        (Raw(b"\0\xff garbage"), 3, "server: failed to parse response: "),
+        (Raw(cut=0), 3, "server: the connection was closed before an answer arrived\n"),
+    ],
+)
+def test_a_failing_provider_is_one_line_and_an_exit_code(
+    home: Home, provider: ScriptedProvider, answer: Refuses | Raw, code: int, message: str
+) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", answer)
+    result = home.call("run", "solo")
+    assert (result[0], result[1]) == (code, "")
+    assert result[2].startswith(message)
+    assert "Traceback" not in result[2]
+
+
+def test_a_missing_key_is_exit_code_3(home: Home) -> None:
+    home.add(agent("solo"))
+    home.environment.pop("OPENAI_API_KEY")
+    assert home.call("run", "solo")[0] == 3
+
+
+def test_a_deleted_working_directory_is_a_clear_error(home: Home) -> None:
+    gone = home.work / "gone"
+    gone.mkdir()
+    script = f'cd {gone} && rmdir {gone} && exec "$@"'
+    result = subprocess.run(
+        ["/bin/sh", "-c", script, "sh", *COMMAND, "run", "solo"],
+        env={**home.environment, "PYTHONPATH": str(Path(__file__).parents[2] / "server")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert result.stderr.startswith("failed to get working directory: it has been deleted")
+
+
+@pytest.mark.parametrize(("flag", "keys"), [("--stream", {}), ("-v", {"stream": True})])
+def test_text_is_printed_as_it_arrives(
+    home: Home, provider: ScriptedProvider, flag: str, keys: dict[str, bool]
+) -> None:
+    home.add(agent("solo", **keys))
+    hold = Hold(chunk=3)
+    provider.script("m-solo", Answer(Says("one two three"), hold=hold))
+    with home.start("run", "solo", flag) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(8) == "one two "
+        hold.wait_until_arrived()
+        hold.release()
+        assert process.stdout.read() == "three"
+        assert process.wait(30) == 0
+
+
+@pytest.mark.parametrize(("agents", "flag"), [(TEAM, "--stream"), (agent("parent"), "--json")])
+def test_nothing_is_streamed_with_tools_or_json(
+    home: Home, provider: ScriptedProvider, agents: dict[str, str], flag: str
+) -> None:
+    home.add(agents)
+    provider.script("m-parent", Says("whole"))
+    code, out, _ = home.call("run", "parent", flag, "--stream")
+    assert code == 0
+    assert "whole" in out
+    assert "stream" not in provider.requests[0].body
+
+
+def test_a_terminal_gets_a_stream_and_a_line_end(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("to a terminal"))
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, "run", "solo"],
+        cwd=home.work,
+        env=home.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+    ) as process:
+        assert process.wait(30) == 0
+    os.close(theirs)
+    assert os.read(ours, 1000) == b"to a terminal\r\n"
+    os.close(ours)
+    assert provider.requests[0].body["stream"] is True
+
+
+def test_ctrl_c_ends_the_whole_tree(home: Home, provider: ScriptedProvider) -> None:
+    home.add(TEAM)
+    hold = Hold()
+    provider.script("m-parent", Says(calls=[calls_agent("helper", "t")]))
+    provider.script("m-helper", Answer(Says("late"), hold=hold))
+    with home.start("run", "parent", "--record", "r.toml") as process:
+        hold.wait_until_arrived()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    hold.wait_until_hung_up()
+    assert (process.returncode, out, err) == (130, "", "")
+    assert 'agent = "parent"' in (home.work / "r.toml").read_text()
+
+
+def test_a_reader_who_goes_away_ends_the_run_quietly(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo"))
+    hold = Hold(chunk=3)
+    provider.script("m-solo", Answer(Says("one two three"), hold=hold))
+    with home.start("run", "solo", "--stream") as process:
+        assert process.stdout is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        hold.wait_until_arrived()
+        hold.release()
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+        assert process.wait(30) == 141
+
+
+def test_a_run_is_recorded_and_replayed(home: Home, provider: ScriptedProvider) -> None:
+    home.add(TEAM)
+    provider.script("m-parent", Says(calls=[calls_agent("helper", "t")]), Says("Final"))
+    provider.script("m-helper", Says("r"))
+    assert home.call("run", "parent", "--record", "r.toml") == (0, "Final", "")
+    home.environment.pop("OPENAI_API_KEY")
+    replay = ["run", "parent", "--replay", "r.toml"]
+    assert home.call(*replay) == (0, "Final", "")
+    assert home.call(*replay, "--model", "anthropic/another") == (0, "Final", "")
+    assert home.call(*replay, "--stream", "--record", "again.toml") == (0, "Final", "")
+    assert home.call("run", "parent", "--replay", "again.toml") == (0, "Final", "")
+    code, out, err = home.call(*replay, "-p", "something else")
+    assert (code, out) == (1, "")
+    assert err.startswith("bad_request: the request is not the recorded one: run 1 ")
+    assert len(provider.requests) == 3
+
+
+def test_a_failed_run_is_recorded_as_far_as_it_came(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Refuses(429, "slow down, key-openai"))
+    assert home.call("run", "solo", "--record", "r.toml")[0] == 3
+    text = (home.work / "r.toml").read_text()
+    assert 'category = "rate_limit"' in text
+    assert "key-openai" not in text
+    assert home.call("run", "solo", "--replay", "r.toml") == (
+        3,
+        "",
+        "rate_limit: slow down, [redacted]\n",
+    )
+
+
+@pytest.mark.req("001-DD7")
+def test_agents_of_the_project_come_first(home: Home, provider: ScriptedProvider) -> None:
+    """Children are looked for where their parent works, then where the run was started."""
+    home.add(agent("parent", sub_agents=["helper"]) | agent("helper", model="openai/of-user"))
+    local = home.work / "axe" / "agents"
+    local.mkdir(parents=True)
+    (local / "parent.toml").write_text(
+        agent("parent", model="openai/local", sub_agents=["helper"], workdir="sub")["parent"]
+    )
+    deeper = home.work / "sub" / ".axe" / "agents"
+    deeper.mkdir(parents=True)
+    (deeper / "helper.toml").write_text(agent("helper", model="openai/deeper")["helper"])
+    provider.script("local", Says(calls=[calls_agent("helper", "t")]), Says("F"))
+    provider.script("deeper", Says("r"))
+    assert home.call("run", "parent") == (0, "F", "")
+    assert [request.model for request in provider.requests] == ["local", "deeper", "local"]
+
+
+def test_a_named_folder_comes_before_all_others(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo"))
+    mine = home.work / "mine"
+    mine.mkdir()
+    (mine / "solo.toml").write_text(agent("solo", model="openai/mine")["solo"])
+    provider.script("mine", Says("mine"))
+    assert home.call("run", "solo", "--agents-dir", "mine") == (0, "mine", "")
