@@ -25,8 +25,22 @@ def calling(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
             yield caller
 
 
+def is_on_cycle(snapshot: Snapshot, file: AgentFile) -> bool:
+    """Whether `file` can call itself, directly or through others.
+
+    Looks down and up by turns, and is done where the shorter way ends: most agents call few others,
+    or are called by few, even if there are thousands on their other side.
+    """
+    below, above = _below(snapshot, file), _above(snapshot, file)
+    return any(
+        file.uri in (lower.uri, upper.uri) for lower, upper in zip(below, above, strict=False)
+    )
+
+
 def cycle_through(snapshot: Snapshot, file: AgentFile) -> tuple[AgentFile, ...]:
     """A shortest way from `file` back to itself, both ends included; empty if there is none."""
+    if not is_on_cycle(snapshot, file):
+        return ()
     came_from: dict[str, AgentFile] = {}
     queue = deque([file])
     while queue:
@@ -49,17 +63,29 @@ def _way(came_from: dict[str, AgentFile], start: AgentFile, end: AgentFile) -> l
 
 def entangled(snapshot: Snapshot, file: AgentFile) -> set[str]:
     """The URIs of the files that share a cycle with `file`."""
-    below = _reach(file, lambda each: called(snapshot, each))
-    above = _reach(file, lambda each: calling(snapshot, each))
-    return below & above
+    if not is_on_cycle(snapshot, file):
+        return set()
+    below = {each.uri for each in _below(snapshot, file)}
+    return {each.uri for each in _above(snapshot, file) if each.uri in below}
 
 
-def _reach(start: AgentFile, step: Callable[[AgentFile], Iterable[AgentFile]]) -> set[str]:
+def _below(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
+    return _reach(file, lambda each: called(snapshot, each))
+
+
+def _above(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
+    return _reach(file, lambda each: calling(snapshot, each))
+
+
+def _reach(
+    start: AgentFile, step: Callable[[AgentFile], Iterable[AgentFile]]
+) -> Iterator[AgentFile]:
+    """What `step` leads to from `start`, near ones first; `start` itself if it leads back."""
     seen: set[str] = set()
-    queue = [start]
+    queue = deque([start])
     while queue:
-        for target in step(queue.pop()):
+        for target in step(queue.popleft()):
             if target.uri not in seen:
                 seen.add(target.uri)
                 queue.append(target)
-    return seen
+                yield target

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Place, Places
+from axe_lsp.workspace.spelling import Spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +15,8 @@ class Snapshot:
     """`closed` is what lies on the disk, `buffers` what editors have open and so what counts.
 
     `names` maps a stem to the URIs of the files that define it, `callers` a name to the URIs of the
-    files that list it. Until the folders have been read once, `complete` is False and nothing can
-    be said about names that are missing.
+    files that list it; `spelling` finds names that are written alike. Until the folders have been
+    read once, `complete` is False and nothing can be said about names that are missing.
     """
 
     places: Places = field(default_factory=Places)
@@ -23,6 +24,7 @@ class Snapshot:
     buffers: Mapping[str, AgentFile] = field(default_factory=dict)
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     callers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    spelling: Spelling = field(default_factory=Spelling)
     complete: bool = False
     revision: int = 0
 

@@ -9,6 +9,7 @@ from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.graph import entangled
 from axe_lsp.workspace.places import Places, Scope
 from axe_lsp.workspace.snapshot import Snapshot
+from axe_lsp.workspace.spelling import Spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,11 @@ class Workspace:
         before = self.snapshot
         maps = _with_files(before, changes)
         touched = tuple(_touched(before, maps, changes))
+        names = _with_names(before, touched)
         after = replace(
             maps,
-            names=_with_names(before, touched),
+            names=names,
+            spelling=before.spelling if names is before.names else Spelling(names),
             callers=_with_callers(before, touched),
             complete=before.complete if complete is None else complete,
             revision=before.revision + 1,

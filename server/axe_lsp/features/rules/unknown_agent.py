@@ -17,7 +17,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         return  # A folder that has not been read yet may define it.
     for reference in file.references:
         if not _is_defined(snapshot, file, reference):
-            similar = nearest(reference.name, snapshot.names)
+            similar = nearest(reference.name, snapshot.spelling.near(reference.name))
             hint = f" Did you mean `{similar}`?" if similar else ""
             yield Finding(
                 RULE.code,
