@@ -61,7 +61,9 @@ async def refusal_of(arguments: dict[str, object], **place: int) -> str:
     return outcome.result.content
 
 
-@pytest.mark.req("001-6.2", "001-6.3", "001-6.4", "000-10", "000-11", "001-DD3", "001-T2", "001-N8")
+@pytest.mark.req(
+    "001-6.1", "001-6.2", "001-6.3", "001-6.4", "000-10", "000-11", "001-DD3", "001-T2", "001-N8"
+)
 def test_the_tool_names_the_agents_that_may_be_called() -> None:
     tool = call_agent_tool(["helper", "runner"])
     assert tool.name == "call_agent"
@@ -85,7 +87,8 @@ def test_the_tool_is_well_formed_without_agents() -> None:
     assert len(tool.parameters) == 3
 
 
-@pytest.mark.req("001-9.1", "001-9.2", "001-10.3", "000-9", "000-24", "001-5.4a", "001-5.4f")
+@pytest.mark.req("001-9.1", "001-9.2", "001-10.3", "000-9", "000-24", "001-7.3.12")
+@pytest.mark.req("001-5.4a", "001-5.4b", "001-5.4c", "001-5.4d", "001-5.4e", "001-5.4f")
 @pytest.mark.parametrize(
     ("depth", "max_depth", "offered"),
     [(0, 3, True), (2, 3, True), (3, 3, False), (4, 5, True), (5, 5, False), (1, 1, False)],
@@ -137,7 +140,7 @@ async def test_the_first_thing_that_is_wrong_is_reported() -> None:
     assert "sub_agents list" in await refusal_of({"agent": "other", "task": "x"}, depth=3)
 
 
-@pytest.mark.req("001-7.3.11", "001-7.3.15", "001-DD5", "001-T2", "000-17")
+@pytest.mark.req("001-7.3.11", "001-7.3.15", "001-7.3.1", "001-C10", "001-DD5", "001-T2", "000-17")
 async def test_a_success_is_the_final_text_only() -> None:
     starter = Starter()
     outcome = await call_agent(call(agent="helper", task="do it"), delegator(), starter)
@@ -147,7 +150,9 @@ async def test_a_success_is_the_final_text_only() -> None:
     assert outcome.child_run_id == starter.orders[0].ids.run_id
 
 
-@pytest.mark.req("001-DD4", "001-DD6", "001-10.2", "001-13.1", "000-6", "003-4", "003-5")
+@pytest.mark.req(
+    "001-DD4", "001-DD6", "001-10.2", "001-7.2", "001-7.3.13", "000-6", "003-4", "003-5"
+)
 async def test_what_flows_down_to_a_child() -> None:
     starter = Starter()
     await call_agent(
@@ -187,7 +192,9 @@ async def test_without_pass_context_there_is_none_to_pass() -> None:
     assert starter.orders[0].message == "Task: t"
 
 
-@pytest.mark.req("001-13.1", "001-13.3", "001-7.4", "000-26", "000-27", "001-N7", "001-T2")
+@pytest.mark.req(
+    "001-13.1", "001-13.3", "001-7.1", "001-7.4", "000-26", "000-27", "001-N7", "001-T2"
+)
 async def test_a_failure_is_a_text_for_the_model() -> None:
     starter = Starter(ProviderError("server", "boom"))
     outcome = await call_agent(call(agent="helper", task="t"), delegator(), starter)

@@ -93,6 +93,11 @@ def test_a_recording_survives_its_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["r.toml"], "no temporary file is left"
 
 
+def test_that_a_recording_is_paced_survives_as_well(tmp_path: Path) -> None:
+    save_recording(tmp_path / "r.toml", Recording((), paced=True))
+    assert load_recording(tmp_path / "r.toml") == Recording((), paced=True)
+
+
 def test_a_recording_is_readable() -> None:
     text = dump_recording(FULL)
     assert text.startswith("# A recording of axe-lsp")
@@ -341,6 +346,20 @@ async def test_a_later_request_that_differs_is_described_as_well(
     )
 
 
+async def test_a_run_that_fails_because_of_another_names_the_first_difference(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-lead", Says("Scout!", [calls_agent("scout", "look")]), Says("Done"))
+    provider.script("m-scout", Says("seen"))
+    hook = replaying(await record(provider, tmp_path, TEAM))
+    changed = TEAM | agent("scout", system_prompt="You look.")
+    async with bench(provider, tmp_path, changed, provider_hook=hook) as work:
+        with pytest.raises(ProviderError) as caught:
+            await work.run("lead", "the task")
+    assert 'run 2 (agent "scout"), turn 1, system differs at character 1: ' in str(caught.value)
+    assert str(caught.value) in work.of(ToolEnd)[0].content
+
+
 async def test_the_nearest_of_several_candidates_is_compared(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -405,17 +424,32 @@ async def test_replayed_text_comes_word_by_word(provider: ScriptedProvider, tmp_
     assert result.duration_ms < 50_000, "it takes no time unless asked to"
 
 
-async def test_with_a_pace_a_replay_takes_its_time(
-    provider: ScriptedProvider, tmp_path: Path
-) -> None:
-    run = RecordedRun("scout", turns=(RecordedTurn(Response("a b c"), duration_ms=400),))
+async def scouted(
+    provider: ScriptedProvider, workspace: Path, seconds: float, paced: bool, pace: float | None
+) -> float:
+    """How many seconds a replay of a turn of so many seconds takes."""
+    turn = RecordedTurn(Response("a b c"), duration_ms=round(seconds * 1000))
+    recording = Recording((RecordedRun("scout", turns=(turn,)),), paced)
 
     def hook(_: Provider) -> Provider:
-        return Replay(Recording((run,)), {"XDG_CONFIG_HOME": "/nowhere"}, pace=0.5)
+        return Replay(recording, {"XDG_CONFIG_HOME": "/nowhere"}, pace)
 
-    async with bench(provider, tmp_path, TEAM, provider_hook=hook, streams=always) as work:
-        result = await work.run("scout")
-    assert result.duration_ms >= 200
+    async with bench(provider, workspace, TEAM, provider_hook=hook, streams=always) as work:
+        return (await work.run("scout")).duration_ms / 1000
+
+
+@pytest.mark.parametrize(("paced", "pace"), [(True, None), (False, 1.0), (True, 1.0)])
+async def test_a_replay_that_is_to_be_watched_takes_its_time(
+    provider: ScriptedProvider, tmp_path: Path, paced: bool, pace: float | None
+) -> None:
+    assert await scouted(provider, tmp_path, 0.3, paced, pace) >= 0.3
+
+
+@pytest.mark.parametrize(("paced", "pace"), [(False, None), (True, 0.0)])
+async def test_any_other_replay_takes_none(
+    provider: ScriptedProvider, tmp_path: Path, paced: bool, pace: float | None
+) -> None:
+    assert await scouted(provider, tmp_path, 60, paced, pace) < 30
 
 
 # -- replay/NAME

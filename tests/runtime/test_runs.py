@@ -41,7 +41,7 @@ def results_in(body: dict[str, Any]) -> list[str]:
     return [message["content"] for message in body["messages"] if message["role"] == "tool"]
 
 
-@pytest.mark.req("001-8.4", "001-9.2", "001-5.6a", "001-T2")
+@pytest.mark.req("001-8.4", "001-9.2", "001-5.6a", "001-C2", "001-T2")
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_an_agent_without_sub_agents_asks_once(
     provider: ScriptedProvider, tmp_path: Path, dialect: str
@@ -51,13 +51,27 @@ async def test_an_agent_without_sub_agents_asks_once(
         result = await work.run("solo", "ask")
     (request,) = provider.requests
     assert "tools" not in request.body
+    assert not request.body.get("stream")
     assert "SP" in str(request.body)
     assert (result.content, result.model, result.stop_reason) == ("Hello", "served", "why")
     assert (result.input_tokens, result.output_tokens) == (3, 4)
     assert (result.turns, result.tool_calls, result.status) == (1, 0, "completed")
 
 
-@pytest.mark.req("001-P1", "001-P2", "001-8.1", "001-9.1", "001-T2", "000-2", "000-8", "002-2")
+@pytest.mark.req(
+    "001-P1",
+    "001-P2",
+    "001-P3",
+    "001-DD2",
+    "001-N1",
+    "001-C7",
+    "001-8.1",
+    "001-9.1",
+    "001-T2",
+    "000-2",
+    "000-8",
+    "002-2",
+)
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_a_delegated_task_comes_back_as_text(
     provider: ScriptedProvider, tmp_path: Path, dialect: str
@@ -184,7 +198,7 @@ async def test_without_parallel_the_second_call_starts_after_the_first(
     assert provider.max_in_flight == 1
 
 
-@pytest.mark.req("001-C9", "001-8.2", "001-11.1", "001-N3", "001-N4", "001-5.2b")
+@pytest.mark.req("001-C9", "001-7.3.14", "001-8.2", "001-11.1", "001-N3", "001-N4", "001-5.2b")
 async def test_a_child_delegates_as_its_own_file_says(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -254,7 +268,9 @@ async def test_one_failure_cancels_no_sibling(provider: ScriptedProvider, tmp_pa
     ]
 
 
-@pytest.mark.req("001-13.2", "001-13.4", "001-5.5e", "001-5.7b", "001-5.7c", "001-7.3.7")
+@pytest.mark.req(
+    "001-13.2", "001-13.4", "001-5.5e", "001-7.3.10", "001-5.7b", "001-5.7c", "001-7.3.7"
+)
 @pytest.mark.parametrize(
     ("child", "inner"),
     [
@@ -310,6 +326,25 @@ async def test_the_roots_depth_limit_governs_the_tree(
     asked = provider.requests[:runs]
     assert ["tools" in request.body for request in asked] == [True] * (runs - 1) + [False]
     assert len(provider.requests) == runs + runs - 1
+
+
+@pytest.mark.req("001-5.6d")
+async def test_calls_may_be_other_ones_in_every_turn(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script(
+        "m-p",
+        Says(calls=[calls_agent("a", "1", call_id="x")]),
+        Says("so", [calls_agent("b", "2", call_id="y"), Call("zz", {}, "z")]),
+        Says("F"),
+    )
+    provider.script("m-a", Says("from a"))
+    provider.script("m-b", Says("from b"))
+    agents = agent("p", sub_agents=["a", "b"]) | agent("a") | agent("b")
+    async with bench(provider, tmp_path, agents) as work:
+        result = await work.run("p")
+    assert results_in(provider.requests[-1].body) == ["from a", "from b", 'Unknown tool: "zz"']
+    assert (result.turns, result.tool_calls) == (3, 3)
 
 
 @pytest.mark.req("001-8.3", "001-5.6c", "001-T2")
@@ -381,7 +416,7 @@ async def test_an_empty_answer_is_an_answer(
         (Raw(b"\x1f\x8bnonsense", headers={"Content-Encoding": "gzip"}), "server: "),
     ],
 )
-@pytest.mark.req("001-13.5")
+@pytest.mark.req("001-13.5", "001-C3")
 async def test_a_broken_answer_is_a_clear_error(
     provider: ScriptedProvider, tmp_path: Path, answer: Raw, message: str
 ) -> None:
@@ -500,6 +535,7 @@ async def test_keys_go_to_their_own_provider(provider: ScriptedProvider, tmp_pat
     assert "key-" not in str(ollama)
 
 
+@pytest.mark.req("001-C4")
 async def test_a_key_is_read_when_it_is_needed(provider: ScriptedProvider, tmp_path: Path) -> None:
     provider.script("m-o", Says("one"), Says("two"))
     async with bench(provider, tmp_path, agent("o")) as work:

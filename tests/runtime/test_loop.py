@@ -1,0 +1,69 @@
+"""How the calls of one answer are executed."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from axe_lsp.runtime.loop import execute_calls
+from axe_lsp.runtime.messages import ToolCall, ToolResult
+
+CALLS = [ToolCall(str(number), "t") for number in range(3)]
+
+
+@pytest.mark.req("001-5.5a")
+async def test_a_single_call_runs_in_place() -> None:
+    tasks = []
+
+    async def execute(call: ToolCall) -> ToolResult:
+        tasks.append(asyncio.current_task())
+        return ToolResult(call.id, "r")
+
+    assert await execute_calls(CALLS[:1], execute, parallel=True) == (ToolResult("0", "r"),)
+    assert tasks == [asyncio.current_task()]
+
+
+@pytest.mark.req("001-11.3", "001-5.5b")
+async def test_results_keep_the_order_of_the_calls() -> None:
+    others = [asyncio.Event() for _ in CALLS]
+
+    async def execute(call: ToolCall) -> ToolResult:
+        number = int(call.id)
+        if number + 1 < len(CALLS):  # Each waits for the one behind it.
+            await others[number + 1].wait()
+        others[number].set()
+        return ToolResult(call.id, f"r{number}")
+
+    results = await execute_calls(CALLS, execute, parallel=True)
+    assert [result.content for result in results] == ["r0", "r1", "r2"]
+
+
+@pytest.mark.req("001-11.5", "001-5.5c")
+async def test_one_after_the_other_when_not_parallel() -> None:
+    story = []
+
+    async def execute(call: ToolCall) -> ToolResult:
+        story.append(f"begin {call.id}")
+        await asyncio.sleep(0)
+        story.append(f"end {call.id}")
+        return ToolResult(call.id, "r")
+
+    await execute_calls(CALLS[:2], execute, parallel=False)
+    assert story == ["begin 0", "end 0", "begin 1", "end 1"]
+
+
+async def test_a_limit_on_how_many_work_at_the_same_time() -> None:
+    working, most = 0, 0
+
+    async def execute(call: ToolCall) -> ToolResult:
+        nonlocal working, most
+        working += 1
+        most = max(most, working)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        working -= 1
+        return ToolResult(call.id, "r")
+
+    await execute_calls(CALLS, execute, parallel=True, max_concurrent=2)
+    assert most == 2
