@@ -14,8 +14,7 @@ from axe_lsp.daemon import disk
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.rule import Severity
-from axe_lsp.runtime.errors import ConfigError, ExitCode
-from axe_lsp.runtime.folders import config_folder
+from axe_lsp.runtime.errors import ExitCode
 from axe_lsp.workspace.places import Places
 from axe_lsp.workspace.workspace import Change, Workspace
 
@@ -50,7 +49,7 @@ def check(paths: Sequence[Path]) -> list[Checked]:
     """
     wanted = dict.fromkeys(file for path in paths for file in _files(path))
     folders = dict.fromkeys(file.parent for file in wanted)
-    user_folder = _user_folder()
+    user_folder = disk.user_folder(os.environ)
     neighbours = [*folders, *([user_folder] if user_folder is not None else [])]
     known = dict.fromkeys([*wanted, *(f for each in neighbours for f in disk.agent_files_in(each))])
     contents = {path: content for path in known if (content := disk.read(path)) is not None}
@@ -102,13 +101,6 @@ def _files(path: Path) -> Iterator[Path]:
     folders = list(disk.agent_folders_below(path)) or [path]
     for folder in folders:
         yield from disk.agent_files_in(folder)
-
-
-def _user_folder() -> Path | None:
-    try:
-        return config_folder(os.environ).absolute() / "agents"
-    except ConfigError:
-        return None
 
 
 def _shown(path: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from axe_lsp.agentfile.text import LineIndex
@@ -13,8 +13,7 @@ from axe_lsp.daemon.indexer import Indexer
 from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.daemon.watch import watch
 from axe_lsp.hosting.supervisor import Runs
-from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.folders import Environment, config_folder
+from axe_lsp.runtime.folders import Environment
 from axe_lsp.settings import Settings
 from axe_lsp.workspace.places import Places, Scope
 from axe_lsp.workspace.snapshot import Snapshot
@@ -35,7 +34,7 @@ class Daemon:
         self.runs = Runs()
         self.settings = Settings()
         self.roots: tuple[Path, ...] = ()
-        self.user_folder = _user_folder(self.environment)
+        self.user_folder = disk.user_folder(self.environment)
         self._workspace = Workspace(self._places())
         self._folders: dict[Path, None] = {}
         self._indexer = Indexer(self._take)
@@ -207,10 +206,3 @@ def _files_below(roots: Sequence[Path], folders: Sequence[Path]) -> Iterator[Pat
             yield from disk.agent_files_in(folder)
     for folder in folders:
         yield from disk.agent_files_in(folder)
-
-
-def _user_folder(environment: Mapping[str, str]) -> Path | None:
-    try:
-        return config_folder(environment).absolute() / "agents"
-    except ConfigError:
-        return None  # A process without a home has no agents of its own.

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.folders import Environment, config_folder
 from axe_lsp.workspace.places import AGENT_FOLDERS, SUFFIX
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -17,6 +19,14 @@ _NEVER_ENTERED = frozenset(
 )
 _MAX_DEPTH = 12
 _AGENT_FOLDERS = tuple(folder.strip("/").split("/") for folder in AGENT_FOLDERS)
+
+
+def user_folder(environment: Environment) -> Path | None:
+    """The user's own folder of agents; None for a process without a home."""
+    try:
+        return config_folder(environment).absolute() / "agents"
+    except ConfigError:
+        return None
 
 
 def agent_folders_below(root: Path) -> Iterator[Path]:
