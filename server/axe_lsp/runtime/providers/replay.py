@@ -36,7 +36,8 @@ class Replay:
 
     A run is recognised by its first request: it takes the first recorded run of its agent that
     nobody has taken yet and that fits, so parallel children may come in any order. From then on
-    its requests have to be the recorded ones, in sequence.
+    its requests have to be the recorded ones, in sequence. Where one differs, those that follow from
+    its failure do, too; they fail with the first difference, which is the one to look at.
 
     `pace` 1.0 takes as long as the recorded run did; 0 takes no time. The recording itself says
     which of the two, if nobody else does.
@@ -49,6 +50,7 @@ class Replay:
         self._environment = environment
         self._pace = float(recording.paced) if pace is None else pace
         self._playing: dict[str, tuple[int, RecordedRun]] = {}
+        self._first_difference = ""
 
     def check(self, model: ModelName, workdir: Path) -> None:
         """Whatever the model is, no request leaves the house."""
@@ -76,7 +78,10 @@ class Replay:
             )
         difference = request.difference(run, run.turns[index])
         if difference is not None:
-            raise _differs(number, run, index, difference)
+            self._first_difference = self._first_difference or (
+                f"run {number} (agent {quoted(run.agent)}), turn {index + 1}, {difference}"
+            )
+            raise _differs(self._first_difference)
         return run.turns[index]
 
     def _take(self, request: _Compared) -> tuple[int, RecordedRun]:
@@ -227,9 +232,9 @@ def _not_recorded(reason: str) -> ProviderError:
     return ProviderError("bad_request", f"the recording has no answer to this request: {reason}")
 
 
-def _differs(number: int, run: RecordedRun, index: int, difference: _Difference) -> ProviderError:
+def _differs(difference: str) -> ProviderError:
     return ProviderError(
         "bad_request",
-        f"the request is not the recorded one: run {number} (agent {quoted(run.agent)}), "
-        f"turn {index + 1}, {difference}",
+        f"the request is not the recorded one: {difference}. "
+        "Undo what has changed, or record anew with a real model and --record",
     )
