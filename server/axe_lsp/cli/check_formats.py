@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any, TextIO
 
 from axe_lsp import __version__
 from axe_lsp.agentfile.text import LineIndex, TextRange
+from axe_lsp.cli.cells import cells
 from axe_lsp.features.rule import Finding, Severity
 from axe_lsp.features.rules import RULES
 
@@ -69,14 +69,8 @@ def _excerpt(lines: LineIndex, line: int, where: TextRange) -> tuple[str, str, i
         first = max(0, min(start - _MAX_LINE // 3, len(source) - _MAX_LINE))
         source = source[first : first + _MAX_LINE]
         start, end = start - first, min(end - first, _MAX_LINE)
-    blanks = "".join("\t" if each == "\t" else " " * _cells(each) for each in source[:start])
-    return source, blanks, max(1, sum(map(_cells, source[start:end])))
-
-
-def _cells(character: str) -> int:
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    blanks = "".join("\t" if each == "\t" else " " * cells(each) for each in source[:start])
+    return source, blanks, max(1, cells(source[start:end]))
 
 
 def _summary(files: Sequence[Checked]) -> str:

@@ -8,8 +8,10 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+from axe_lsp.cli.display import Display, open_display
 from axe_lsp.cli.verbose import VerboseLog
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import ConfigError, RunError
@@ -45,34 +47,36 @@ async def _run(
     hook: ProviderHook,
 ) -> int:
     run_id = new_run_id()
-    display = _Display(options)
+    output = _Output(options)
     engine = Engine(
         resolve=resolve,
         workspace=workspace,
-        emit=display.event,
-        streams=display.streams,
+        emit=output.event,
+        streams=output.streams,
         provider_hook=hook,
-        warn=lambda text: print(f"Warning: {text}", file=sys.stderr),
-        note=display.note,
+        warn=output.warn,
+        note=output.note,
     )
-    display.on_broken_pipe = lambda: engine.cancel(run_id)
+    output.on_broken_pipe = lambda: engine.cancel(run_id)
     async with engine:
         try:
-            result = await engine.run(request, run_id, on_ready=display.ready)
+            with closing(output):
+                result = await engine.run(request, run_id, on_ready=output.ready)
         except RunError:
-            display.failed()
+            output.failed()
             raise
-    display.finished(result)
+    output.finished(result)
     return 0
 
 
-class _Display:
+class _Output:
     """What the user sees: the answer on standard output, the rest on standard error."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._json = options.json
         self._stream = options.stream or sys.stdout.isatty()
         self._log = VerboseLog() if options.verbose else None
+        self._progress = None if options.verbose else _progress()
         self._written = ""
         self._broken = False
         self.on_broken_pipe: Callable[[], object] = lambda: None
@@ -91,8 +95,19 @@ class _Display:
         """Something happened."""
         if self._log:
             self._log.event(event)
+        if self._progress:
+            self._progress.event(event)
         if isinstance(event, TextDelta) and event.run.depth == 0 and not self._broken:
+            self.close()
             self._write(event.delta)
+
+    def warn(self, text: str) -> None:
+        """Something that the user should know."""
+        warning = f"Warning: {text}"
+        if self._progress:
+            self._progress.say(warning)
+        else:
+            print(warning, file=sys.stderr)
 
     def note(self, line: str) -> None:
         """Something for those who want to know everything."""
@@ -109,6 +124,11 @@ class _Display:
             sys.stdout.write(result.content)
             self._written = result.content
         self._end_line()
+
+    def close(self) -> None:
+        """Show no more progress; the answer comes next, or the reason why there is none."""
+        if self._progress:
+            self._progress.close()
 
     def failed(self) -> None:
         """There will be no answer."""
@@ -131,6 +151,11 @@ class _Display:
         """Leave a terminal at the start of a line; pipes get the answer as it is, as in axe."""
         if self._written and not self._written.endswith("\n") and sys.stdout.isatty():
             print()
+
+
+def _progress() -> Display | None:
+    """Progress is for people who watch; whatever reads a pipe gets what axe writes."""
+    return open_display(sys.stderr, os.environ) if sys.stderr.isatty() else None
 
 
 def _as_json(result: RunResult) -> str:

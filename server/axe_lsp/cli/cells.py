@@ -1,0 +1,39 @@
+"""How text lies in the cells of a terminal: how many it takes, and how it is made to fit."""
+
+from __future__ import annotations
+
+import unicodedata
+
+ELLIPSIS = "…"
+
+_EMOJI_STYLE = "\N{VARIATION SELECTOR-16}"
+
+
+def cells(text: str) -> int:
+    """How many cells `text` takes. Where terminals disagree, the larger number."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def cut(text: str, room: int) -> str:
+    """`text` in at most `room` cells; an ellipsis stands for what is missing."""
+    if cells(text) <= room:
+        return text
+    kept = ""
+    for character in text:
+        if cells(kept + character) > room - 1:
+            break
+        kept += character
+    return kept.rstrip() + ELLIPSIS if room > 0 else ""
+
+
+def one_line(text: str) -> str:
+    """`text` without line breaks, and without anything that a terminal would obey."""
+    return "".join(filter(str.isprintable, " ".join(text.split())))
+
+
+def _cells(character: str) -> int:
+    if character == _EMOJI_STYLE:  # It makes the character before it wide, on some terminals.
+        return 1
+    if unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

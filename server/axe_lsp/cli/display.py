@@ -1,0 +1,135 @@
+"""Shows on a stream, usually standard error, how a run is getting on: in place or line by line."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Protocol, TextIO
+
+from axe_lsp.cli.live_region import LiveRegion
+from axe_lsp.cli.progress import Line, Progress, Span
+from axe_lsp.runtime.events import Event
+
+INTERVAL = 0.1
+"""Seconds between two pictures. What comes and goes in between is not worth a flicker."""
+
+_USUAL_SIZE = os.terminal_size((80, 24))
+
+
+class Display(Protocol):
+    """Tells a person about one run while it goes on."""
+
+    def event(self, event: Event) -> None:
+        """Something happened."""
+
+    def say(self, text: str) -> None:
+        """Something that the person should know besides."""
+
+    def close(self) -> None:
+        """The run is over. What comes next on the terminal is somebody else's, below a free line."""
+
+
+def open_display(stream: TextIO, environment: Mapping[str, str]) -> Display:
+    """Lines that are updated in place, where the stream is a terminal that can do this."""
+    if stream.isatty() and _obeys_escapes(stream, environment):
+        return LiveDisplay(stream, coloured=not environment.get("NO_COLOR"))
+    return PlainDisplay(stream)
+
+
+class LiveDisplay:
+    """One line per running child, updated in place. Needs a running event loop, and owns a timer."""
+
+    def __init__(self, stream: TextIO, coloured: bool = True) -> None:
+        self._stream = stream
+        self._progress = Progress()
+        self._region = LiveRegion(stream, coloured)
+        self._timer: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    def event(self, event: Event) -> None:
+        """Something happened; the next picture will show it."""
+        if self._closed:
+            return
+        self._progress.event(event, time.monotonic())
+        if self._timer is None:
+            self._wait()
+
+    def say(self, text: str) -> None:
+        """A text above the lines that change."""
+        self._draw([(Span(text),)])
+
+    def close(self) -> None:
+        """Leave what has ended, take away the rest."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        self._draw([()] if self._progress.has_children else [])
+
+    def _wait(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(INTERVAL, self._tick)
+
+    def _tick(self) -> None:
+        self._draw()
+        self._wait()
+
+    def _draw(self, said: Sequence[Line] = ()) -> None:
+        width, height = self._size()
+        # The last column stays free, as terminals differ in what they do there; the last row is
+        # the cursor's.
+        frame = self._progress.frame(time.monotonic(), width - 1, height - 1)
+        live = () if self._closed else frame.live
+        self._region.draw([*frame.settled, *said], live, width)
+
+    def _size(self) -> os.terminal_size:
+        """The window as it is now; it may have changed, and some terminals do not tell."""
+        with suppress(OSError):
+            size = os.get_terminal_size(self._stream.fileno())
+            if size.columns > 1 and size.lines > 1:
+                return size
+        return _USUAL_SIZE
+
+
+class PlainDisplay:
+    """A line when a child begins and one when it ends, for logs and simple terminals."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._progress = Progress()
+
+    def event(self, event: Event) -> None:
+        """Something happened."""
+        line = self._progress.event(event, time.monotonic())
+        if line:
+            self.say("".join(span.text for span in line))
+
+    def say(self, text: str) -> None:
+        """A line of its own."""
+        with suppress(OSError):
+            print(text, file=self._stream, flush=True)
+
+    def close(self) -> None:
+        """A free line, if there is anything above it."""
+        if self._progress.has_children:
+            self.say("")
+
+
+def _obeys_escapes(stream: TextIO, environment: Mapping[str, str]) -> bool:
+    """Whether the terminal understands escape sequences; Windows has to be asked to."""
+    if sys.platform != "win32":
+        return environment.get("TERM", "dumb") != "dumb"
+    import ctypes  # noqa: PLC0415 - only Windows needs it
+    import msvcrt  # noqa: PLC0415
+
+    enable_virtual_terminal_processing = 4
+    kernel = ctypes.windll.kernel32
+    handle = msvcrt.get_osfhandle(stream.fileno())
+    mode = ctypes.c_ulong()
+    if not kernel.GetConsoleMode(handle, ctypes.byref(mode)):
+        return False
+    return bool(kernel.SetConsoleMode(handle, mode.value | enable_virtual_terminal_processing))

@@ -1,0 +1,245 @@
+"""What a person should see of a run while it goes on: from events to lines (004-19 to 004-22).
+
+Pure: it knows no terminal and no clock. Texts of models become one line each and nothing else, so
+no model can move the cursor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import NamedTuple
+
+from axe_lsp.cli.cells import cells, cut, one_line
+from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, ToolBegin, TurnBegin, TurnEnd
+
+SHORT = 60
+"""The most cells of a task that are shown: it is there to be recognised, not to be read."""
+
+
+class Style(Enum):
+    """What a piece of a line is; how that looks is the terminal's matter."""
+
+    PLAIN = auto()
+    TITLE = auto()
+    AGENT = auto()
+    FAINT = auto()
+    GOOD = auto()
+    BAD = auto()
+
+
+class Span(NamedTuple):
+    """A piece of a line."""
+
+    text: str
+    style: Style = Style.PLAIN
+
+
+Line = tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What is new since the last frame and stays, and what may look different in the next one."""
+
+    settled: tuple[Line, ...]
+    live: tuple[Line, ...]
+
+
+@dataclass
+class _Agent:
+    """An agent at work. `asks` is whether it waits for its model; `end` is set when it has ended."""
+
+    name: str
+    task: str
+    model: str
+    depth: int
+    started: float
+    turn: int = 0
+    asks: bool = False
+    tools: int = 0
+    end: AgentEnd | None = None
+
+
+class Progress:
+    """A root run and everything below it, as far as the events tell.
+
+    Children stand in the order of the tree, each below the agent that called it. A child that has
+    ended, and those above it as well, is settled: it is handed out once and forgotten.
+    """
+
+    def __init__(self) -> None:
+        self._root: _Agent | None = None
+        self._children: list[_Agent] = []
+        self._agents: dict[str, _Agent] = {}
+
+    def event(self, event: Event, now: float) -> Line | None:
+        """Take note of an event; returns the line that stands for it in a log, if one does."""
+        if isinstance(event, AgentBegin):
+            return self._begin(event, now)
+        agent = self._agents[event.run.run_id]
+        if isinstance(event, TurnBegin):
+            agent.turn, agent.asks = event.turn, True
+        elif isinstance(event, TurnEnd):
+            agent.asks = False
+        elif isinstance(event, ToolBegin):
+            agent.tools += 1
+        elif isinstance(event, AgentEnd):
+            agent.end = event
+            return _ended(agent, event) if agent.depth else None
+        return None
+
+    @property
+    def has_children(self) -> bool:
+        """Whether there is, or was, more than the root."""
+        return len(self._agents) > 1
+
+    def frame(self, now: float, width: int, height: int) -> Frame:
+        """What to show now. Live lines are at most `height`, each of at most `width` cells."""
+        root = self._root_line(now, width)
+        rows = height - len(root)
+        settled = tuple(self._settled(width, rows // 2))
+        shown = self._children
+        if len(shown) > rows // 2:
+            shown = shown[: max(0, rows - 1) // 2]
+        live = [line for child in shown for line in _lines(child, now, width)]
+        hidden = len(self._children) - len(shown)
+        if hidden:
+            live.append((Span(f"  ... and {hidden} more", Style.FAINT),))
+        lines = [*live, *root][-height:]
+        return Frame(settled, tuple(_clipped(line, width) for line in lines))
+
+    def _begin(self, event: AgentBegin, now: float) -> Line | None:
+        agent = _Agent(
+            name=one_line(event.run.agent),
+            task=_first_line(event.task),
+            model=one_line(event.model),
+            depth=event.run.depth,
+            started=now,
+        )
+        self._agents[event.run.run_id] = agent
+        if agent.depth == 0:
+            self._root = agent
+            return None
+        self._children.insert(self._place_below(event.run.parent_run_id), agent)
+        return _begun(agent)
+
+    def _place_below(self, parent_id: str | None) -> int:
+        """Behind the last descendant of the parent; a child of the root comes last."""
+        parent = self._agents.get(parent_id or "")
+        if parent is None or parent is self._root:
+            return len(self._children)
+        place = self._children.index(parent) + 1
+        while place < len(self._children) and self._children[place].depth > parent.depth:
+            place += 1
+        return place
+
+    def _settled(self, width: int, room: int) -> Iterator[Line]:
+        """Children that have ended: those on top, or all of them when there is no room."""
+        running = [index for index, child in enumerate(self._children) if not child.end]
+        first = running[0] if running else len(self._children)
+        settled, self._children = self._children[:first], self._children[first:]
+        if len(self._children) > room:
+            settled += [child for child in self._children if child.end]
+            self._children = [child for child in self._children if not child.end]
+        for child in settled:
+            yield from _lines(child, 0, width)
+
+    def _root_line(self, now: float, width: int) -> list[Line]:
+        """The line of the root while it runs; none before and after."""
+        root = self._root
+        if root is None or root.end:
+            return []
+        doing = f"turn {root.turn}, {self._awaited(root)}" if root.turn else "reading files"
+        return [_working(root, doing, now, width)]
+
+    def _awaited(self, root: _Agent) -> str:
+        if root.asks:
+            return f"waiting for {root.model}"
+        running = sum(child.depth == 1 and not child.end for child in self._children)
+        return f"waiting for {_plural(running, 'sub-agent')}" if running else "running tools"
+
+
+def _lines(child: _Agent, now: float, width: int) -> tuple[Line, Line]:
+    """The two lines of a child: what it is there for, and how it is getting on."""
+    if child.end:
+        return _begun(child, width), _ended(child, child.end, width)
+    return _begun(child, width), _working(child, child.task, now, width)
+
+
+def _begun(child: _Agent, width: int | None = None) -> Line:
+    head = Span(_margin(child) + "> Task: ", Style.TITLE)
+    return head, Span(_fitting(child.task, width, head), Style.TITLE)
+
+
+def _working(agent: _Agent, doing: str, now: float, width: int) -> Line:
+    head = _head(agent)
+    tail = Span(f" ... {_figures(agent, now - agent.started)}", Style.FAINT)
+    return *head, Span(_fitting(doing, width, *head, tail)), tail
+
+
+def _ended(child: _Agent, end: AgentEnd, width: int | None = None) -> Line:
+    """The last line about a child. Only a reason may make it longer than the terminal is wide."""
+    head = _head(child)
+    word, style = _WORDS[end.status]
+    tail = (
+        Span(" - "),
+        Span(word, style),
+        Span(f" ({_figures(child, end.duration_ms / 1000)})", Style.FAINT),
+    )
+    reason = f": {one_line(end.error)}" if end.status == "failed" and end.error else ""
+    return *head, Span(_fitting(child.task, width, *head, *tail)), *tail, Span(reason)
+
+
+_WORDS = {
+    "completed": ("done", Style.GOOD),
+    "failed": ("failed", Style.BAD),
+    "timeout": ("timed out", Style.BAD),
+    "cancelled": ("cancelled", Style.FAINT),
+    "killed": ("killed", Style.BAD),
+}
+
+
+def _head(agent: _Agent) -> tuple[Span, Span, Span]:
+    margin = _margin(agent) + "  " if agent.depth else ""
+    return Span(margin), Span(f"[{agent.name}]", Style.AGENT), Span(" ")
+
+
+def _margin(child: _Agent) -> str:
+    return "  " * (child.depth - 1)
+
+
+def _figures(agent: _Agent, seconds: float) -> str:
+    """How many tools, if any, and how long. Most children have none, and that is no news."""
+    tools = f"{_plural(agent.tools, 'tool')}, " if agent.tools else ""
+    return f"{tools}{seconds:.1f}s"
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _first_line(task: str) -> str:
+    return next((one_line(line) for line in task.splitlines() if line.strip()), "")
+
+
+def _fitting(text: str, width: int | None, *others: Span) -> str:
+    """The part of a line that may be cut, when the others are to fit as well."""
+    if width is None:
+        return cut(text, SHORT)
+    return cut(text, min(SHORT, width - sum(cells(other.text) for other in others)))
+
+
+def _clipped(line: Line, width: int) -> Line:
+    """As much of a line as fits."""
+    if sum(cells(span.text) for span in line) <= width:
+        return line
+    clipped: list[Span] = []
+    room = width
+    for text, style in line:
+        clipped.append(Span(cut(text, room), style))
+        room -= cells(clipped[-1].text)
+        if clipped[-1].text != text:
+            break
+    return tuple(clipped)

@@ -1,0 +1,252 @@
+"""What `axe-lsp run` shows on a real terminal while agents are at work."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support.command_line import COMMAND, Home
+from support.engines import agent
+from support.scripted_provider import (
+    Answer,
+    Hold,
+    Refuses,
+    Says,
+    ScriptedProvider,
+    calls_agent,
+)
+from support.terminal import Screen, Terminal
+
+TEAM = agent("lead", sub_agents=["scout", "smith"]) | agent("scout") | agent("smith")
+DEEP = agent("lead", sub_agents=["scout"]) | agent("scout", sub_agents=["smith"]) | agent("smith")
+
+SMITH = Says("the smith's words")
+
+Team = Callable[..., tuple[Hold, Hold]]
+
+
+@pytest.fixture
+def team(home: Home, provider: ScriptedProvider) -> Team:
+    """A lead that asks a scout and a smith at the same time; each answers when it is allowed to."""
+
+    def team(smith: Says | Refuses = SMITH) -> tuple[Hold, Hold]:
+        home.add(TEAM)
+        calls = [
+            calls_agent("scout", "explore codebase", call_id="1"),
+            calls_agent("smith", "forge 剣", call_id="2"),
+        ]
+        holds = Hold(), Hold()
+        provider.script("m-lead", Says("I will ask.", calls), Says("All is well."))
+        provider.script("m-scout", Answer(Says("the scout's words"), hold=holds[0]))
+        provider.script("m-smith", Answer(smith, hold=holds[1]))
+        return holds
+
+    return team
+
+
+def on_terminal(home: Home, *arguments: str, columns: int = 80, **variables: str) -> Terminal:
+    """`axe-lsp` with these arguments in front of a person."""
+    return Terminal([*COMMAND, *arguments], home.environment | variables, home.work, columns)
+
+
+def steady(screen: Screen) -> Screen:
+    """The screen as it is at any time."""
+    return [re.sub(r"\d+\.\d+s", "9.9s", row) for row in screen]
+
+
+def shows(*rows: str) -> Callable[[Screen], bool]:
+    """Whether the screen holds exactly these rows, whatever the time."""
+    return lambda screen: steady(screen) == list(rows)
+
+
+@pytest.mark.req("004-19", "004-20", "004-21", "004-22")
+def test_parallel_children_each_have_a_line_of_their_own(home: Home, team: Team) -> None:
+    scout, smith = team()
+    with on_terminal(home, "run", "lead") as terminal:
+        first = terminal.shows(
+            shows(
+                "> Task: explore codebase",
+                "  [scout] explore codebase ... 9.9s",
+                "> Task: forge 剣",
+                "  [smith] forge 剣 ... 9.9s",
+                "[lead] turn 1, waiting for 2 sub-agents ... 2 tools, 9.9s",
+            )
+        )
+        terminal.shows(lambda screen: screen != first and steady(screen) == steady(first))
+        smith.release()
+        terminal.shows(lambda screen: "[smith] forge 剣 - done (" in str(screen))
+        scout.release()
+        code, screen = terminal.end()
+    assert code == 0
+    assert steady(screen) == [
+        "> Task: explore codebase",
+        "  [scout] explore codebase - done (9.9s)",
+        "> Task: forge 剣",
+        "  [smith] forge 剣 - done (9.9s)",
+        "All is well.",
+    ]
+    assert b"words" not in terminal.written
+
+
+@pytest.mark.req("004-21")
+def test_a_failure_is_shown_with_its_reason(home: Home, team: Team) -> None:
+    scout, smith = team(Refuses(429, "slow down"))
+    with on_terminal(home, "run", "lead") as terminal:
+        scout.release()
+        smith.release()
+        _, screen = terminal.end()
+    assert "  [smith] forge 剣 - failed (9.9s): rate_limit: slow down" in steady(screen)
+
+
+def test_grandchildren_are_indented(home: Home, provider: ScriptedProvider) -> None:
+    home.add(DEEP)
+    provider.script("m-lead", Says("", [calls_agent("scout", "look around")]), Says("Done."))
+    provider.script("m-scout", Says("", [calls_agent("smith", "hit it")]), Says("seen"))
+    provider.script("m-smith", Says("hit"))
+    with on_terminal(home, "run", "lead") as terminal:
+        _, screen = terminal.end()
+    assert steady(screen) == [
+        "> Task: look around",
+        "  [scout] look around - done (1 tool, 9.9s)",
+        "  > Task: hit it",
+        "    [smith] hit it - done (9.9s)",
+        "Done.",
+    ]
+
+
+def test_a_streamed_answer_takes_the_place_of_the_status_line(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo"))
+    hold = Hold()
+    provider.script("m-solo", Answer(Says("one two"), hold=hold))
+    with on_terminal(home, "run", "solo") as terminal:
+        terminal.shows(shows("[solo] turn 1, waiting for openai/m-solo ... 9.9s"))
+        hold.release()
+        assert terminal.end() == (0, ["one two"])
+
+
+def test_a_narrow_window_and_one_that_changes(home: Home, team: Team) -> None:
+    scout, smith = team()
+    with on_terminal(home, "run", "lead", columns=34) as terminal:
+        narrow = terminal.shows(lambda screen: len(screen) == 5)
+        assert re.fullmatch(r"  \[scout\] explore co\w*… \.\.\. \d+\.\ds", narrow[1])
+        terminal.resize(columns=60)
+        terminal.shows(lambda screen: "explore codebase ... " in str(screen))
+        scout.release()
+        smith.release()
+        _, screen = terminal.end()
+    assert steady(screen)[-5:] == [
+        "> Task: explore codebase",
+        "  [scout] explore codebase - done (9.9s)",
+        "> Task: forge 剣",
+        "  [smith] forge 剣 - done (9.9s)",
+        "All is well.",
+    ]
+
+
+def test_ctrl_c_leaves_the_terminal_in_order(home: Home, team: Team) -> None:
+    team()
+    with on_terminal(home, "run", "lead") as terminal:
+        terminal.shows(lambda screen: len(screen) == 5)
+        terminal.type(b"\x03")
+        code, screen = terminal.end()
+        assert terminal.cursor == (len(screen) + 1, 0), "below a free line"
+    assert code == 130
+    assert steady(screen) == [
+        "> Task: explore codebase",
+        "  [scout] explore codebase - cancelled (9.9s)",
+        "> Task: forge 剣",
+        "  [smith] forge 剣 - cancelled (9.9s)",
+    ]
+    assert b"\x1b[?25l" not in terminal.written, "the cursor is never hidden"
+
+
+def test_a_run_that_fails_leaves_the_children_and_the_reason(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(TEAM)
+    provider.script("m-lead", Says("", [calls_agent("scout", "go")]), Refuses(401, "who?"))
+    provider.script("m-scout", Says("seen"))
+    with on_terminal(home, "run", "lead") as terminal:
+        code, screen = terminal.end()
+    assert code == 3
+    assert steady(screen) == ["> Task: go", "  [scout] go - done (9.9s)", "auth: who?"]
+
+
+def test_colours_unless_they_are_unwanted(home: Home, team: Team) -> None:
+    def written(**variables: str) -> bytes:
+        for hold in team():
+            hold.release()
+        with on_terminal(home, "run", "lead", **variables) as terminal:
+            terminal.end()
+        return terminal.written
+
+    assert b"\x1b[32mdone\x1b[0m" in written()
+    assert re.search(rb"\x1b\[[0-9;]*m", written(NO_COLOR="1")) is None
+
+
+def test_a_dumb_terminal_gets_a_line_for_each_start_and_end(home: Home, team: Team) -> None:
+    for hold in team():
+        hold.release()
+    with on_terminal(home, "run", "lead", TERM="dumb") as terminal:
+        _, screen = terminal.end()
+    assert b"\x1b" not in terminal.written
+    assert steady(screen)[:2] == ["> Task: explore codebase", "> Task: forge 剣"]
+    assert sorted(steady(screen)[2:4]) == [
+        "  [scout] explore codebase - done (9.9s)",
+        "  [smith] forge 剣 - done (9.9s)",
+    ]
+    assert screen[4:] == ["All is well."]
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",)])
+def test_the_answer_can_be_redirected_while_progress_is_watched(
+    home: Home, team: Team, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    for hold in team():
+        hold.release()
+    with (tmp_path / "out").open("wb") as out:
+        command = [*COMMAND, "run", "lead", *arguments]
+        with Terminal(command, home.environment, home.work, redirected=out.fileno()) as terminal:
+            _, screen = terminal.end()
+    assert len(screen) == 4
+    assert b"All is well." in (tmp_path / "out").read_bytes()
+
+
+def test_a_warning_stands_above_the_lines_that_change(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo", workdir="/nowhere", files=["*.md"]))
+    hold = Hold()
+    provider.script("m-solo", Answer(Says("answer"), hold=hold))
+    with on_terminal(home, "run", "solo") as terminal:
+        screen = terminal.shows(lambda screen: len(screen) > 1 and "[solo]" in screen[-1])
+        assert screen[0].startswith("Warning: the working directory /nowhere")
+        hold.release()
+        terminal.end()
+
+
+def test_verbose_is_told_line_by_line(home: Home, team: Team) -> None:
+    for hold in team():
+        hold.release()
+    with on_terminal(home, "run", "lead", "--verbose") as terminal:
+        _, screen = terminal.end()
+    assert b"> Task" not in terminal.written
+    assert any(row.startswith("[sub-agent] Calling") for row in screen)
+
+
+def test_without_a_terminal_nothing_is_shown(home: Home, team: Team) -> None:
+    for hold in team():
+        hold.release()
+    assert home.call("run", "lead") == (0, "All is well.", "")
+
+
+def test_it_takes_no_event_loop_to_find_that_out() -> None:
+    """`axe-lsp run --help` and `--dry-run` do not pay for the display."""
+    code = "import sys, axe_lsp.cli.run; print('axe_lsp.cli.display' in sys.modules)"
+    assert subprocess.check_output([COMMAND[0], "-c", code], text=True) == "False\n"
