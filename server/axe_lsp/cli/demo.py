@@ -1,0 +1,128 @@
+"""`axe-lsp demo`: a small example with several agents, which needs neither a key nor a network.
+
+The files, the agents and the runtime are the real ones; only the model's answers are recorded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.cli.arguments import Parser
+from axe_lsp.cli.display import open_display
+from axe_lsp.runtime.agent_files import AgentFolders
+from axe_lsp.runtime.engine import Engine
+from axe_lsp.runtime.errors import ConfigError, RunError
+from axe_lsp.runtime.prepare import Resolve
+from axe_lsp.runtime.providers.replay import Replay
+from axe_lsp.runtime.recording_file import load_recording
+from axe_lsp.runtime.runs import RunRequest
+
+AGENT = "release-check"
+EXAMPLE = Path(__file__).parents[1] / "demo"
+RECORDING = EXAMPLE / "axe" / "replays" / f"{AGENT}.toml"
+
+INTRODUCTION = """\
+An agent checks whether a small Python library can be released. It asks three others,
+which work at the same time, and one of them asks a fourth.
+
+The agents and the files that they read are real. The model's answers are recorded
+(they were written for this demo): nothing is sent anywhere, and no key is needed.
+"""
+
+COPY_IT = """
+To try it yourself:
+  axe-lsp demo --copy duro     write this example into a new folder
+  cd duro
+"""
+
+TRY_IT = """\
+  axe-lsp run release-check    run it again, from the files that are there now
+  axe-lsp check                check the agent files
+and open axe/agents/release-check.toml in your editor. axe/README.md tells more.
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the example or copy it; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.copy is not None:
+            _copy(options.copy)
+        else:
+            _show(pace=0 if options.fast else 1)
+    except RunError as error:
+        print(error, file=sys.stderr)
+        return int(error.exit_code)
+    return 0
+
+
+def example_agents(folder: Path) -> Resolve:
+    """Finds the agents of the example and no others, whatever the user's own are called."""
+    agents = AgentFolders([folder / "axe" / "agents"])
+
+    def resolve(name: str, _base: Path) -> AgentDefinition:
+        return agents.resolve(name)
+
+    return resolve
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="axe-lsp demo",
+        description="Run a small example with recorded answers. Nothing is sent anywhere.",
+    )
+    parser.add_argument("--copy", metavar="DIR", type=Path, help="write the example into DIR")
+    parser.add_argument("--fast", action="store_true", help="do not take the recorded time")
+    return parser
+
+
+def _copy(folder: Path) -> None:
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            message = f"{quoted(str(folder))} exists and is not empty; name a new folder"
+            raise ConfigError(message)
+        _copy_example(folder)
+    except OSError as error:
+        raise ConfigError(f"failed to copy the example: {error}") from error
+    print(f"The example is in {folder}. Now:\n  cd {folder}\n{TRY_IT}", end="")
+
+
+def _copy_example(folder: Path) -> None:
+    """Without what Python leaves behind when it installs a package."""
+    shutil.copytree(
+        EXAMPLE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+    )
+
+
+def _show(pace: float) -> None:
+    print(INTRODUCTION, file=sys.stderr, flush=True)
+    with TemporaryDirectory(prefix="axe-lsp-demo-") as name:
+        folder = Path(name) / "duro"
+        _copy_example(folder)
+        answer = asyncio.run(_run(folder, pace))
+    print(answer, end="", flush=True)
+    print(COPY_IT + TRY_IT, end="", file=sys.stderr)
+
+
+async def _run(folder: Path, pace: float) -> str:
+    recording = load_recording(folder / RECORDING.relative_to(EXAMPLE))
+    display = open_display(sys.stderr, os.environ)
+    engine = Engine(
+        resolve=example_agents(folder),
+        workspace=folder,
+        emit=display.event,
+        warn=display.say,
+        provider_hook=lambda _: Replay(recording, os.environ, pace),
+    )
+    with closing(display):
+        async with engine:
+            return (await engine.run(RunRequest(AGENT))).content

@@ -1,0 +1,157 @@
+"""`axe-lsp demo`: the example that ships with the package."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.cli.demo import EXAMPLE
+from support.command_line import COMMAND, Home
+from support.terminal import Screen, Terminal
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """What lies below a folder, without what Python leaves behind."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+@pytest.fixture
+def copy(home: Home) -> Path:
+    """The example in a folder of its own, which takes no time there."""
+    assert home.call("demo", "--copy", "duro")[0] == 0
+    recording = home.work / "duro" / "axe" / "replays" / "release-check.toml"
+    recording.write_text(recording.read_text("utf-8").replace("paced = true", ""), "utf-8")
+    home.work = home.work / "duro"
+    return home.work
+
+
+@pytest.mark.req("004-19", "004-21", "004-22")
+def test_without_a_terminal_each_start_and_end_has_a_line(home: Home) -> None:
+    code, out, err = home.call("demo", "--fast")
+    assert code == 0
+    assert out.startswith("Not ready. ")
+    told = [re.sub(r"\d+\.\ds", "9.9s", line) for line in err.splitlines()]
+    assert sorted(line for line in told if line.lstrip().startswith((">", "["))) == [
+        "    [test-reader] List what the tests check - done (9.9s)",
+        "  > Task: List what the tests check",
+        "  [api-reviewer] Review the public API for surprises - done (9.9s)",
+        "  [changelog-reviewer] Compare the changelog with the code - done (9.9s)",
+        "  [test-reviewer] Find behaviour that no test covers - done (1 tool, 9.9s)",
+        "> Task: Compare the changelog with the code",
+        "> Task: Find behaviour that no test covers",
+        "> Task: Review the public API for surprises",
+    ]
+
+
+def test_it_says_first_that_the_answers_are_recorded_and_last_how_to_go_on(home: Home) -> None:
+    _, _, err = home.call("demo", "--fast")
+    recorded, example, further = (
+        err.index("The model's answers are recorded"),
+        err.index("> Task"),
+        err.index("axe-lsp demo --copy"),
+    )
+    assert recorded < example < further
+
+
+def running(screen: Screen) -> set[str]:
+    """The agents that are at work."""
+    rows = (re.fullmatch(r" +\[(.+)\] .* \.\.\. .*\d\.\ds", row) for row in screen)
+    return {row[1] for row in rows if row}
+
+
+@pytest.mark.req("004-20")
+def test_on_a_terminal_the_children_work_side_by_side_in_recorded_time(home: Home) -> None:
+    with Terminal([*COMMAND, "demo"], home.environment, home.work, columns=100) as terminal:
+        terminal.shows(
+            lambda screen: (
+                {"api-reviewer", "changelog-reviewer", "test-reviewer"} <= running(screen)
+            )
+        )
+        code, screen = terminal.end()
+    assert code == 0
+    assert running(screen) == set()
+
+
+def test_it_needs_nothing_of_the_users_own(home: Home) -> None:
+    (home.config / "config.toml").write_text("[broken")
+    home.add({"api-reviewer": "broken", "release-check": "broken"})
+    home.environment = {name: home.environment[name] for name in ("PATH", "XDG_CONFIG_HOME")}
+    assert home.call("demo", "--fast")[0] == 0
+
+
+def test_it_leaves_nothing_behind(home: Home, tmp_path: Path) -> None:
+    before = files(EXAMPLE)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    home.environment["TMPDIR"] = str(temporary)
+    home.call("demo", "--fast")
+    assert files(EXAMPLE) == before
+    assert files(home.work) == {}
+    assert list(temporary.iterdir()) == []
+
+
+def test_the_copy_is_the_example(home: Home) -> None:
+    code, out, _ = home.call("demo", "--copy", "new/duro")
+    assert code == 0
+    assert "cd new/duro" in out
+    assert files(home.work / "new" / "duro") == files(EXAMPLE)
+    assert "axe/agents/release-check.toml" in files(EXAMPLE)
+
+
+def test_what_is_there_is_not_overwritten(home: Home) -> None:
+    (home.work / "mine").mkdir()
+    assert home.call("demo", "--copy", "mine")[0] == 0, "an empty folder will do"
+    (home.work / "mine" / "README.md").write_text("my own")
+    message = '"mine" exists and is not empty; name a new folder\n'
+    assert home.call("demo", "--copy", "mine") == (2, "", message)
+    assert (home.work / "mine" / "README.md").read_text() == "my own"
+
+
+def test_a_folder_that_cannot_be_made_is_a_clear_error(home: Home) -> None:
+    (home.work / "file").touch()
+    code, out, err = home.call("demo", "--copy", "file/duro")
+    assert (code, out) == (2, "")
+    assert err.startswith("failed to copy the example: ")
+
+
+def test_the_copy_has_no_problems(home: Home, copy: Path) -> None:
+    assert home.call("check") == (0, "No problems in 5 files.\n", "")
+
+
+@pytest.mark.parametrize("arguments", [(), ("-p", "May it be released?")])
+def test_the_copy_runs_like_any_project_whatever_it_is_told(
+    home: Home, copy: Path, arguments: tuple[str, ...]
+) -> None:
+    code, out, err = home.call("run", "release-check", *arguments)
+    assert (code, err) == (0, "")
+    assert out.startswith("Not ready. ")
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "agent"),
+    [
+        ("src/duro/parsing.py", "strict: bool", "lax: bool", r"[\w-]+"),
+        ("tests/test_printing.py", "1d 1h", "25h", "test-reader"),
+        ("axe/agents/api-reviewer.toml", "Be brief", "Take your time", "api-reviewer"),
+        ("pyproject.toml", "2.0.0", "2.0.1", "[a-z-]+"),
+    ],
+)
+def test_after_a_change_the_run_says_what_differs_and_what_to_do(
+    home: Home, copy: Path, file: str, old: str, new: str, agent: str
+) -> None:
+    path = copy / file
+    path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")
+    code, out, err = home.call("run", "release-check")
+    assert (code, out) == (1, "")
+    assert re.fullmatch(
+        rf'bad_request: the request is not the recorded one: run \d \(agent "{agent}"\), turn 1, '
+        rf'system differs at character \d+: recorded ".*{old}.*", sent ".*{new}.*"\. '
+        "Undo what has changed, or record anew with a real model and --record\n",
+        err,
+    )
