@@ -89,9 +89,17 @@ def refuse(ls: Any, params: Any) -> None:
     raise RequestFailed("no key for the provider", data={"kind": "api"})
 
 
+@feature("test/refuseOddly")
+def refuse_oddly(ls: Any, params: Any) -> None:
+    raise RequestFailed("no", data=object())
+
+
 @feature("test/nonsense")
 def nonsense(ls: Any, params: Any) -> Any:
-    return {"object": object(), "nan": float("nan")}[params]
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    return {"object": object(), "nan": float("nan"), "deep": deep}[params]
 
 
 @feature("test/stray")

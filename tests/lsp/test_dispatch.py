@@ -111,7 +111,7 @@ def test_mistake_in_a_handler_is_answered_briefly_and_explained_in_the_log(
     assert "Traceback" in lab.stderr()
 
 
-@pytest.mark.parametrize("kind", ["object", "nan"])
+@pytest.mark.parametrize("kind", ["object", "nan", "deep"])
 def test_result_that_has_no_form_in_json_is_a_mistake_too(lab: RawClient, kind: str) -> None:
     assert error_of(lab, "test/nonsense", kind).code == -32603
 
@@ -120,6 +120,11 @@ def test_failure_that_a_handler_means_reaches_the_client_whole(lab: RawClient) -
     error = error_of(lab, "test/refuse")
     assert (error.code, error.message) == (-32803, "no key for the provider")
     assert error.data == {"kind": "api"}
+
+
+def test_failure_whose_data_has_no_form_in_json_arrives_without_it(lab: RawClient) -> None:
+    error = error_of(lab, "test/refuseOddly")
+    assert (error.code, error.message, error.data) == (-32803, "no", None)
 
 
 def test_unknown_method_is_named(lab: RawClient) -> None:

@@ -14,6 +14,7 @@ from axe_lsp.lsp.messages import (
     Notification,
     Request,
     Response,
+    UnsendableError,
     read_message,
     write_message,
 )
@@ -25,6 +26,7 @@ json_values = st.recursive(
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
 )
 
 
@@ -101,5 +103,5 @@ def test_half_a_surrogate_pair_is_sent_escaped() -> None:
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), {1, 2}])
 def test_what_has_no_form_in_json_is_not_sent(value: object) -> None:
-    with pytest.raises((TypeError, ValueError)):
+    with pytest.raises(UnsendableError):
         write_message({"value": value}, refuse)

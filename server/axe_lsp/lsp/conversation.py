@@ -11,6 +11,7 @@ from typing import Protocol
 from axe_lsp.lsp.framing import FrameReader
 from axe_lsp.lsp.language_server import LanguageServer
 from axe_lsp.lsp.messages import read_message
+from axe_lsp.lsp.tasks import Tasks
 
 # How long messages are dealt with in one go before whatever else is on the loop gets its turn.
 _SLICE = 0.01
@@ -40,23 +41,22 @@ class Conversation:
         self._protocol = server.protocol
         self._protocol.set_writer(writer)
         self._read = read
-        self._listening: asyncio.Task[None] | None = None
+        self._tasks = Tasks()
 
     async def run(self) -> int:
         """Serve the client until it leaves; the exit code that LSP asks for."""
-        self._listening = asyncio.get_running_loop().create_task(self._listen())
+        listening = self._tasks.start_unattended(self._listen(), name="listening to a client")
         try:
-            await asyncio.wait({self._listening})
+            await asyncio.wait({listening})
         finally:
-            self._listening.cancel()
+            listening.cancel()
             await asyncio.wait({self._protocol.close()})
         return self._protocol.exit_code
 
     def hang_up(self, reason: str) -> None:
         """End the session from this side."""
         _log.warning("ending the session: %s", reason)
-        if self._listening is not None:
-            self._listening.cancel()
+        self._tasks.cancel()
 
     async def _listen(self) -> None:
         frames = FrameReader()

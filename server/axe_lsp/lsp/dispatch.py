@@ -46,6 +46,7 @@ from axe_lsp.lsp.messages import (
     Notification,
     Request,
     Response,
+    UnsendableError,
     write_message,
 )
 from axe_lsp.lsp.tasks import Tasks
@@ -188,7 +189,7 @@ class Dispatcher(LanguageServerProtocol):
     def _send_result(self, request: Request, result: Any) -> None:
         try:
             self._send({"id": request.id, "result": result})
-        except (TypeError, ValueError) as error:
+        except UnsendableError as error:
             self._send_failure(request, error)
 
     def _send_failure(self, request: Request, error: BaseException) -> None:
@@ -202,9 +203,12 @@ class Dispatcher(LanguageServerProtocol):
 
     def _send_error(self, message_id: MessageId | None, error: JsonRpcException) -> None:
         body: JsonObject = {"code": error.code, "message": error.message}
-        if error.data is not None:
-            body["data"] = error.data
-        self._send({"id": message_id, "error": body})
+        try:
+            data = {} if error.data is None else {"data": error.data}
+            self._send({"id": message_id, "error": {**body, **data}})
+        except UnsendableError:
+            _log.exception("the data of an error can't be sent")
+            self._send({"id": message_id, "error": body})
 
     def _send(self, message: JsonObject) -> None:
         if self.writer is not None:

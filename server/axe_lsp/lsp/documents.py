@@ -7,15 +7,15 @@ negotiated; lines are LSP's (`axe_lsp.agentfile.text`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.text import LineIndex, PositionEncoding
+from axe_lsp.agentfile.text import PositionEncoding
+from axe_lsp.lsp.edited_text import EditedText
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Document:
     """A document as it stood at one version."""
 
@@ -23,11 +23,6 @@ class Document:
     language_id: str
     version: int
     text: str
-
-    @cached_property
-    def lines(self) -> LineIndex:
-        """The lines of the text, found when first asked for."""
-        return LineIndex(self.text)
 
 
 class NotOpenError(Exception):
@@ -42,6 +37,7 @@ class Documents:
 
     def __init__(self) -> None:
         self._open: dict[str, Document] = {}
+        self._texts: dict[str, EditedText] = {}
 
     def __iter__(self) -> Iterator[Document]:
         return iter(self._open.values())
@@ -55,24 +51,27 @@ class Documents:
         item = params.text_document
         document = Document(item.uri, item.language_id, item.version, item.text)
         self._open[item.uri] = document
+        self._texts[item.uri] = EditedText(item.text)
         return document
 
     def change(
         self, params: types.DidChangeTextDocumentParams, encoding: PositionEncoding
     ) -> Document:
         """Apply the changes, each to what the one before has left, and give the new document."""
-        document = self._require(params.text_document.uri)
+        uri = params.text_document.uri
+        before = self._require(uri)
         for change in params.content_changes:
-            document = replace(document, text=_changed(document, change, encoding))
-        # The version is the client's to count; applying an old one is better than losing the text.
-        document = replace(document, version=params.text_document.version)
-        self._open[document.uri] = document
+            self._apply(uri, change, encoding)
+        # The version is the client's to count; to refuse an old one would lose the text.
+        version = params.text_document.version
+        document = Document(uri, before.language_id, version, self._texts[uri].text)
+        self._open[uri] = document
         return document
 
     def close(self, params: types.DidCloseTextDocumentParams) -> Document:
         """Forget the document, and give it as it was in the end."""
         document = self._require(params.text_document.uri)
-        del self._open[document.uri]
+        del self._open[document.uri], self._texts[document.uri]
         return document
 
     def _require(self, uri: str) -> Document:
@@ -81,13 +80,14 @@ class Documents:
             raise NotOpenError(uri)
         return document
 
-
-def _changed(
-    document: Document, change: types.TextDocumentContentChangeEvent, encoding: PositionEncoding
-) -> str:
-    if isinstance(change, types.TextDocumentContentChangeWholeDocument):
-        return change.text
-    ends = (change.range.start, change.range.end)
-    # A range that runs backwards is taken for what it was meant to be, as editors do.
-    start, end = sorted(document.lines.offset(at.line, at.character, encoding) for at in ends)
-    return document.text[:start] + change.text + document.text[end:]
+    def _apply(
+        self, uri: str, change: types.TextDocumentContentChangeEvent, encoding: PositionEncoding
+    ) -> None:
+        if isinstance(change, types.TextDocumentContentChangeWholeDocument):
+            self._texts[uri] = EditedText(change.text)
+            return
+        text = self._texts[uri]
+        ends = (change.range.start, change.range.end)
+        # A range that runs backwards is taken for what it was meant to be, as editors do.
+        start, end = sorted(text.offset(at.line, at.character, encoding) for at in ends)
+        text.replace(start, end, change.text)

@@ -55,6 +55,10 @@ class Invalid:
     id: MessageId | None = None
 
 
+class UnsendableError(Exception):
+    """A message that has no form in JSON."""
+
+
 Message: TypeAlias = Request | Notification | Response | Invalid
 
 
@@ -76,13 +80,15 @@ def read_message(body: bytes | BadHeader) -> Message:
 def write_message(message: JsonObject, default: Callable[[Any], Any]) -> bytes:
     """The body for `message`; `default` turns into JSON what isn't (as for `json.dumps`).
 
-    Raises `TypeError` or `ValueError` for what has no form in JSON, such as NaN.
+    Raises `UnsendableError` for what has no form in JSON, such as NaN.
     """
     try:
         return _dumps(message, default, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         # Half a surrogate pair, which JSON can only hold escaped.
         return _dumps(message, default, ensure_ascii=True).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UnsendableError(str(error)) from error
 
 
 def _dumps(message: JsonObject, default: Callable[[Any], Any], *, ensure_ascii: bool) -> str:

@@ -40,16 +40,21 @@ class Tasks:
         task.add_done_callback(_log_failure)
         return task
 
+    def cancel(self) -> None:
+        """Cancel all tasks, but for the one that calls."""
+        for task in self._others():
+            task.cancel()
+
     async def stop(self, within: float) -> None:
         """Cancel all tasks and wait until they are over, but no longer than `within` seconds."""
-        ending = self._running - {asyncio.current_task()}
-        if not ending:
-            return
-        for task in ending:
-            task.cancel()
-        _, stuck = await asyncio.wait(ending, timeout=within)
-        for task in stuck:
-            _log.warning("%s did not end within %g s of being cancelled", task.get_name(), within)
+        self.cancel()
+        if ending := self._others():
+            _, stuck = await asyncio.wait(ending, timeout=within)
+            for task in stuck:
+                _log.warning("%s goes on after being cancelled; leaving it", task.get_name())
+
+    def _others(self) -> set[asyncio.Task[Any]]:
+        return self._running - {asyncio.current_task()}
 
 
 def _log_failure(task: asyncio.Task[Any]) -> None:
