@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from axe_lsp import __version__
-from axe_lsp.settings import SETTINGS
 from support.editors import PROJECT
 
 MANIFEST = json.loads((PROJECT / "vscode-extension" / "package.json").read_text(encoding="utf-8"))
-
-
-def test_every_setting_of_the_server_is_offered_with_its_documentation() -> None:
-    offered: dict[str, Any] = MANIFEST["contributes"]["configuration"]["properties"]
-    own = {"axe.server.path"}
-    expected = {
-        f"axe.{setting.name}": {
-            **setting.schema,
-            "default": setting.default,
-            "markdownDescription": setting.doc,
-        }
-        for setting in SETTINGS
-    }
-    assert {name: row for name, row in offered.items() if name not in own} == expected
 
 
 def test_extension_and_server_have_one_version() -> None:
