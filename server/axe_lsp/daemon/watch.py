@@ -19,12 +19,15 @@ async def watch(
     changed: Callable[[Iterable[Path]], None],
     interval: float = INTERVAL,
 ) -> None:
-    """Tell `changed` of files in `folders` that have changed, appeared or gone, until cancelled."""
-    before = await asyncio.to_thread(disk.stamps, folders())
+    """Tell `changed` of files in `folders` that have changed, appeared or gone, until cancelled.
+
+    At first it tells of all files: nobody knows what happened between reading them and now.
+    """
+    before: Stamps = {}
     while True:
-        await asyncio.sleep(interval)
         now = await asyncio.to_thread(disk.stamps, folders())
         different = [path for path in {*before, *now} if before.get(path) != now.get(path)]
         if different:
             changed(sorted(different))
         before = now
+        await asyncio.sleep(interval)

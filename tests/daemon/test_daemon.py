@@ -1,0 +1,187 @@
+"""The workspace follows buffers, folders, settings and the disk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.daemon import daemon as daemon_module
+from axe_lsp.daemon.daemon import Daemon
+from axe_lsp.daemon.uris import uri_of
+from axe_lsp.daemon.watch import watch
+from axe_lsp.settings import Settings
+
+_PATIENCE = 30.0
+
+
+@asynccontextmanager
+async def _daemon(tmp_path: Path, *roots: Path) -> AsyncIterator[Daemon]:
+    daemon = Daemon({"XDG_CONFIG_HOME": str(tmp_path / "home")})
+    try:
+        daemon.add_roots(roots)
+        await daemon.settled()
+        yield daemon
+    finally:
+        await daemon.close()
+
+
+def _write(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'name = "{path.stem}"\nmodel = "openai/gpt-4o"\n')
+    return path
+
+
+def _names(daemon: Daemon) -> set[str]:
+    snapshot = daemon.snapshot
+    return {Path(uri).stem for uri in [*snapshot.closed, *snapshot.buffers]}
+
+
+def _first_line(daemon: Daemon, uri: str) -> str:
+    lines = daemon.lines(uri)
+    return lines.text_of(lines.line_range(0))
+
+
+async def _until(daemon: Daemon, condition: Callable[[], bool]) -> None:
+    """Wait for updates of `daemon` until `condition()` holds."""
+    news = asyncio.Event()
+    stop = daemon.listen(lambda _: news.set())
+    try:
+        while not condition():
+            await asyncio.wait_for(news.wait(), _PATIENCE)
+            news.clear()
+    finally:
+        stop()
+
+
+async def test_agents_below_the_roots_and_those_of_the_user_are_read(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    _write(root / "axe/agents/one.toml")
+    _write(root / "tools/.axe/agents/two.toml")
+    _write(tmp_path / "home/axe/agents/mine.toml")
+
+    async with _daemon(tmp_path, root) as daemon:
+        assert _names(daemon) == {"one", "two", "mine"}
+        assert daemon.snapshot.complete
+
+
+async def test_a_folder_that_leaves_the_workspace_takes_its_agents_along(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    _write(first / "axe/agents/one.toml")
+    _write(second / "axe/agents/two.toml")
+
+    async with _daemon(tmp_path, first, second) as daemon:
+        daemon.remove_roots([first])
+
+        assert _names(daemon) == {"two"}
+
+
+async def test_the_neighbours_of_an_open_file_count_wherever_it_lies(tmp_path: Path) -> None:
+    opened = _write(tmp_path / "elsewhere/axe/agents/opened.toml")
+    _write(opened.with_name("neighbour.toml"))
+
+    async with _daemon(tmp_path) as daemon:
+        daemon.edit(uri_of(opened), "name = 'opened'\n")
+        await daemon.settled()
+
+        assert _names(daemon) == {"opened", "neighbour"}
+
+
+async def test_a_buffer_counts_until_it_is_closed_and_then_the_disk(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    uri = uri_of(_write(root / "axe/agents/one.toml"))
+
+    async with _daemon(tmp_path, root) as daemon:
+        daemon.edit(uri, "description = 'typed'\n\n")
+        assert _first_line(daemon, uri) == "description = 'typed'"
+
+        daemon.close_buffer(uri)
+        assert _first_line(daemon, uri) == 'name = "one"'
+
+
+async def test_further_folders_come_with_the_settings_and_go_with_them(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    _write(root / "axe/agents/one.toml")
+    _write(root / "more/two.toml")
+
+    async with _daemon(tmp_path, root) as daemon:
+        daemon.configure(Settings(agent_paths=("more",)))
+        await daemon.settled()
+        assert _names(daemon) == {"one", "two"}
+
+        daemon.configure(Settings())
+        await daemon.settled()
+        assert _names(daemon) == {"one"}
+
+
+async def test_what_a_client_says_about_the_disk_is_looked_up(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    old = _write(root / "axe/agents/old.toml")
+
+    async with _daemon(tmp_path, root) as daemon:
+        old.unlink()
+        new = _write(root / "axe/agents/new.toml")
+        daemon.changed_on_disk([uri_of(old), uri_of(new)])
+        await daemon.settled()
+
+        assert _names(daemon) == {"new"}
+
+
+async def test_a_folder_that_has_gone_takes_its_agents_along(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    agent = _write(root / "axe/agents/one.toml")
+
+    async with _daemon(tmp_path, root) as daemon:
+        agent.unlink()
+        agent.parent.rmdir()
+        daemon.changed_on_disk([uri_of(agent.parent)])
+        await daemon.settled()
+
+        assert _names(daemon) == set()
+
+
+async def test_without_a_client_that_tells_the_disk_is_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "project"
+    one = _write(root / "axe/agents/one.toml")
+    monkeypatch.setattr(
+        daemon_module, "watch", lambda folders, changed: watch(folders, changed, interval=0.01)
+    )
+
+    async with _daemon(tmp_path, root) as daemon:
+        daemon.watch_disk()
+        _write(root / "axe/agents/two.toml")
+        _write(root / ".axe/agents/three.toml")
+        await _until(daemon, lambda: _names(daemon) == {"one", "two", "three"})
+
+        one.unlink()
+        await _until(daemon, lambda: _names(daemon) == {"two", "three"})
+
+
+async def test_an_untouched_disk_is_no_news(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    agent = _write(root / "axe/agents/one.toml")
+
+    async with _daemon(tmp_path, root) as daemon:
+        before = daemon.snapshot
+        daemon.changed_on_disk([uri_of(agent), uri_of(agent.with_name("never.toml"))])
+        await daemon.settled()
+
+        assert _names(daemon) == {"one"}
+        assert daemon.snapshot.closed.keys() == before.closed.keys()
+
+
+async def test_one_file_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    _write(root / "axe/agents/a.toml")
+    (root / "axe/agents/b.toml").mkdir()
+    (root / "axe/agents/c.toml").symlink_to(root / "axe/agents/c.toml")
+    _write(root / "axe/agents/d.toml")
+
+    async with _daemon(tmp_path, root) as daemon:
+        assert {"a", "d"} <= _names(daemon)
+        assert daemon.snapshot.complete

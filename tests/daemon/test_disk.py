@@ -1,0 +1,117 @@
+"""Agent files are found where they lie, and reading them never fails."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.daemon import disk
+
+
+def _agent(path: Path, text: str = 'name = "a"\n') -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def _found(root: Path) -> list[Path]:
+    return [
+        file for folder in disk.agent_folders_below(root) for file in disk.agent_files_in(folder)
+    ]
+
+
+def test_agents_are_found_in_folders_of_every_project_below_a_root(tmp_path: Path) -> None:
+    near = _agent(tmp_path / "axe/agents/near.toml")
+    hidden = _agent(tmp_path / ".axe/agents/hidden.toml")
+    deep = _agent(tmp_path / "services/billing/axe/agents/deep.toml")
+    _agent(tmp_path / "pyproject.toml")
+
+    assert sorted(_found(tmp_path)) == sorted([near, hidden, deep])
+
+
+@pytest.mark.parametrize("folder", ["node_modules/x", ".git", "venv", "build", ".cache"])
+def test_dependencies_and_hidden_folders_are_not_entered(tmp_path: Path, folder: str) -> None:
+    _agent(tmp_path / folder / "axe/agents/a.toml")
+
+    assert _found(tmp_path) == []
+
+
+def test_links_between_folders_are_not_followed_in_circles(tmp_path: Path) -> None:
+    agent = _agent(tmp_path / "axe/agents/a.toml")
+    (tmp_path / "again").symlink_to(tmp_path, target_is_directory=True)
+
+    assert _found(tmp_path) == [agent]
+
+
+def test_only_agent_files_of_a_folder_count(tmp_path: Path) -> None:
+    agent = _agent(tmp_path / "a.toml")
+    _agent(tmp_path / "a.toml.bak")
+    _agent(tmp_path / "below/b.toml")
+
+    assert disk.agent_files_in(tmp_path) == [agent]
+    assert disk.agent_files_in(tmp_path / "missing") == []
+
+
+def test_a_file_is_read_as_utf8_with_or_without_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_bytes(b"\xef\xbb\xbfname = '\xc3\xa4'\r\n")
+
+    assert disk.read(path) == disk.Content("name = 'ä'\r\n")
+
+
+def test_what_holds_no_text_says_why(tmp_path: Path) -> None:
+    latin = tmp_path / "latin.toml"
+    latin.write_bytes(b"name = '\xe4'\n")
+    folder = tmp_path / "folder.toml"
+    folder.mkdir()
+
+    not_utf8 = disk.read(latin)
+    no_file = disk.read(folder)
+
+    assert not_utf8 is not None
+    assert not_utf8.fault == "the file is not UTF-8 (byte 9)"
+    assert no_file is not None
+    assert no_file.fault == "the file can't be read: Is a directory"
+    assert disk.read(tmp_path / "missing.toml") is None
+
+
+def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "huge.toml"
+    with path.open("wb") as file:
+        file.truncate(disk.MAX_BYTES + 1)
+
+    assert disk.read(path) == disk.Content("", "the file is larger than 32 MB")
+
+
+def test_stamps_tell_what_was_changed_and_what_has_gone(tmp_path: Path) -> None:
+    stays = _agent(tmp_path / "stays.toml")
+    changes = _agent(tmp_path / "changes.toml")
+    goes = _agent(tmp_path / "goes.toml")
+    before = disk.stamps([tmp_path, tmp_path / "missing"])
+
+    changes.write_text("something longer\n")
+    goes.unlink()
+    after = disk.stamps([tmp_path])
+
+    assert before[stays] == after[stays]
+    assert before[changes] != after[changes]
+    assert goes in before
+    assert goes not in after
+
+
+def test_the_user_folder_follows_the_environment(tmp_path: Path) -> None:
+    assert disk.user_folder({"XDG_CONFIG_HOME": str(tmp_path)}) == tmp_path / "axe" / "agents"
+    assert disk.user_folder({}) is None
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_file_says_so(tmp_path: Path) -> None:
+    path = _agent(tmp_path / "a.toml")
+    path.chmod(0)
+
+    content = disk.read(path)
+
+    assert content is not None
+    assert content.fault == "the file can't be read: Permission denied"

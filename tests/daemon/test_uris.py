@@ -1,0 +1,33 @@
+"""One file has one URI, however a client spells it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.daemon.uris import canonical, path_of, uri_of
+
+
+def test_a_path_and_its_uri_belong_together(tmp_path: Path) -> None:
+    path = tmp_path / "größe & 100%.toml"
+
+    assert path_of(uri_of(path)) == path
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "file:///work/my%20agents/a.toml",
+        "file:///work/my agents/a.toml",
+        "file:///work/my%20agents/%61.toml",
+        "file://localhost/work/my%20agents/a.toml",
+    ],
+)
+def test_spellings_of_one_file_are_one(spelling: str) -> None:
+    assert canonical(spelling) == "file:///work/my%20agents/a.toml"
+
+
+def test_what_is_no_file_has_no_path() -> None:
+    assert path_of("untitled:Untitled-1") is None
+    assert canonical("untitled:Untitled-1") == "untitled:Untitled-1"
