@@ -13,12 +13,12 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from itertools import accumulate
 from typing import Literal, NamedTuple
 
 PositionEncoding = Literal["utf-8", "utf-16", "utf-32"]
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE_FEED = re.compile(r"\n")
 
 
 class TextRange(NamedTuple):
@@ -99,11 +99,9 @@ def quoted(text: str) -> str:
 
 
 def _line_starts(text: str) -> list[int]:
-    if "\r" in text:
-        return [0, *(match.end() for match in _LINE_END.finditer(text))]
-    # Without CR the lengths of the lines add up to their starts, all of it in C.
-    lengths = map(len, text.split("\n"))
-    return [0, *accumulate(map((1).__add__, lengths))][:-1]
+    # To look for one character only is three times as fast, and most texts have no CR.
+    line_end = _LINE_END if "\r" in text else _LINE_FEED
+    return [0, *(match.end() for match in line_end.finditer(text))]
 
 
 def _units(text: str, encoding: PositionEncoding) -> int:

@@ -14,7 +14,7 @@ import tomli
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Value, ValueKind
 
-_DECIMAL = re.compile(r"[+-]?(?:0|[1-9]\d*)")
+_DECIMAL = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 
 
 def decode(text: str, value: Value) -> Any:
@@ -28,8 +28,8 @@ def decode(text: str, value: Value) -> Any:
     token = value.range.of(text)
     if value.kind is ValueKind.BOOLEAN:
         return token == "true"
-    if value.kind is ValueKind.INTEGER and _DECIMAL.fullmatch(token):
-        return _integer(token)
+    if _DECIMAL.fullmatch(token):
+        return _number(token)
     return _by_tomli(token)
 
 
@@ -55,9 +55,9 @@ def _quote(token: str) -> str:
     return token[:3] if token.startswith(('"""', "'''")) else token[:1]
 
 
-def _integer(token: str) -> int | None:
+def _number(token: str) -> int | float | None:
     try:
-        return int(token)
+        return float(token) if "." in token else int(token)
     except ValueError:  # Python refuses to convert thousands of digits.
         return None
 
