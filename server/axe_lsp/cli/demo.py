@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -87,20 +86,25 @@ def _parser() -> Parser:
 
 def _copy(folder: Path) -> None:
     try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            message = f"{quoted(str(folder))} exists and is not empty; name a new folder"
-            raise ConfigError(message)
-        _copy_example(folder)
+        occupied = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
     except OSError as error:
         raise ConfigError(f"failed to copy the example: {error}") from error
+    if occupied:
+        raise ConfigError(f"{quoted(str(folder))} exists and is not empty; name a new folder")
+    _copy_example(folder)
     print(f"The example is in {folder}. Now:\n  cd {folder}\n{TRY_IT}", end="")
 
 
 def _copy_example(folder: Path) -> None:
-    """Without what Python leaves behind when it installs a package."""
-    shutil.copytree(
-        EXAMPLE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
-    )
+    """As new files: an installed package may be read-only, and holds what Python compiled."""
+    try:
+        for source in EXAMPLE.rglob("*"):
+            if source.is_file() and source.suffix != ".pyc":
+                target = folder / source.relative_to(EXAMPLE)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(source.read_bytes())
+    except OSError as error:
+        raise ConfigError(f"failed to copy the example: {error}") from error
 
 
 def _show(pace: float) -> None:
