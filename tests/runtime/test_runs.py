@@ -579,3 +579,23 @@ async def test_a_bug_is_an_error_of_the_run_not_of_the_engine(
             await work.run("ko")
         assert (await work.run("ok")).content == "fine"
     assert work.of(AgentEnd)[0].status == "failed"
+
+
+async def test_ten_megabytes_in_a_line_are_no_trouble(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    text = "x" * 10_000_000
+    provider.script("m-o", Says(text), Says(text))
+    async with bench(provider, tmp_path, agent("o")) as work:
+        assert (await work.run("o")).content == text
+    async with bench(provider, tmp_path, agent("o"), streams=lambda _: True) as work:
+        assert (await work.run("o")).content == text
+
+
+async def test_lines_end_where_the_standard_says(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    """U+2028 and U+0085 may stand in the JSON of an event."""
+    provider.script("m-o", Says("one\u2028two \x85 three"))
+    async with bench(provider, tmp_path, agent("o"), streams=lambda _: True) as work:
+        assert (await work.run("o")).content == "one\u2028two \x85 three"

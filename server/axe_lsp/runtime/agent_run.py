@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -106,15 +107,7 @@ class AgentRun:
         definition = self._load()
         self._begin(self._order.model or definition.model)
         tree = self._tree
-        # Walking through a large workspace may take long, and must not hold up other runs.
-        prepared = await anyio.to_thread.run_sync(
-            prepare,
-            self._order,
-            definition,
-            tree.workspace,
-            tree.environment,
-            abandon_on_cancel=True,
-        )
+        prepared = await self._prepared(definition)
         self._report(prepared)
         tree.provider.check(prepared.model, prepared.prompt.folder)
         self._start_the_clock(prepared.timeout)
@@ -125,12 +118,21 @@ class AgentRun:
         await converse(self._conversation, self._surroundings(prepared))
         self._remember(prepared, self._conversation.last.content)
 
+    async def _prepared(self, definition: AgentDefinition) -> Prepared:
+        tree = self._tree
+        read = partial(prepare, self._order, definition, tree.workspace, tree.environment)
+        if not definition.files:
+            return read()
+        # Walking through a large workspace may take long, and must not hold up other runs.
+        return await anyio.to_thread.run_sync(read, abandon_on_cancel=True)
+
     def _load(self) -> AgentDefinition:
         try:
             return self._tree.resolve(self._order.ids.agent, self._order.base)
-        except ConfigError as error:
+        except Exception as error:
             self._begin(model="")
-            error.step = "failed to load agent"
+            if isinstance(error, ConfigError):
+                error.step = "failed to load agent"
             raise
 
     def _begin(self, model: str) -> None:

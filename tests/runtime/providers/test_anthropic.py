@@ -114,3 +114,17 @@ def test_an_answer_may_be_empty() -> None:
     only_call = {"content": [{"type": "tool_use", "id": "1", "name": "t"}]}
     assert anthropic.decode(only_call).content == ""
     assert anthropic.decode(only_call).tool_calls == (ToolCall("1", "t", {}),)
+
+
+def test_a_block_may_begin_with_text() -> None:
+    stream = anthropic.stream_decoder()
+    events = [
+        '{"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "a"}}',
+        '{"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "b"}}',
+        '{"type": "message_stop"}',
+    ]
+    heard = ""
+    for event in events:
+        stream.feed(f"data: {event}".encode())
+        heard += stream.feed(b"")
+    assert heard == stream.finish().content == "ab"

@@ -90,7 +90,8 @@ class AnthropicStream:
         self._events = SseParser()
         self._body: dict[str, Json] = {}
         self._blocks: dict[int, dict[str, Json]] = {}
-        self._inputs: dict[int, str] = {}
+        self._texts: dict[int, list[str]] = {}
+        self._inputs: dict[int, list[str]] = {}
         self._complete = False
 
     def feed(self, line: bytes) -> str:
@@ -102,9 +103,11 @@ class AnthropicStream:
         """The whole answer."""
         if not self._complete:
             raise WireError("the stream ended before the answer was complete")
-        for index, text in self._inputs.items():
-            if text:
-                self._blocks.setdefault(index, {})["input"] = parse_json(text)
+        for index, texts in self._texts.items():
+            self._blocks.setdefault(index, {"type": "text"})["text"] = "".join(texts)
+        for index, parts in self._inputs.items():
+            if any(parts):
+                self._blocks.setdefault(index, {})["input"] = parse_json("".join(parts))
         self._body["content"] = [self._blocks[index] for index in sorted(self._blocks)]
         return decode(self._body)
 
@@ -113,7 +116,9 @@ class AnthropicStream:
         if kind == "message_start":
             self._body.update(event["message"].table())
         elif kind == "content_block_start":
-            self._blocks[event["index"].integer()] = dict(event["content_block"].table())
+            block = event["content_block"]
+            self._blocks[event["index"].integer()] = dict(block.table())
+            return self._add_text(event["index"].integer(), block["text"].text())
         elif kind == "content_block_delta":
             return self._take_delta(event["index"].integer(), event["delta"])
         elif kind == "message_delta":
@@ -131,12 +136,12 @@ class AnthropicStream:
     def _take_delta(self, index: int, delta: Node) -> str:
         kind = delta["type"].text()
         if kind == "input_json_delta":
-            self._inputs[index] = self._inputs.get(index, "") + delta["partial_json"].text()
-        if kind != "text_delta":
-            return ""
-        block = self._blocks.setdefault(index, {"type": "text"})
-        text = delta["text"].text()
-        block["text"] = Node(block)["text"].text() + text
+            self._inputs.setdefault(index, []).append(delta["partial_json"].text())
+        return self._add_text(index, delta["text"].text()) if kind == "text_delta" else ""
+
+    def _add_text(self, index: int, text: str) -> str:
+        if text:
+            self._texts.setdefault(index, []).append(text)
         return text
 
 

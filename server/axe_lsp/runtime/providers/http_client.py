@@ -37,13 +37,15 @@ class HttpAnswer:
         They end at LF or CR LF only. httpx would also end them at U+2028 and others, which may
         stand in the JSON of an event.
         """
-        rest = b""
+        pending: list[bytes] = []
         async for chunk in self._response.aiter_bytes():
-            *whole, rest = (rest + chunk).split(b"\n")
-            for line in whole:
-                yield line.removesuffix(b"\r")
-        if rest:
-            yield rest
+            *ends, rest = chunk.split(b"\n")
+            for end in ends:
+                yield b"".join((*pending, end)).removesuffix(b"\r")
+                pending = []
+            pending.append(rest)
+        if any(pending):
+            yield b"".join(pending)
 
 
 class HttpClient:
