@@ -36,8 +36,7 @@ class LabServer(LanguageServer):
         set_up(self)
 
     async def release(self) -> None:
-        sys.stderr.write("released\n")
-        sys.stderr.flush()
+        print("released", file=sys.stderr, flush=True)
 
 
 def set_up(server: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import threading
 import time
@@ -77,6 +78,24 @@ def test_server_whose_output_is_closed_ends(start_lab: StartLab) -> None:
         process.stdin.write(framed(b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}'))
         process.stdin.flush()
         assert process.wait(20) == 1
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_streams_that_are_closed_from_the_start_are_explained(closed: str) -> None:
+    command = shlex.join(map(str, lab_command()))
+    done = subprocess.run(
+        f"exec {command} {closed}", shell=True, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "standard input or output is closed" in done.stderr
+
+
+def test_standard_error_may_be_closed() -> None:
+    command = shlex.join(map(str, lab_command()))
+    with RawClient.spawn(["sh", "-c", f"exec {command} 2>&-"]) as lab:
+        lab.initialize()
+        assert lab.request("test/echo", 1) == 1
+        assert lab.leave() == 0
 
 
 def test_messages_of_any_size_pass(lab: RawClient) -> None:

@@ -47,6 +47,7 @@ from axe_lsp.lsp.messages import (
     Request,
     Response,
     UnsendableError,
+    id_of,
     write_message,
 )
 from axe_lsp.lsp.tasks import Tasks
@@ -106,11 +107,11 @@ class Dispatcher(LanguageServerProtocol):
         if msg_id is None:
             msg_id = next(self._request_numbers)
         future: Future[Any] = Future()
+        self._send({"id": msg_id, **_call(method, params)})
         self._awaited[msg_id] = (method, future)
         future.add_done_callback(partial(self._forget_request, msg_id))
         if callback is not None:
             future.add_done_callback(partial(_call_back, method, callback))
-        self._send({"id": msg_id, **_call(method, params)})
         return future
 
     # --- Requests and notifications from the client
@@ -241,8 +242,8 @@ def _call(method: str, params: Any) -> JsonObject:
 
 
 def _cancelled_id(params: Any) -> set[MessageId]:
-    message_id = params.get("id") if isinstance(params, dict) else None
-    return {message_id} if isinstance(message_id, (int, str)) else set()
+    message_id = id_of(params) if isinstance(params, dict) else None
+    return set() if message_id is None else {message_id}
 
 
 def _call_back(method: str, callback: Callable[[Any], None], future: Future[Any]) -> None:

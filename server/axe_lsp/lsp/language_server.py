@@ -23,6 +23,8 @@ What a handler can count on:
   Anything else that it raises counts as a mistake of ours: -32603, and a traceback in the log.
 - `didOpen`, `didChange` and `didClose` are ordinary features. No text is kept: `server.workspace` of
   pygls doesn't exist, `axe_lsp.lsp.documents.Documents` does that work.
+- `shutdown`, `exit` and `workspace/executeCommand` are answered by the protocol: what a server has to
+  do when its client leaves belongs into `release`.
 - A result or params that are sent may be objects of lsprotocol, plain JSON, or one in the other.
 
 A server belongs to one connection (`axe_lsp.lsp.transports` makes one for each). What connections

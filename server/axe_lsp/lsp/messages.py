@@ -91,6 +91,12 @@ def write_message(message: JsonObject, default: Callable[[Any], Any]) -> bytes:
         raise UnsendableError(str(error)) from error
 
 
+def id_of(message: JsonObject) -> MessageId | None:
+    """The id in a message, or in the params of `$/cancelRequest`; `None` if it is no id."""
+    value = message.get("id")
+    return value if isinstance(value, (int, str)) and not isinstance(value, bool) else None
+
+
 def _dumps(message: JsonObject, default: Callable[[Any], Any], *, ensure_ascii: bool) -> str:
     return json.dumps(
         message,
@@ -107,17 +113,17 @@ def _classify(message: Any) -> Message:
     if not isinstance(message, dict):
         return Invalid(INVALID_REQUEST, "a message has to be a JSON object")
     if message.get("jsonrpc") != "2.0":
-        return Invalid(INVALID_REQUEST, '"jsonrpc" has to be "2.0"', _id_of(message))
+        return Invalid(INVALID_REQUEST, '"jsonrpc" has to be "2.0"', id_of(message))
     if "method" in message:
         return _classify_call(message)
     if "result" in message or "error" in message:
         # Also without a usable id: an error that answered an error would go back and forth forever.
-        return Response(_id_of(message), message.get("result"), message.get("error"))
-    return Invalid(INVALID_REQUEST, 'a message has to have a "method"', _id_of(message))
+        return Response(id_of(message), message.get("result"), message.get("error"))
+    return Invalid(INVALID_REQUEST, 'a message has to have a "method"', id_of(message))
 
 
 def _classify_call(message: JsonObject) -> Message:
-    method, params, message_id = message["method"], message.get("params"), _id_of(message)
+    method, params, message_id = message["method"], message.get("params"), id_of(message)
     if not isinstance(method, str):
         return Invalid(INVALID_REQUEST, '"method" has to be a string', message_id)
     if "id" not in message:
@@ -125,8 +131,3 @@ def _classify_call(message: JsonObject) -> Message:
     if message_id is None:
         return Invalid(INVALID_REQUEST, '"id" has to be an integer or a string')
     return Request(message_id, method, params)
-
-
-def _id_of(message: JsonObject) -> MessageId | None:
-    value = message.get("id")
-    return value if isinstance(value, (int, str)) and not isinstance(value, bool) else None

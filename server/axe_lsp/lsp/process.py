@@ -83,10 +83,13 @@ def _run_until_signal(main: Coroutine[Any, Any, int]) -> int:
 
 def _end(code: int) -> NoReturn:
     """Leave without waiting for threads and tasks that don't end (as `sys.exit` does)."""
+    # Nobody may be reading what is to be flushed.
+    end_soon(code)
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
-            stream.flush()
+            if stream is not None:
+                stream.flush()
     os._exit(code)
 
 

@@ -7,6 +7,7 @@ that a stray `print`, a C library or a child process can neither corrupt the out
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import select
@@ -32,12 +33,16 @@ def claim() -> tuple[int, int]:
     """Private descriptors of standard input and output.
 
     From then on descriptor 0 reads nothing, and 1 writes to standard error, as does `sys.stdout`.
+    Raises `OSError` if one of them was closed when the process began.
     """
+    # Not asked of the descriptors: anything may have been opened in the place of a closed one.
+    if sys.stdin is None or sys.stdout is None:
+        raise OSError(errno.EBADF, "standard input or output is closed")
     source, sink = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
+    nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
+    os.dup2(nothing if sys.stderr is None else 2, 1)
     os.close(nothing)
-    os.dup2(2, 1)
     sys.stdout.flush()
     sys.stdout = sys.stderr
     if sys.platform != "win32":

@@ -45,7 +45,12 @@ async def serve_stdio(make_server: MakeServer) -> int:
 
     Exit code 0 after `shutdown`, else 1: `exit` without it, end of input, death of the client.
     """
-    source, sink = stdio.claim()
+    try:
+        source, sink = stdio.claim()
+    except OSError as error:
+        raise CannotListenError(
+            "standard input or output is closed; an editor opens them, by hand use --tcp"
+        ) from error
     loop = asyncio.get_running_loop()
     server = make_server()
     # If the loop is stuck when the input ends, nobody else is left to end the process.
