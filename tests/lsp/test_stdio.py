@@ -19,6 +19,7 @@ from .conftest import lab_command
 StartLab = Callable[..., RawClient]
 
 
+@pytest.mark.req("001-C5")
 def test_nothing_strays_into_the_output_or_eats_the_input(lab: RawClient) -> None:
     number = lab.start_request("test/stray")
     assert lab.request("test/echo", 1) == 1
