@@ -275,6 +275,18 @@ def test_no_text_makes_it_raise_and_ranges_stay_inside_the_text(text: str) -> No
         assert 0 <= start <= end <= len(text)
 
 
+@given(st.lists(PIECES, max_size=12).map("".join), st.sampled_from(['"""', "'''"]))
+@example("a backslash \\q", '"""')
+@example("a backslash \\q", "'''")
+@example("a control character \x7f", '"""')
+@example('quotes at the end""', '"""')
+def test_whatever_a_prompt_holds_is_judged_as_tomli_judges_it(prompt: str, quotes: str) -> None:
+    text = f'name = "x"\nsystem_prompt = {quotes}\n{prompt}{quotes}\n[params]\ntemperature = 0.2\n'
+    parse = Parse(text)
+    assert (parse.problems == ()) == is_valid(text)
+    assert parse.values == (tomli.loads(text) if is_valid(text) else None)
+
+
 @given(st.lists(PIECES, max_size=30).map("".join))
 def test_tables_cover_the_text_without_gap_or_overlap(text: str) -> None:
     document, _ = parse_tree(text)

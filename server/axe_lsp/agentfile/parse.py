@@ -6,6 +6,7 @@ tomli is the judge: a text is TOML if tomli reads it, and means what tomli reads
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -18,21 +19,56 @@ from axe_lsp.agentfile.tree import Document, Entry, Key, Table, Value, ValueKind
 
 
 class Parse:
-    """The syntax of one text. `values` is None when the text is not TOML."""
+    """The syntax of one text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.document: Document
         self.document, found = parse_tree(text)
-        self.values, verdict = _judge(text)
         self.problems: tuple[SyntaxProblem, ...] = ()
+        verdict = _verdict(text, self.document, found)
         if verdict is not None:
             self.problems = found or (_explain(text, self.document, verdict),)
+
+    @cached_property
+    def values(self) -> Mapping[str, Any] | None:
+        """What the text says; None when it is not TOML."""
+        return _judge(self.text)[0]
 
     @cached_property
     def lines(self) -> LineIndex:
         """The lines of the text."""
         return LineIndex(self.text)
+
+
+def _verdict(
+    text: str, document: Document, found: tuple[SyntaxProblem, ...]
+) -> tomli.TOMLDecodeError | None:
+    """Why the text is not TOML, if it isn't."""
+    if not found and _judge(_without_prose(text, document))[1] is None:
+        return None
+    return _judge(text)[1]
+
+
+_PROSE = re.compile(r"[^\\\x00-\x08\x0b-\x1f\x7f]*")
+
+
+def _without_prose(text: str, document: Document) -> str:
+    """The text with empty prompts, which is valid exactly if the text is.
+
+    Only strings are emptied that hold nothing but what may stand in any string. A long prompt is
+    most of its file, and would be most of what a keystroke costs.
+    """
+    pieces: list[str] = []
+    position = 0
+    for entry in (entry for table in document.tables for entry in table.entries):
+        if entry.value is None or not text.startswith(('"""', "'''"), entry.value.range.start):
+            continue
+        start, end = entry.value.range.start + 3, entry.value.range.end - 3
+        if _PROSE.fullmatch(text, start, end):
+            pieces.append(text[position:start])
+            position = end
+    return "".join([*pieces, text[position:]])
 
 
 def _judge(text: str) -> tuple[Mapping[str, Any] | None, tomli.TOMLDecodeError | None]:

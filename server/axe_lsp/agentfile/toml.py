@@ -50,8 +50,14 @@ _LINE_END = re.compile(r"[ \t]*(#[^\r\n]*)?(?=[\r\n]|\Z)")
 _KEY_PART = re.compile(r"[A-Za-z0-9_-]+|\"[^\"\\\r\n]*(?:\\.[^\"\\\r\n]*)*\"|'[^'\r\n]*'")
 _BASIC_STRING = re.compile(r'"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*("?)')
 _LITERAL_STRING = re.compile(r"'[^'\r\n]*('?)")
-_ESCAPE_OR_END = re.compile(r'\\|"""')
 
+# The common statement: a bare key and a short value, with nothing but a comment behind it.
+_PLAIN_ENTRY = re.compile(
+    r"([A-Za-z0-9_-]+)[ \t]*=[ \t]*"
+    r"(?:(?P<STRING>\"[^\"\\\r\n]*\")|(?P<BOOLEAN>true|false)"
+    r"|(?P<INTEGER>[0-9]+)|(?P<FLOAT>[0-9]+\.[0-9]+))"
+    r"(?=[ \t]*(?:[#\r\n]|\Z))"
+)
 # The common element of a long array: a plain string with its comma, or before the end.
 _PLAIN_ITEM = re.compile(r"[ \t\r\n]*(\"[^\"\\\r\n]+\"|'[^'\r\n]+')[ \t\r\n]*(?:,|(?=\]))")
 _BARE_VALUE = re.compile(r"[^\s,\]}\[{#=\"']+")
@@ -114,7 +120,7 @@ class _Parser:
     def _entries(self) -> tuple[Entry, ...]:
         entries: list[Entry] = []
         while self._next_statement() and self.text[self.pos] != "[":
-            entries.append(self._entry())
+            entries.append(self._plain_entry() or self._entry())
             self._finish_line()
         return tuple(entries)
 
@@ -155,6 +161,17 @@ class _Parser:
             )
         whole = TextRange(start, self.pos)
         return Table(whole, key, whole, is_array, complete=not self._broken, entries=())
+
+    def _plain_entry(self) -> Entry | None:
+        """What `_entry` would make of a common statement, in a fifth of the time."""
+        match = _PLAIN_ENTRY.match(self.text, self.pos)
+        if match is None:
+            return None
+        kind = match.lastgroup or "INVALID"
+        name, value = TextRange(*match.span(1)), TextRange(*match.span(kind))
+        self.pos = value.end
+        key = Key(name, (KeyPart(name, match.group(1)),))
+        return Entry(TextRange(name.start, value.end), key, Value(value, ValueKind[kind]))
 
     def _entry(self) -> Entry:
         """One `key = value`, of a table or of an inline table."""
@@ -249,30 +266,31 @@ class _Parser:
 
     def _end_of_multi_line(self, start: int, quotes: str) -> int | None:
         """Behind the closing quotes. Up to two quotes before them belong to the string."""
-        position = start
-        while True:
-            if quotes == '"""':
-                match = _ESCAPE_OR_END.search(self.text, position)
-                if match is None:
-                    return None
-                if match.group() == "\\":
-                    position = match.end() + 1
-                    continue
-                found = match.start()
-            else:
-                found = self.text.find(quotes, position)
-                if found < 0:
-                    return None
-            if self._looks_like_opening(start, found):
-                return None
-            end = found + 3
-            while end < found + 5 and self.text.startswith(quotes[0], end):
-                end += 1
-            return end
+        found = self._closing_quotes(start, quotes)
+        if found < 0 or self._looks_like_opening(start, found):
+            return None
+        end = found + 3
+        while end < found + 5 and self.text.startswith(quotes[0], end):
+            end += 1
+        return end
+
+    def _closing_quotes(self, start: int, quotes: str) -> int:
+        """The first quotes that are not escaped; -1 if there are none."""
+        found = self.text.find(quotes, start)
+        if quotes == "'''":
+            return found
+        escape = self.text.find("\\", start, found)
+        while 0 <= escape < found:
+            behind = escape + 2
+            if behind > found:
+                found = self.text.find(quotes, behind)
+            escape = self.text.find("\\", behind, found)
+        return found
 
     def _looks_like_opening(self, start: int, found: int) -> bool:
         """Whether the quotes at `found` follow `key = ` on their line, as an opening would."""
-        line = max(self.text.rfind("\n", start, found), self.text.rfind("\r", start, found)) + 1
+        line_feed = self.text.rfind("\n", start, found)
+        line = max(line_feed, self.text.rfind("\r", max(start, line_feed), found)) + 1
         if line == 0 or not _KEY_BEFORE_QUOTES.fullmatch(self.text, line, found):
             return False
         self.doubtful_ends.append(found)
