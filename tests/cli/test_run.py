@@ -92,6 +92,16 @@ def test_verbose_tells_on_standard_error_what_is_going_on(
     assert lines[14:] == ["Tokens:   20 input, 10 output (cumulative)", "Stop:     stop"]
 
 
+@pytest.mark.req("001-7.5")
+def test_verbose_tells_why_a_child_failed(home: Home, provider: ScriptedProvider) -> None:
+    home.add(TEAM)
+    provider.script("m-parent", Says(calls=[calls_agent("helper", "t")]), Says("coped"))
+    provider.script("m-helper", Refuses(500, "boom"))
+    code, out, err = home.call("run", "parent", "-v")
+    assert (code, out) == (0, "coped")
+    assert '[sub-agent] "helper" failed: server: boom\n' in err
+
+
 def test_verbose_tells_about_memory_and_of_failures(home: Home, provider: ScriptedProvider) -> None:
     home.add(agent("solo", memory={"enabled": True}))
     provider.script("m-solo", Says("fine"), Refuses(500, "boom"))

@@ -78,7 +78,7 @@ def outline(event: Json) -> str:
 # -- what a client sees
 
 
-@pytest.mark.req("001-11.1", "001-11.3", "000-8", "000-18")
+@pytest.mark.req("001-11.1", "001-11.3", "000-8")
 def test_a_turn_arrives_while_a_child_is_still_working(
     project: Project, provider: ScriptedProvider
 ) -> None:
@@ -102,6 +102,7 @@ def test_a_turn_arrives_while_a_child_is_still_working(
         assert (result["turns"], result["toolCalls"]) == (2, 2)
 
 
+@pytest.mark.req("002-12")
 def test_events_have_their_ids_a_gapless_order_and_come_before_the_answer(
     project: Project, provider: ScriptedProvider
 ) -> None:
@@ -411,6 +412,7 @@ def test_a_provider_that_fails_is_named_and_the_session_goes_on(
         assert editor.client.request("axe/run", {"agent": "left"})["content"] == "better"
 
 
+@pytest.mark.req("002-9", "002-11")
 def test_a_provider_that_never_answers_times_out(
     project: Project, provider: ScriptedProvider
 ) -> None:

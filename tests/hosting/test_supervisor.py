@@ -69,6 +69,7 @@ async def test_a_run_is_told_in_order_and_then_answered(
         assert sorted(ends(at, run)[:2]) == [("left", "completed"), ("right", "completed")]
 
 
+@pytest.mark.req("002-21")
 async def test_a_killed_host_ends_its_runs_and_the_next_run_gets_a_new_one(
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:

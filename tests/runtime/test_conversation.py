@@ -26,7 +26,7 @@ def test_an_answer_without_calls_ends_the_conversation() -> None:
     assert conversation.turns == 1
 
 
-@pytest.mark.req("001-8.1", "001-5.6b", "001-5.1d", "001-1.9")
+@pytest.mark.req("001-8.1", "001-5.1d", "001-1.9", "004-15")
 def test_calls_and_their_results_become_two_messages() -> None:
     conversation = with_tools()
     answer = Response("thinking", tool_calls=(CALL,), stop_reason="max_tokens")

@@ -62,7 +62,18 @@ async def refusal_of(arguments: dict[str, object], **place: int) -> str:
 
 
 @pytest.mark.req(
-    "001-6.1", "001-6.2", "001-6.3", "001-6.4", "000-10", "000-11", "001-DD3", "001-T2", "001-N8"
+    "001-6.1",
+    "001-6.2",
+    "001-6.3",
+    "001-6.4",
+    "000-10",
+    "000-11",
+    "001-DD3",
+    "001-T2",
+    "001-N8",
+    "000-12",
+    "000-13",
+    "000-14",
 )
 def test_the_tool_names_the_agents_that_may_be_called() -> None:
     tool = call_agent_tool(["helper", "runner"])
@@ -184,6 +195,7 @@ def test_context_is_passed_on_as_it_is_or_not_at_all(context: str, message: str)
     assert user_message("t", context) == message
 
 
+@pytest.mark.req("003-1", "003-25")
 async def test_without_pass_context_there_is_none_to_pass() -> None:
     assert "context" not in call_agent_tool(["a"], pass_context=False).parameters
     starter = Starter()
@@ -193,7 +205,16 @@ async def test_without_pass_context_there_is_none_to_pass() -> None:
 
 
 @pytest.mark.req(
-    "001-13.1", "001-13.3", "001-7.1", "001-7.4", "000-26", "000-27", "001-N7", "001-T2"
+    "001-13.1",
+    "001-13.3",
+    "001-7.1",
+    "001-7.4",
+    "000-26",
+    "000-27",
+    "001-N7",
+    "001-T2",
+    "000-29",
+    "003-7",
 )
 async def test_a_failure_is_a_text_for_the_model() -> None:
     starter = Starter(ProviderError("server", "boom"))

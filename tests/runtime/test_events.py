@@ -39,7 +39,9 @@ def story(events: list[Event]) -> list[str]:
     return [f"{type(event).__name__} {event.run.agent}" for event in events]
 
 
-@pytest.mark.req("001-9.4", "001-10.1", "002-16", "003-4", "003-5")
+@pytest.mark.req(
+    "001-9.4", "001-10.1", "002-16", "003-4", "003-5", "000-30", "002-1", "002-5", "002-24", "003-6"
+)
 async def test_the_story_of_a_delegation(provider: ScriptedProvider, tmp_path: Path) -> None:
     call = calls_agent("helper", "do it", "ctx", call_id="c1")
     provider.script("m-p", Says("On it.", [call], usage=(1, 2)), Says("Final"))

@@ -92,6 +92,7 @@ async def test_a_success_is_remembered_and_told_the_next_time(
     )
 
 
+@pytest.mark.req("002-18")
 async def test_a_failure_is_not_remembered(provider: ScriptedProvider, tmp_path: Path) -> None:
     provider.script("m-p", Says(calls=[calls_agent("c", "t")]), Refuses(500))
     provider.script("m-c", Says("fine"))

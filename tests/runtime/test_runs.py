@@ -71,6 +71,11 @@ async def test_an_agent_without_sub_agents_asks_once(
     "000-2",
     "000-8",
     "002-2",
+    "001-5.6b",
+    "000-3",
+    "002-15",
+    "002-22",
+    "003-29",
 )
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_a_delegated_task_comes_back_as_text(
@@ -96,7 +101,20 @@ async def test_a_delegated_task_comes_back_as_text(
     assert (result.input_tokens, result.output_tokens) == (4, 6)
 
 
-@pytest.mark.req("001-DD4", "000-15", "000-16", "003-10", "003-11", "001-7.3.8", "001-7.3.12")
+@pytest.mark.req(
+    "001-DD4",
+    "000-15",
+    "000-16",
+    "003-10",
+    "003-11",
+    "001-7.3.8",
+    "001-7.3.12",
+    "000-5",
+    "002-4",
+    "002-17",
+    "003-12",
+    "003-28",
+)
 async def test_a_child_gets_its_own_configuration_and_nothing_else(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -135,7 +153,7 @@ async def test_a_child_gets_its_own_configuration_and_nothing_else(
     assert (child["temperature"], child["max_tokens"]) == (0.1, 22)
 
 
-@pytest.mark.req("001-DD4")
+@pytest.mark.req("001-DD4", "002-14")
 async def test_a_child_without_workdir_works_in_the_workspace(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -149,7 +167,19 @@ async def test_a_child_without_workdir_works_in_the_workspace(
     assert "in the workspace" in str(provider.asked("m-helper")[0].body)
 
 
-@pytest.mark.req("001-11.1", "001-11.3", "001-5.5b", "001-T2", "000-21", "000-25", "002-20")
+@pytest.mark.req(
+    "001-11.1",
+    "001-11.3",
+    "001-5.5b",
+    "001-T2",
+    "000-21",
+    "000-25",
+    "002-20",
+    "002-27",
+    "002-29",
+    "003-24",
+    "004-24",
+)
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_several_calls_run_at_the_same_time_and_keep_their_order(
     provider: ScriptedProvider, tmp_path: Path, dialect: str
@@ -198,7 +228,18 @@ async def test_without_parallel_the_second_call_starts_after_the_first(
     assert provider.max_in_flight == 1
 
 
-@pytest.mark.req("001-C9", "001-7.3.14", "001-8.2", "001-11.1", "001-N3", "001-N4", "001-5.2b")
+@pytest.mark.req(
+    "001-C9",
+    "001-7.3.14",
+    "001-8.2",
+    "001-11.1",
+    "001-N3",
+    "001-N4",
+    "001-5.2b",
+    "002-6",
+    "002-7",
+    "002-23",
+)
 async def test_a_child_delegates_as_its_own_file_says(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -246,7 +287,7 @@ async def test_max_concurrent_limits_the_children_at_work(
     assert provider.max_in_flight == 2
 
 
-@pytest.mark.req("001-11.4", "001-5.5d", "001-13.1", "000-27", "000-28", "001-T2")
+@pytest.mark.req("001-11.4", "001-5.5d", "001-13.1", "000-27", "000-28", "001-T2", "001-13.4")
 async def test_one_failure_cancels_no_sibling(provider: ScriptedProvider, tmp_path: Path) -> None:
     slow = Hold()
     provider.script(
@@ -268,9 +309,7 @@ async def test_one_failure_cancels_no_sibling(provider: ScriptedProvider, tmp_pa
     ]
 
 
-@pytest.mark.req(
-    "001-13.2", "001-13.4", "001-5.5e", "001-7.3.10", "001-5.7b", "001-5.7c", "001-7.3.7"
-)
+@pytest.mark.req("001-13.2", "001-7.3.10", "001-5.7b", "001-5.7c", "001-7.3.7")
 @pytest.mark.parametrize(
     ("child", "inner"),
     [
@@ -309,7 +348,17 @@ async def test_an_unknown_tool_is_an_error_for_the_model(
     assert result.tool_calls == 1
 
 
-@pytest.mark.req("001-10.1", "001-10.3", "001-9.3", "001-5.2e", "000-20", "000-23", "001-10.4")
+@pytest.mark.req(
+    "001-10.1",
+    "001-10.3",
+    "001-9.3",
+    "001-5.2e",
+    "000-20",
+    "000-23",
+    "001-10.4",
+    "001-5.2f",
+    "002-30",
+)
 @pytest.mark.parametrize(("max_depth", "runs"), [(0, 4), (1, 2), (2, 3), (5, 6)])
 async def test_the_roots_depth_limit_governs_the_tree(
     provider: ScriptedProvider, tmp_path: Path, max_depth: int, runs: int
@@ -328,7 +377,7 @@ async def test_the_roots_depth_limit_governs_the_tree(
     assert len(provider.requests) == runs + runs - 1
 
 
-@pytest.mark.req("001-5.6d")
+@pytest.mark.req("001-5.6d", "002-28")
 async def test_calls_may_be_other_ones_in_every_turn(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -519,6 +568,7 @@ async def test_a_key_that_the_provider_repeats_is_not_shown(
     assert "key-openai" not in repr(work.events)
 
 
+@pytest.mark.req("001-7.3.9")
 async def test_keys_go_to_their_own_provider(provider: ScriptedProvider, tmp_path: Path) -> None:
     provider.script("m-p", Says(calls=[calls_agent("o", "1"), calls_agent("l", "2")]), Says("F"))
     provider.script("m-o", Says("r"))
@@ -555,7 +605,6 @@ async def test_a_number_that_json_does_not_have_is_a_clear_error(
             await work.run("o")
 
 
-@pytest.mark.req("001-5.6f")
 async def test_an_unknown_agent_is_a_configuration_error(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:

@@ -26,7 +26,7 @@ def result_of(body: dict[str, list[dict[str, str]]]) -> str:
     return body["messages"][-1]["content"]
 
 
-@pytest.mark.req("001-5.6f", "001-12.2", "001-5.2j")
+@pytest.mark.req("001-5.6f")
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_a_run_ends_when_its_time_is_over(
     provider: ScriptedProvider, tmp_path: Path, dialect: str
@@ -61,7 +61,7 @@ async def test_no_time_at_all_is_over_at_once(provider: ScriptedProvider, tmp_pa
     assert provider.requests == []
 
 
-@pytest.mark.req("001-12.1", "001-12.3", "001-5.7f", "000-22", "001-T2")
+@pytest.mark.req("001-12.1", "001-12.3", "001-5.7f", "000-22", "001-T2", "002-2")
 async def test_a_childs_time_is_limited_by_the_agent_that_calls_it(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -102,7 +102,7 @@ async def test_a_childs_timeout_is_its_own(provider: ScriptedProvider, tmp_path:
     assert results == ["mid coped", "fine"]
 
 
-@pytest.mark.req("001-12.1", "001-12.2")
+@pytest.mark.req("001-12.1")
 async def test_a_childs_time_ends_with_its_parents(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -122,6 +122,21 @@ async def test_a_childs_time_ends_with_its_parents(
     assert '"mid" failed - timeout after 1s' in result_of(provider.asked("m-p")[1].body)
     ends = {end.run.agent: end.status for end in work.of(AgentEnd)}
     assert ends == {"slow": "timeout", "mid": "timeout", "p": "completed"}
+
+
+@pytest.mark.req("001-12.2", "001-5.2j", "001-5.6f")
+async def test_a_child_without_a_limit_shares_the_time_of_its_parent(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    hold = Hold()
+    provider.script("m-p", Says(calls=[calls_agent("c", "t")]))
+    provider.script("m-c", Answer(Says("late"), hold=hold))
+    async with bench(provider, tmp_path, agent("p", sub_agents=["c"]) | agent("c")) as work:
+        with pytest.raises(RunTimeoutError, match="timeout after 1s"):
+            await work.run("p", timeout=1)
+        await hold.hung_up()
+    ends = {end.run.agent: end.status for end in work.of(AgentEnd)}
+    assert ends == {"c": "timeout", "p": "timeout"}
 
 
 @pytest.mark.req("001-5.5f", "001-11.2")
