@@ -117,6 +117,40 @@ async def test_further_folders_come_with_the_settings_and_go_with_them(tmp_path:
         assert _names(daemon) == {"one"}
 
 
+async def test_settings_that_come_before_the_roots_are_relative_to_them(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    far = uri_of(_write(root / "more/far.toml"))
+
+    async with _daemon(tmp_path) as daemon:
+        daemon.configure(Settings(agent_paths=("more",)))
+        daemon.add_roots([root])
+        await daemon.settled()
+
+        assert daemon.snapshot.names["far"] == (far,)
+
+
+async def test_nothing_is_complete_before_the_last_folder_has_been_read(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    _write(root / "axe/agents/one.toml")
+    _write(root / "more/two.toml")
+    daemon = Daemon({"XDG_CONFIG_HOME": str(tmp_path / "home")})
+    known_when_complete: list[set[str]] = []
+    daemon.listen(
+        lambda update: (
+            known_when_complete.append(_names(daemon)) if update.snapshot.complete else None
+        )
+    )
+
+    daemon.configure(Settings(agent_paths=(str(tmp_path / "elsewhere"),)))
+    await daemon.settled()
+    daemon.add_roots([root])
+    daemon.configure(Settings(agent_paths=("more",)))
+    await daemon.settled()
+    await daemon.close()
+
+    assert known_when_complete == [{"one", "two"}]
+
+
 async def test_what_a_client_says_about_the_disk_is_looked_up(tmp_path: Path) -> None:
     root = tmp_path / "project"
     old = _write(root / "axe/agents/old.toml")

@@ -124,6 +124,26 @@ def test_problems_of_files_that_nobody_has_open_are_reported(project: Project) -
         assert editor.problems("parent", 0) == []
 
 
+def test_problems_of_a_file_that_nobody_has_open_go_when_it_is_deleted(project: Project) -> None:
+    path = project.write("parent", THREE_MISTAKES)
+    with project.editor() as editor:
+        editor.problems("parent", 4)
+        path.unlink()
+        editor.changed_on_disk(path)
+        assert editor.problems("parent", 0) == []
+
+
+def test_problems_of_a_folder_go_when_the_folder_does(project: Project) -> None:
+    project.write("parent", THREE_MISTAKES)
+    folder = {"uri": project.root.as_uri(), "name": "project"}
+    with project.editor() as editor:
+        editor.problems("parent", 4)
+        editor.client.notify(
+            "workspace/didChangeWorkspaceFolders", {"event": {"added": [], "removed": [folder]}}
+        )
+        assert editor.problems("parent", 0) == []
+
+
 def test_agents_of_the_user_count_but_are_not_reported_unasked(project: Project) -> None:
     (project.user_agents / "lint.toml").write_text('name = "lint"\nmodel = 5\n')
     with project.editor() as editor:
@@ -181,11 +201,15 @@ def test_settings_change_severities_and_add_folders(project: Project) -> None:
     (extra / "far.toml").write_text(CHILD)
     settings = {"diagnostics": {"unknown-key": "off"}, "agentPaths": ["more"]}
     with project.editor(initializationOptions=settings) as editor:
-        editor.open("parent", HEAD + 'sub_agents = ["far"]\nzzz = 1\n')
-        assert editor.problems("parent", 0) == []
+        editor.open("parent", HEAD + 'sub_agents = ["far", "none"]\nzzz = 1\n')
+        assert editor.problems("parent", 1) == ['unknown-agent "none"']
         change = {"settings": {"axe": {"diagnostics": {"unknown-key": "error"}}}}
         editor.client.notify("workspace/didChangeConfiguration", change)
-        assert editor.problems("parent", 2) == ['unknown-agent "far"', "unknown-key zzz"]
+        assert editor.problems("parent", 3) == [
+            'unknown-agent "far"',
+            'unknown-agent "none"',
+            "unknown-key zzz",
+        ]
 
 
 def test_settings_are_asked_for_and_wrong_ones_explained(project: Project) -> None:

@@ -145,9 +145,7 @@ class Editor:
         return self._shown(name, found)
 
     def _shown(self, name: str, params: Json) -> list[str]:
-        text = (
-            self.texts[name] if name in self.texts else self.project.path(name).read_text("utf-8")
-        )
+        text = self._text(name)
         index = LineIndex(text)
 
         def offset(position: Json) -> int:
@@ -157,6 +155,12 @@ class Editor:
             f"{each['code']} " + text[offset(each["range"]["start"]) : offset(each["range"]["end"])]
             for each in params["diagnostics"]
         ]
+
+    def _text(self, name: str) -> str:
+        """What the editor has, else what lies on the disk, if anything does."""
+        path = self.project.path(name)
+        on_disk = path.read_text("utf-8") if path.exists() else ""
+        return self.texts.get(name, on_disk)
 
     def range(self, name: str, start: int, end: int) -> Json:
         index = LineIndex(self.texts[name])

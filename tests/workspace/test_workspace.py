@@ -84,7 +84,7 @@ def test_an_agent_that_appears_or_goes_affects_those_that_name_it() -> None:
     parent, child = f"{FOLDER}/a.toml", f"{FOLDER}/b.toml"
     workspace.apply([Change(parent, agent(["b"]))], complete=True)
     assert workspace.apply([Change(child, agent([]))]).affected == {parent, child}
-    assert workspace.apply([Change(child, None)]).affected == {parent}
+    assert workspace.apply([Change(child, None)]).affected == {parent, child}
 
 
 def test_typing_in_a_prompt_affects_nobody_else() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from axe_lsp.agentfile.text import LineIndex
@@ -40,6 +41,8 @@ class Daemon:
         self._indexer = Indexer(self._take)
         self._listeners: list[Listener] = []
         self._watcher: asyncio.Task[None] | None = None
+        self._ready = False
+        self._scans = 0
 
     @property
     def snapshot(self) -> Snapshot:
@@ -84,11 +87,15 @@ class Daemon:
         """Look for agents below further folders."""
         new = [root for root in roots if root not in self.roots]
         self.roots = (*self.roots, *new)
-        self._scan(new)
+        self._ready = True
+        if not self._start_over():
+            self._scan(new)
 
     def remove_roots(self, roots: Sequence[Path]) -> None:
         """Forget the agents below folders that have left the workspace."""
         self.roots = tuple(root for root in self.roots if root not in roots)
+        if self._start_over():
+            return
         gone = [folder for folder in self._folders if not self._is_below(folder, self.roots)]
         for folder in gone:
             del self._folders[folder]
@@ -99,18 +106,8 @@ class Daemon:
 
     def configure(self, settings: Settings) -> None:
         """Put settings in force."""
-        old, self.settings = self.settings, settings
-        if old.agent_paths == settings.agent_paths:
-            return
-        buffers = {
-            uri: file.open.parse.text
-            for uri, file in self.snapshot.buffers.items()
-            if file.open is not None
-        }
-        self._workspace = Workspace(self._places())
-        self._folders.clear()
-        self._apply([Change(uri, text, in_buffer=True) for uri, text in buffers.items()])
-        self._scan(self.roots)
+        self.settings = settings
+        self._start_over()
 
     def changed_on_disk(self, uris: Iterable[str]) -> None:
         """Files, or whole folders of agents, have changed, appeared or gone."""
@@ -160,12 +157,32 @@ class Daemon:
         self._folders[path.parent] = None
         return is_new
 
+    def _start_over(self) -> bool:
+        """Build everything anew if other folders count than before; whether that was so."""
+        places = self._places()
+        if places == self.snapshot.places:
+            return False
+        buffers = {
+            uri: file.open.parse.text
+            for uri, file in self.snapshot.buffers.items()
+            if file.open is not None
+        }
+        self._workspace = Workspace(places)
+        self._folders.clear()
+        self._apply([Change(uri, text, in_buffer=True) for uri, text in buffers.items()])
+        if self._ready:
+            self._scan(self.roots)
+        return True
+
     def _scan(self, roots: Sequence[Path]) -> None:
         folders = (*self._extra_folders(), *([self.user_folder] if self.user_folder else []))
-        self._indexer.read(_files_below(roots, folders), done=self._complete)
+        self._scans += 1
+        done = partial(self._scanned, self._scans)
+        self._indexer.read(_files_below(roots, folders), done)
 
-    def _complete(self) -> None:
-        if not self.snapshot.complete:
+    def _scanned(self, number: int) -> None:
+        """The last scan that was asked for makes the snapshot complete."""
+        if number == self._scans and not self.snapshot.complete:
             self._apply([], complete=True)
 
     def _watched(self) -> tuple[Path, ...]:

@@ -65,6 +65,11 @@ class Publisher:
             self._is_flushing = True
             self._server.start(self._flush(), name="publishing diagnostics")
 
+    def publish_all(self) -> None:
+        """Look at all files again, those that are no longer known included, soon."""
+        known = (file.uri for file in self._daemon.snapshot.files())
+        self.publish_later({**self._sent, **dict.fromkeys(known)})
+
     async def _flush(self) -> None:
         try:
             await asyncio.sleep(PAUSE)

@@ -102,13 +102,14 @@ class AxeServer(LanguageServer):
             self.notify(types.WINDOW_SHOW_MESSAGE, message)
         if settings != self.daemon.settings:
             self.daemon.configure(settings)
-            self.publisher.publish_later(file.uri for file in self.daemon.snapshot.files())
+            self.publisher.publish_all()
 
     def _did_change_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
         removed = (path_of(canonical(each.uri)) for each in params.event.removed)
         self.daemon.remove_roots([root for root in removed if root is not None])
         added = (path_of(canonical(each.uri)) for each in params.event.added)
         self.daemon.add_roots(root for root in added if root is not None)
+        self.publisher.publish_all()
 
     # -- documents
 

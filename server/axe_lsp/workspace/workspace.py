@@ -27,7 +27,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """A new snapshot, and the URIs of the files about which it may say something new."""
+    """A new snapshot, and the URIs of the files about which it may say something new.
+
+    Files that have gone are among them: there is nothing to say about them any more.
+    """
 
     snapshot: Snapshot
     affected: frozenset[str]
@@ -151,18 +154,17 @@ def _listed(file: AgentFile | None) -> frozenset[str]:
 
 
 def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) -> frozenset[str]:
+    affected = {each.uri for each in touched}
     if before.complete != after.complete:
-        return frozenset(file.uri for file in after.files())
+        return frozenset(affected.union(file.uri for file in after.files()))
     if not after.complete:
-        return frozenset(each.uri for each in touched if each.new is not None)
-    affected: set[str] = set()
+        return frozenset(affected)
     for each in touched:
-        affected.add(each.uri)
         if each.appears_or_goes:
             affected |= after.callers.get(before.places.locate(each.uri).stem, frozenset())
         if each.appears_or_goes or each.calls_others:
             affected |= _on_cycles(before, each) | _on_cycles(after, each)
-    return frozenset(uri for uri in affected if after.file(uri) is not None)
+    return frozenset(affected)
 
 
 def _on_cycles(snapshot: Snapshot, touched: _Touched) -> set[str]:
