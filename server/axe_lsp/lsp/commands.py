@@ -1,6 +1,7 @@
 """The same actions as `workspace/executeCommand`, for clients that know only LSP.
 
-A run is told through `$/progress` and `window/logMessage`, and its answer shown as a message.
+A run is told through `$/progress` and `window/logMessage`, and its answer shown as a message. What
+makes runs is imported with the first of them, as in `axe_lsp.lsp.run_requests`.
 """
 
 from __future__ import annotations
@@ -10,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from axe_lsp.hosting.jsonable import Json
-from axe_lsp.lsp import run_reports, run_requests
 from axe_lsp.lsp.language_server import RequestFailed
+from axe_lsp.lsp.messages import JsonObject
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
@@ -22,20 +22,26 @@ def register(server: AxeServer) -> None:
     """Offer the commands to the client of `server`. Each takes the params of its request."""
 
     @server.command("axe.run")
-    def on_run(params: Any = None) -> Coroutine[Any, Any, Json]:
+    def on_run(params: Any = None) -> Coroutine[Any, Any, JsonObject]:
+        from axe_lsp.lsp import run_reports, running  # noqa: PLC0415 - see above
+
         log = run_reports.log_messages(server)
-        return _shown(server, run_requests.run(server, params, log))
+        return _shown(server, running.run(server, params, log))
 
     @server.command("axe.preview")
-    def on_preview(params: Any = None) -> Coroutine[Any, Any, Json]:
-        return run_requests.preview(server, params)
+    def on_preview(params: Any = None) -> Coroutine[Any, Any, JsonObject]:
+        from axe_lsp.lsp import running  # noqa: PLC0415 - see above
+
+        return running.preview(server, params)
 
     @server.command("axe.stop")
-    def on_stop(params: Any = None) -> Json:
-        return run_requests.stop(server, params)
+    def on_stop(params: Any = None) -> JsonObject:
+        from axe_lsp.lsp import running  # noqa: PLC0415 - see above
+
+        return running.stop(server, params)
 
 
-async def _shown(server: AxeServer, running: Coroutine[Any, Any, Json]) -> Json:
+async def _shown(server: AxeServer, running: Coroutine[Any, Any, JsonObject]) -> JsonObject:
     """The result of a run, which most such clients would throw away, in front of the user."""
     try:
         result = await running
