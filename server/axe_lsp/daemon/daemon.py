@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -16,11 +15,15 @@ from axe_lsp.daemon.watch import watch
 from axe_lsp.hosting.supervisor import Runs
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.settings import Settings
+from axe_lsp.tasks import Tasks
 from axe_lsp.workspace.places import Places, Scope
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Update, Workspace
 
 Listener = Callable[[Update], None]
+
+_LAST_SECONDS = 1.0
+"""For reading from a slow disk, when everything ends."""
 
 
 class Daemon:
@@ -38,9 +41,10 @@ class Daemon:
         self.user_folder = disk.user_folder(self.environment)
         self._workspace = Workspace(self._places())
         self._folders: dict[Path, None] = {}
-        self._indexer = Indexer(self._take)
+        self._background = Tasks()
+        self._is_watching = False
+        self._indexer = Indexer(self._take, self._background)
         self._listeners: list[Listener] = []
-        self._watcher: asyncio.Task[None] | None = None
         self._ready = False
         self._scans = 0
 
@@ -116,9 +120,10 @@ class Daemon:
 
     def watch_disk(self) -> None:
         """Look for changes ourselves, on behalf of a client that doesn't tell."""
-        if self._watcher is None:
+        if not self._is_watching:
+            self._is_watching = True
             watching = watch(self._watched, self._indexer.read)
-            self._watcher = asyncio.get_running_loop().create_task(watching, name="disk watcher")
+            self._background.start_unattended(watching, name="disk watcher")
 
     async def settled(self) -> None:
         """Wait until everything that is known to lie on the disk has been read."""
@@ -126,9 +131,7 @@ class Daemon:
 
     async def close(self) -> None:
         """End the runs and everything that goes on in the background."""
-        if self._watcher is not None:
-            self._watcher.cancel()
-        await self._indexer.close()
+        await self._background.stop(within=_LAST_SECONDS)
         await self.runs.close()
 
     # -- inside

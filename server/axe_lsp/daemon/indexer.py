@@ -14,6 +14,7 @@ from pathlib import Path
 
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.uris import uri_of
+from axe_lsp.tasks import Tasks
 from axe_lsp.workspace.workspace import Change
 
 _log = logging.getLogger(__name__)
@@ -26,12 +27,13 @@ Done = Callable[[], None]
 
 
 class Indexer:
-    """One worker, which does its jobs one after the other."""
+    """One worker, which does its jobs one after the other until the owner of `tasks` ends it."""
 
-    def __init__(self, take: Take) -> None:
+    def __init__(self, take: Take, tasks: Tasks) -> None:
         self._take = take
+        self._tasks = tasks
         self._jobs: asyncio.Queue[tuple[Iterator[Change], Done]] = asyncio.Queue()
-        self._worker: asyncio.Task[None] | None = None
+        self._is_working = False
 
     def read(self, paths: Iterable[Path], done: Done = lambda: None) -> None:
         """Read files that may have changed, appeared or gone; call `done` when they are taken in.
@@ -39,18 +41,13 @@ class Indexer:
         `paths` is iterated in a thread, so it may look for the files while it goes.
         """
         self._jobs.put_nowait(((_change(path) for path in paths), done))
-        if self._worker is None:
-            self._worker = asyncio.get_running_loop().create_task(self._work(), name="indexer")
+        if not self._is_working:
+            self._is_working = True
+            self._tasks.start_unattended(self._work(), name="indexer")
 
     async def settled(self) -> None:
         """Wait until all jobs are done."""
         await self._jobs.join()
-
-    async def close(self) -> None:
-        """Stop, whatever is left to do."""
-        if self._worker is not None:
-            self._worker.cancel()
-            await asyncio.wait({self._worker})
 
     async def _work(self) -> None:
         while True:

@@ -11,17 +11,17 @@ import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
 
 from axe_lsp.hosting import wire
 from axe_lsp.hosting.jsonable import Json
 from axe_lsp.hosting.link import Link, is_done_within
 from axe_lsp.hosting.orders import HostedRunError, Order, Run
 from axe_lsp.hosting.subscribers import Subscriber, Subscribers
-from axe_lsp.hosting.tasks import Tasks
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.events import Status
+from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.runs import RunRequest, new_run_id
+from axe_lsp.tasks import Tasks
 
 _log = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class Runs:
         if order is None:
             return False
         order.link.send(wire.Cancel(run_id))
-        self._tasks.start(self._see_the_end(order, run_id), f"cancellation of {run_id}")
+        self._tasks.start_unattended(self._see_the_end(order, run_id), f"cancellation of {run_id}")
         return True
 
     def subscribe(self, subscriber: Subscriber, run_id: str | None = None) -> Callable[[], None]:
@@ -104,14 +104,16 @@ class Runs:
         self._closed = True
         await asyncio.gather(*(link.end(self._patience.leave) for link in self._serving))
         await asyncio.gather(*self._serving.values())
-        await self._tasks.close()
+        await self._tasks.stop(within=self._patience.leave)
 
     def _order(self) -> Order:
         if self._closed:
             raise RunError("the server is shutting down and starts no more runs")
         if self._link is None:
             self._link = Link(self._receive)
-            self._serving[self._link] = self._tasks.start(self._serve(self._link), "run host")
+            self._serving[self._link] = self._tasks.start_unattended(
+                self._serve(self._link), "run host"
+            )
         outcome = asyncio.get_running_loop().create_future()
         order = Order(new_run_id(), self._link, outcome)
         self._orders[order.id] = order
@@ -125,7 +127,7 @@ class Runs:
     # The life of a host.
 
     async def _serve(self, link: Link) -> None:
-        watch = self._tasks.start(self._watch(link), "heartbeat of the run host")
+        watch = self._tasks.start_unattended(self._watch(link), "heartbeat of the run host")
         how = "was left alone"
         try:
             how = await link.serve(self._command)
@@ -193,7 +195,7 @@ class Runs:
 
     def _end(self, order: Order, status: Status, error: RunError) -> None:
         """End a run that can't or won't do so itself."""
-        events, error.partial = order.tree.end(status, str(error), _now())
+        events, error.partial = order.tree.end(status, str(error), timestamp())
         for event in events:
             self._subscribers.publish(order.id, wire.notification(event))
         error.run_id = order.id
@@ -222,8 +224,3 @@ def _obituary(how: str) -> str:
         f"the process that executes runs {how}, and this run ended with it. "
         "Run the agent again: it gets a new process"
     )
-
-
-def _now() -> str:
-    now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
-    return now.replace("+00:00", "Z")

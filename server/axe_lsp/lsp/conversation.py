@@ -11,7 +11,7 @@ from typing import Protocol
 from axe_lsp.lsp.framing import FrameReader
 from axe_lsp.lsp.language_server import LanguageServer
 from axe_lsp.lsp.messages import read_message
-from axe_lsp.lsp.tasks import Tasks
+from axe_lsp.tasks import Tasks
 
 # How long messages are dealt with in one go before whatever else is on the loop gets its turn.
 _SLICE = 0.01

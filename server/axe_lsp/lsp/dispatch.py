@@ -50,7 +50,7 @@ from axe_lsp.lsp.messages import (
     id_of,
     write_message,
 )
-from axe_lsp.lsp.tasks import Tasks
+from axe_lsp.tasks import Tasks
 
 _log = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from axe_lsp.lsp import process, stdio
 from axe_lsp.lsp.conversation import Conversation
 from axe_lsp.lsp.language_server import LanguageServer
 from axe_lsp.lsp.protocol import GRACE
-from axe_lsp.lsp.tasks import Tasks
+from axe_lsp.tasks import Tasks
 
 MakeServer: TypeAlias = Callable[[], LanguageServer]
 

@@ -18,9 +18,10 @@ class Journal:
 
     def emit(self, event: Event) -> None:
         """Pass on `event`, from now on with `seq` (gapless, from 1) and `time`."""
-        self._sink(replace(event, seq=next(self._numbers), time=_now()))
+        self._sink(replace(event, seq=next(self._numbers), time=timestamp()))
 
 
-def _now() -> str:
+def timestamp() -> str:
+    """The present moment, in UTC and to the millisecond."""
     now = datetime.now(timezone.utc)
     return now.strftime("%Y-%m-%dT%H:%M:%S.") + f"{now.microsecond // 1000:03d}Z"
