@@ -20,7 +20,6 @@ from axe_lsp.runtime.engine import Engine, always, never
 from axe_lsp.runtime.prepare import Resolve, prepare_request
 from axe_lsp.runtime.preview import preview_of
 from axe_lsp.runtime.providers.http_provider import HttpProvider
-from axe_lsp.runtime.providers.replay import NamedReplays
 
 _log = logging.getLogger(__name__)
 
@@ -33,13 +32,12 @@ class Workshop:
 
     def engine_for(self, start: wire.Start, send: Callable[[wire.Message], None]) -> Engine:
         """The engine for a run. All that clients should hear of it is sent."""
-        workspace = Path(start.workplace.workspace)
         return Engine(
             resolve=_resolver(start.workplace),
-            workspace=workspace,
+            workspace=Path(start.workplace.workspace),
             emit=lambda event: send(wire.notification(event)),
             streams=always if start.stream else never,
-            provider_hook=lambda _: NamedReplays(workspace, os.environ, self._http),
+            http=self._http,
             warn=lambda text: send(wire.Warned(start.run_id, text)),
             note=_log.info,
         )

@@ -37,12 +37,13 @@ def _ignore(_: object) -> None:
 
 
 class Engine:
-    """Runs agents. An async context manager, which owns the connections to the providers.
+    """Runs agents. An async context manager.
 
     - `resolve(name, folder)` finds an agent, looking from `folder` on; it raises ConfigError.
     - `workspace` is where runs work whose agent and request name no working directory.
     - `emit` takes the events of all runs, each tree's with its own gapless `seq`.
     - `streams` decides for each run whether its text is asked for piece by piece.
+    - `http` holds the connections to the providers; without it the engine opens and closes its own.
     - `provider_hook` may stand between the runs and whoever answers, to record or to replay.
     - `warn` takes a text that the user should see; `note` a line for a log.
     - `environment` is where keys and folders are looked up, at the moment they are needed.
@@ -55,6 +56,7 @@ class Engine:
         workspace: Path,
         emit: EventSink = _ignore,
         streams: Callable[[Prepared], bool] = never,
+        http: HttpProvider | None = None,
         provider_hook: ProviderHook | None = None,
         warn: Callable[[str], None] = _ignore,
         note: Callable[[str], None] = _ignore,
@@ -68,7 +70,8 @@ class Engine:
         self._warn = warn
         self._note = note
         self._environment = os.environ if environment is None else environment
-        self._http = HttpProvider(self._environment)
+        self._owns_http = http is None
+        self._http = http or HttpProvider(self._environment)
         self._live: dict[str, AgentRun] = {}
 
     async def __aenter__(self) -> Engine:
@@ -80,7 +83,8 @@ class Engine:
         exception: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self._http.close()
+        if self._owns_http:
+            await self._http.close()
 
     async def run(
         self, request: RunRequest, run_id: str | None = None, on_ready: OnReady | None = None
