@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.indexer import Indexer
 from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.daemon.watch import watch
-from axe_lsp.hosting.supervisor import Runs
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.settings import Settings
 from axe_lsp.tasks import Tasks
 from axe_lsp.workspace.places import Places, Scope
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Update, Workspace
+
+if TYPE_CHECKING:
+    from axe_lsp.hosting.supervisor import Runs
 
 Listener = Callable[[Update], None]
 
@@ -35,7 +38,6 @@ class Daemon:
 
     def __init__(self, environment: Environment | None = None) -> None:
         self.environment: Environment = os.environ if environment is None else environment
-        self.runs = Runs()
         self.settings = Settings()
         self.roots: tuple[Path, ...] = ()
         self.user_folder = disk.user_folder(self.environment)
@@ -47,6 +49,13 @@ class Daemon:
         self._listeners: list[Listener] = []
         self._ready = False
         self._scans = 0
+
+    @cached_property
+    def runs(self) -> Runs:
+        """The runs of all clients. Imported with the first one, as in `axe_lsp.lsp.run_requests`."""
+        from axe_lsp.hosting.supervisor import Runs  # noqa: PLC0415
+
+        return Runs()
 
     @property
     def snapshot(self) -> Snapshot:
@@ -132,7 +141,8 @@ class Daemon:
     async def close(self) -> None:
         """End the runs and everything that goes on in the background."""
         await self._background.stop(within=_LAST_SECONDS)
-        await self.runs.close()
+        if "runs" in vars(self):
+            await self.runs.close()
 
     # -- inside
 
