@@ -40,7 +40,7 @@ def seen(snapshot: Snapshot) -> dict[str, object]:
     """Everything that anybody can learn from a snapshot."""
     found: dict[str, object] = {
         "names": {name: sorted(uris) for name, uris in snapshot.names.items()},
-        "callers": dict(snapshot.callers),
+        "callers": {name: sorted(snapshot.callers(name)) for name in NAMES},
     }
     for file in snapshot.files():
         found[file.uri] = (file.place, file.references, diagnostics(snapshot, file))
@@ -96,8 +96,19 @@ def test_typing_in_a_prompt_affects_nobody_else() -> None:
     update = workspace.apply([Change(uris[0], text, in_buffer=True)])
     assert update.affected == {uris[0]}
     assert update.snapshot.names is before.names
-    assert update.snapshot.callers is before.callers
+    assert update.snapshot.spelling is before.spelling
     assert update.snapshot.closed is before.closed
+
+
+def test_typing_in_a_list_leaves_alone_what_is_known_of_closed_files() -> None:
+    workspace = Workspace(PLACES)
+    uris = [f"{FOLDER}/{name}.toml" for name in NAMES]
+    workspace.apply([Change(uri, agent(["a"])) for uri in uris], complete=True)
+    before = workspace.snapshot
+    after = workspace.apply([Change(uris[0], agent(["b"]), in_buffer=True)]).snapshot
+    assert after.closed_callers is before.closed_callers
+    assert set(after.callers("a")) == set(uris[1:])
+    assert set(after.callers("b")) == {uris[0]}
 
 
 def test_a_buffer_wins_over_the_disk_until_it_is_closed() -> None:

@@ -19,7 +19,7 @@ def called(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
 
 def calling(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
     """The files that may call `file`."""
-    for uri in snapshot.callers.get(file.place.stem, ()):
+    for uri in snapshot.callers(file.place.stem):
         caller = snapshot.file(uri)
         if caller is not None and any(each.uri == file.uri for each in called(snapshot, caller)):
             yield caller

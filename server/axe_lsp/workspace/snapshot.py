@@ -9,21 +9,29 @@ from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Place, Places
 from axe_lsp.workspace.spelling import Spelling
 
+Files = Mapping[str, AgentFile]
+"""By URI."""
+
+Callers = Mapping[str, frozenset[str]]
+"""The URIs of files by the names that they list."""
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """`closed` is what lies on the disk, `buffers` what editors have open and so what counts.
 
-    `names` maps a stem to the URIs of the files that define it, `callers` a name to the URIs of the
-    files that list it; `spelling` finds names that are written alike. Until the folders have been
-    read once, `complete` is False and nothing can be said about names that are missing.
+    `names` maps a stem to the URIs of the files that define it; `spelling` finds names that are
+    written alike. Who lists a name is kept apart for the disk and the buffers, so that typing in a
+    list costs nothing for all the files that are closed. Until the folders have been read once,
+    `complete` is False and nothing can be said about names that are missing.
     """
 
     places: Places = field(default_factory=Places)
-    closed: Mapping[str, AgentFile] = field(default_factory=dict)
-    buffers: Mapping[str, AgentFile] = field(default_factory=dict)
+    closed: Files = field(default_factory=dict)
+    buffers: Files = field(default_factory=dict)
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    callers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    closed_callers: Callers = field(default_factory=dict)
+    buffer_callers: Callers = field(default_factory=dict)
     spelling: Spelling = field(default_factory=Spelling)
     complete: bool = False
     revision: int = 0
@@ -52,6 +60,13 @@ class Snapshot:
         uris = self.names.get(name, ())
         files = [file for uri in uris if (file := self.file(uri)) is not None]
         return sorted(files, key=lambda file: _precedence(file.place, seen_from))
+
+    def callers(self, name: str) -> Iterator[str]:
+        """The URIs of the files that list `name`."""
+        yield from self.buffer_callers.get(name, ())
+        for uri in self.closed_callers.get(name, ()):
+            if uri not in self.buffers:
+                yield uri
 
     def visible(self, seen_from: Place) -> Iterator[AgentFile]:
         """One file for each name, as seen from a file at `seen_from`, by name."""

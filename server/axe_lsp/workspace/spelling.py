@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from functools import cached_property
 
-_NEIGHBOURS = 8
+_NEIGHBOURS = 4
 """How many names on each side, in each order, are worth a closer look."""
 
 

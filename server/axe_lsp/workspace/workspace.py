@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.graph import entangled
 from axe_lsp.workspace.places import Places, Scope
-from axe_lsp.workspace.snapshot import Snapshot
+from axe_lsp.workspace.snapshot import Callers, Files, Snapshot
 from axe_lsp.workspace.spelling import Spelling
 
 
@@ -56,7 +57,6 @@ class Workspace:
             maps,
             names=names,
             spelling=before.spelling if names is before.names else Spelling(names),
-            callers=_with_callers(before, touched),
             complete=before.complete if complete is None else complete,
             revision=before.revision + 1,
         )
@@ -86,16 +86,18 @@ class _Touched:
 def _with_files(before: Snapshot, changes: Sequence[Change]) -> Snapshot:
     on_disk = [change for change in changes if not change.in_buffer]
     in_buffers = [change for change in changes if change.in_buffer]
+    closed = _put(before.places, before.closed, on_disk)
+    buffers = _put(before.places, before.buffers, in_buffers)
     return replace(
         before,
-        closed=_put(before.places, before.closed, on_disk),
-        buffers=_put(before.places, before.buffers, in_buffers),
+        closed=closed,
+        buffers=buffers,
+        closed_callers=_with_callers(before.closed_callers, before.closed, closed, on_disk),
+        buffer_callers=_with_callers(before.buffer_callers, before.buffers, buffers, in_buffers),
     )
 
 
-def _put(
-    places: Places, files: Mapping[str, AgentFile], changes: Sequence[Change]
-) -> Mapping[str, AgentFile]:
+def _put(places: Places, files: Files, changes: Sequence[Change]) -> Files:
     if not changes:
         return files
     changed = dict(files)
@@ -133,20 +135,26 @@ def _with_names(before: Snapshot, touched: Sequence[_Touched]) -> Mapping[str, t
     return names
 
 
-def _with_callers(before: Snapshot, touched: Sequence[_Touched]) -> Mapping[str, frozenset[str]]:
-    callers: dict[str, frozenset[str]] | None = None
-    for each in touched:
-        old, new = _listed(each.old), _listed(each.new)
-        if old == new:
-            continue
-        callers = dict(before.callers) if callers is None else callers
+def _with_callers(
+    callers: Callers, before: Files, after: Files, changes: Sequence[Change]
+) -> Callers:
+    """Who lists whom, after these changes of files."""
+    lost: dict[str, set[str]] = defaultdict(set)
+    won: dict[str, set[str]] = defaultdict(set)
+    for uri in [change.uri for change in changes]:
+        old, new = _listed(before.get(uri)), _listed(after.get(uri))
         for name in old - new:
-            rest = callers.pop(name) - {each.uri}
-            if rest:
-                callers[name] = rest
+            lost[name].add(uri)
         for name in new - old:
-            callers[name] = callers.get(name, frozenset()) | {each.uri}
-    return before.callers if callers is None else callers
+            won[name].add(uri)
+    if not lost and not won:
+        return callers
+    changed = dict(callers)
+    for name in {*lost, *won}:
+        listing = (changed.pop(name, frozenset()) - lost[name]) | won[name]
+        if listing:
+            changed[name] = listing
+    return changed
 
 
 def _listed(file: AgentFile | None) -> frozenset[str]:
@@ -161,7 +169,7 @@ def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) ->
         return frozenset(affected)
     for each in touched:
         if each.appears_or_goes:
-            affected |= after.callers.get(before.places.locate(each.uri).stem, frozenset())
+            affected.update(after.callers(before.places.locate(each.uri).stem))
         if each.appears_or_goes or each.calls_others:
             affected |= _on_cycles(before, each) | _on_cycles(after, each)
     return frozenset(affected)
