@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from urllib.request import getproxies
 
 import aiohttp
 import httpx
@@ -53,11 +54,13 @@ class HttpClient:
 
     def __init__(self) -> None:
         context = httpx.create_ssl_context()
-        # `trust_env` makes the usual proxy variables count, as they do for axe.
+        # The usual proxy variables count, as they do for axe. Where there is no proxy aiohttp isn't
+        # told to look: it would do so for every request, in a thread, and read ~/.netrc as well.
+        has_proxy = bool(getproxies())
         transport = AiohttpTransport(
             verify=context,
             client=lambda: aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ssl=context), trust_env=True
+                connector=aiohttp.TCPConnector(limit=0, ssl=context), trust_env=has_proxy
             ),
         )
         self._client = httpx.AsyncClient(
