@@ -87,6 +87,13 @@ def test_an_agent_that_appears_or_goes_affects_those_that_name_it() -> None:
     assert workspace.apply([Change(child, None)]).affected == {parent, child}
 
 
+def test_when_all_folders_have_been_read_files_that_name_others_are_looked_at_again() -> None:
+    workspace = Workspace(PLACES)
+    parent, child = f"{FOLDER}/a.toml", f"{FOLDER}/b.toml"
+    workspace.apply([Change(parent, agent(["nobody"])), Change(child, agent([]))])
+    assert workspace.apply([], complete=True).affected == {parent}
+
+
 def test_typing_in_a_prompt_affects_nobody_else() -> None:
     workspace = Workspace(PLACES)
     uris = [f"{FOLDER}/{name}.toml" for name in NAMES]

@@ -164,7 +164,8 @@ def _listed(file: AgentFile | None) -> frozenset[str]:
 def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) -> frozenset[str]:
     affected = {each.uri for each in touched}
     if before.complete != after.complete:
-        return frozenset(affected.union(file.uri for file in after.files()))
+        # What was unsettled until now is what names mean, and most files name nobody.
+        return frozenset(affected.union(file.uri for file in after.files() if file.references))
     if not after.complete:
         return frozenset(affected)
     for each in touched:
