@@ -30,6 +30,7 @@ Json = Any
 Diagnostics = list[dict[str, Json]]
 
 _CHUNK = 1 << 16
+_LULL = 0.3
 _CAPABILITIES = {
     "general": {"positionEncodings": ["utf-8", "utf-16"]},
     "textDocument": {
@@ -181,7 +182,12 @@ class Client:
             elif fits(received):
                 return received
 
-    # -- underneath
+    def wait_until_idle(self) -> None:
+        """Wait until the server has nothing to do any more, whatever it did in the background."""
+        before, now = -1, self._processor_time
+        while now != before:
+            time.sleep(_LULL)
+            before, now = now, self._processor_time
 
     @property
     def memory(self) -> float:
@@ -189,6 +195,14 @@ class Client:
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
         return int(line.split()[1]) / 1024
+
+    # -- underneath
+
+    @property
+    def _processor_time(self) -> int:
+        """In ticks of the system's clock."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
 
     def send(self, data: bytes) -> None:
         """Write messages as they are."""

@@ -119,6 +119,7 @@ def _indexed(workspace: Workspace) -> Iterator[Client]:
         _open_stranger(client, workspace)
         _wait_for_index(client, workspace)
         client.close_document(workspace.uri("stranger"))
+        client.wait_until_idle()
         yield client
 
 
