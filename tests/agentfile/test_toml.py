@@ -129,10 +129,18 @@ def test_a_string_may_end_in_what_looks_like_an_opening() -> None:
     assert keys(text) == {"a": "b = ", "c": 1}
 
 
-def test_a_table_of_unknown_depth_is_reported_not_followed() -> None:
-    deep = "[" * (MAX_NESTING + 50)
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ("{a=", "}"), ("[{a=", "}]")])
+def test_values_that_are_nested_very_deep_are_reported_not_followed(
+    opening: str, closing: str
+) -> None:
+    deep = opening * (MAX_NESTING + 50)
     assert len(Parse(f"a = {deep}\nb = 1").problems) == 1
-    assert len(Parse("a = " + "[" * 5000 + "]" * 5000).problems) == 1
+    assert len(Parse("a = " + opening * 5000 + closing * 5000).problems) == 1
+
+
+def test_blanks_in_what_may_become_a_header_cost_what_their_number_says() -> None:
+    # Quadratic would be minutes.
+    assert list(keys("files = [\n[a." + " " * 200_000)) == ["files"]
 
 
 # -- what only tomli can tell, at the right place

@@ -73,7 +73,7 @@ _SCALAR = re.compile(
 # nested array cannot look like the header: its elements would be values, not bare words.
 _HEADER_LINE = (
     r"[ \t]*\[\[?[ \t]*(?!(?:true|false|inf|nan)[ \t]*\])[A-Za-z_][\w-]*"
-    r"(?:[ \t]*\.[^\[\]\r\n]*)?[ \t]*\]\]?[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|\Z)"
+    r"(?:[ \t]*\.[^\[\]\r\n]*|[ \t]*)\]\]?[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|\Z)"
 )
 _HEADER_ANCHOR = re.compile(_HEADER_LINE)
 _ANCHOR = re.compile(_HEADER_LINE + r"|[ \t]*[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*[ \t]*=")
@@ -120,7 +120,7 @@ class _Parser:
     def _entries(self) -> tuple[Entry, ...]:
         entries: list[Entry] = []
         while self._next_statement() and self.text[self.pos] != "[":
-            entries.append(self._plain_entry() or self._entry())
+            entries.append(self._plain_entry() or self._entry(depth=0))
             self._finish_line()
         return tuple(entries)
 
@@ -173,7 +173,7 @@ class _Parser:
         key = Key(name, (KeyPart(name, match.group(1)),))
         return Entry(TextRange(name.start, value.end), key, Value(value, ValueKind[kind]))
 
-    def _entry(self) -> Entry:
+    def _entry(self, depth: int) -> Entry:
         """One `key = value`, of a table or of an inline table."""
         key = self._key("a key", TextRange(self.pos, self.pos + 1))
         value = None
@@ -181,7 +181,7 @@ class _Parser:
             if self._at("="):
                 equals = self.pos
                 self.pos = _end(_SPACE, self.text, equals + 1)
-                value = self._value(TextRange(equals, equals + 1), depth=0)
+                value = self._value(TextRange(equals, equals + 1), depth)
             else:
                 self._problem(key.range, "expected `=` and a value after the key")
         return Entry(TextRange(key.range.start, self.pos), key, value)
@@ -304,7 +304,7 @@ class _Parser:
             self._problem(whole, f"values are nested more than {MAX_NESTING} deep")
             return Value(whole, ValueKind.INVALID, complete=False)
         self.pos += 1
-        return self._array(start, depth) if opening == "[" else self._inline_table(start)
+        return self._array(start, depth) if opening == "[" else self._inline_table(start, depth)
 
     def _array(self, start: int, depth: int) -> Value:
         items = self._plain_items()
@@ -342,7 +342,7 @@ class _Parser:
             match = _PLAIN_ITEM.match(self.text, self.pos)
         return items
 
-    def _inline_table(self, start: int) -> Value:
+    def _inline_table(self, start: int, depth: int) -> Value:
         entries: list[Entry] = []
         separated = True
         # Where a comma or the end is due, a line `key =` begins a statement of its own.
@@ -364,7 +364,7 @@ class _Parser:
             if _KEY_PART.match(self.text, self.pos) is None:
                 self._problem(here, "expected a key")
                 break
-            entries.append(self._entry())
+            entries.append(self._entry(depth))
             separated = False
         self._problem(self._last_token(start), "the inline table is not closed: expected `}`")
         whole = TextRange(start, self.pos)
