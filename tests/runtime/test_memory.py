@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.agentfile.definition import MemoryConfig
-from axe_lsp.runtime.memory import Memory, append_memory, load_memory
+from axe_lsp.runtime.memory import Memory, append_memory, load_memory, trim_memory
 from support.engines import agent, bench
 from support.scripted_provider import Answer, Refuses, Says, ScriptedProvider, calls_agent
 
@@ -134,3 +134,47 @@ async def test_trouble_with_memory_is_a_warning_not_a_failure(
     assert saving.startswith('failed to save memory for "p": ')
     assert work.notes[0].startswith('[sub-agent] Warning: failed to load memory for "c": ')
     assert work.notes[1].startswith('[sub-agent] Warning: failed to save memory for "c": ')
+
+
+def test_trimming_keeps_the_newest_entries_byte_for_byte(tmp_path: Path) -> None:
+    path = tmp_path / "m.md"
+    newest = b"## 2\r\n\xff\x0c## no heading\n\n\n## 3\nno end"
+    path.write_bytes(b"above\n## 1\na\n" + newest)
+    path.chmod(0o640)
+    assert trim_memory(path, 2) == 1
+    assert path.read_bytes() == newest
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_there_may_be_nothing_to_trim(tmp_path: Path) -> None:
+    path = tmp_path / "m.md"
+    path.write_text("above\n## 1\na\n")
+    before = path.stat()
+    assert trim_memory(path, 1) == 0
+    assert path.read_text() == "above\n## 1\na\n"
+    assert path.stat().st_ino == before.st_ino
+
+
+def test_a_linked_memory_is_trimmed_where_it_lies(tmp_path: Path) -> None:
+    path, link = tmp_path / "m.md", tmp_path / "link.md"
+    path.write_text("## 1\na\n## 2\nb\n")
+    link.symlink_to(path)
+    assert trim_memory(link, 1) == 1
+    assert link.is_symlink()
+    assert path.read_text() == "## 2\nb\n"
+
+
+def test_trimming_that_fails_leaves_everything_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.md"
+    path.write_text("## 1\na\n## 2\nb\n")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        trim_memory(path, 1)
+    assert path.read_text() == "## 1\na\n## 2\nb\n"
+    assert list(tmp_path.iterdir()) == [path]

@@ -15,7 +15,7 @@ from axe_lsp.agentfile.text import quoted
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.runtime.agent_files import AgentFolders, check_name, search_folders
 from axe_lsp.runtime.errors import ConfigError, RunError
-from axe_lsp.runtime.folders import config_folder
+from axe_lsp.runtime.folders import config_folder, working_folder
 from axe_lsp.runtime.preview import shown_number
 
 SCAFFOLD = """\
@@ -133,7 +133,7 @@ def _parser() -> Parser:
 
 def _folders(options: argparse.Namespace) -> AgentFolders:
     agents_dir = Path(options.agents_dir) if options.agents_dir else None
-    return AgentFolders(search_folders([Path.cwd()], os.environ, agents_dir))
+    return AgentFolders(search_folders([working_folder()], os.environ, agents_dir))
 
 
 def _folder_for_new(options: argparse.Namespace) -> Path:
@@ -141,7 +141,7 @@ def _folder_for_new(options: argparse.Namespace) -> Path:
     if options.agents_dir:
         return Path(options.agents_dir)
     for name in ("axe", ".axe"):
-        local = Path.cwd() / name / "agents"
+        local = working_folder() / name / "agents"
         if local.is_dir():
             return local
     return config_folder(os.environ) / "agents"

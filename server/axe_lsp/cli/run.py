@@ -12,7 +12,8 @@ from pathlib import Path
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.runtime.agent_files import AgentFolders, search_folders
-from axe_lsp.runtime.errors import AgentError, ConfigError, RunError
+from axe_lsp.runtime.errors import AgentError, RunError
+from axe_lsp.runtime.folders import working_folder
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.prepare import Resolve, prepare_request
 from axe_lsp.runtime.preview import dry_run_text
@@ -24,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run an agent; returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        workspace = _workspace()
+        workspace = working_folder()
         resolve = agent_resolver(workspace, options.agents_dir)
         request = _request(options)
         if options.dry_run:
@@ -79,14 +80,6 @@ def _request(options: argparse.Namespace) -> RunRequest:
         workdir=options.workdir,
         timeout=options.timeout,
     )
-
-
-def _workspace() -> Path:
-    try:
-        return Path.cwd()
-    except FileNotFoundError:
-        message = "failed to get working directory: it has been deleted; change to another folder"
-        raise ConfigError(message) from None
 
 
 def _standard_input() -> str:

@@ -1,4 +1,4 @@
-"""Where the user's own files lie: axe's folders, on each system where axe itself looks for them."""
+"""The folders of the process and of its user; axe's are where axe itself looks for them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,15 @@ from axe_lsp.runtime.errors import ConfigError
 Environment = Mapping[str, str]
 
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+
+
+def working_folder() -> Path:
+    """The current folder. Raises ConfigError if it has been deleted."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        message = "failed to get working directory: it has been deleted; change to another folder"
+        raise ConfigError(message) from None
 
 
 def config_folder(environment: Environment) -> Path:

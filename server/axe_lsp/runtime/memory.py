@@ -1,4 +1,4 @@
-"""An agent's log of its past runs, one Markdown file, only ever appended to (axe M6).
+"""An agent's log of its past runs, one Markdown file (axe M6). Runs append to it; `gc` trims it.
 
 An entry is a `## ` heading with the time, the task on one line, and the result. People edit these
 files, so whatever starts with `## ` counts as an entry, as in axe.
@@ -6,7 +6,9 @@ files, so whatever starts with `## ` counts as an entry, as in axe.
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -48,7 +50,7 @@ def load_memory(
         return Memory(path)
     except (ConfigError, OSError) as error:
         return Memory(path, error=str(error))
-    starts = [index for index, line in enumerate(lines) if line.startswith(_HEADING)]
+    starts = _headings(lines)
     return Memory(path, len(starts), _newest(lines, starts, config.last_n))
 
 
@@ -65,12 +67,49 @@ def append_memory(path: Path, task: str, result: str, now: datetime | None = Non
         file.write(entry.encode("utf-8", "replace"))
 
 
+def trim_memory(path: Path, keep: int) -> int:
+    """Keep the newest `keep` entries, more than none; returns how many are gone (axe M7, 3.1).
+
+    What stays is kept byte for byte. The file is replaced as a whole or not at all, and stays
+    untouched if there is nothing to remove. Raises OSError.
+    """
+    # A byte is a character in here, so that also what is not UTF-8 stays as it is.
+    lines = _LINES.findall(path.read_bytes().decode("latin-1"))
+    starts = _headings(lines)
+    removed = len(starts) - keep
+    if removed <= 0:
+        return 0
+    _replace(path.resolve(), _newest(lines, starts, keep).encode("latin-1"))
+    return removed
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Exchange the content of a file in one step. Who may read it stays the same."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    new = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        new.chmod(path.stat().st_mode)
+        new.replace(path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
+
+
 def _memory_path(
     agent: str, config: MemoryConfig, workspace: Path, environment: Environment
 ) -> Path:
     if config.path:
         return workspace / expand_path(config.path, environment)
     return data_folder(environment) / "memory" / f"{agent}.md"
+
+
+def _headings(lines: list[str]) -> list[int]:
+    """The lines with which the entries begin."""
+    return [index for index, line in enumerate(lines) if line.startswith(_HEADING)]
 
 
 def _newest(lines: list[str], starts: list[int], last_n: int) -> str:

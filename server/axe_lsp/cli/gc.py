@@ -1,0 +1,127 @@
+"""`axe-lsp gc`: has a model look through an agent's memory, then trims it, as `axe gc` (axe M7)."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from axe_lsp.agentfile.definition import AgentDefinition, MemoryConfig
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.cli.arguments import Parser
+from axe_lsp.runtime.agent_files import AgentFolders, search_folders
+from axe_lsp.runtime.errors import AgentError, ConfigError, RunError
+from axe_lsp.runtime.folders import working_folder
+from axe_lsp.runtime.memory import Memory, load_memory, trim_memory
+from axe_lsp.runtime.providers.http_provider import HttpProvider
+from axe_lsp.runtime.providers.replay import NamedReplays
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Analyze and trim the memory of one agent, or of all."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.all and options.agent:
+            raise AgentError("cannot specify both --all and an agent name")
+        if not options.all and not options.agent:
+            raise AgentError("agent name is required (or use --all)")
+        folders = AgentFolders(search_folders([working_folder()], os.environ))
+        if options.all:
+            _collect_all(folders, options)
+        else:
+            _collect(options.agent, folders.resolve(options.agent), options)
+    except RunError as error:
+        print(error, file=sys.stderr)
+        return int(error.exit_code)
+    return 0
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="axe-lsp gc",
+        description="Have a model look for patterns in an agent's memory, then trim the memory to "
+        "the agent's last_n entries (or max_entries, if last_n is 0).",
+    )
+    add = parser.add_argument
+    add("agent", nargs="?", help="name of the agent, which is its file's")
+    add("--all", action="store_true", help="all agents that have a memory, one after the other")
+    add("--dry-run", action="store_true", help="analyze only, and trim nothing")
+    add("--model", metavar="PROVIDER/NAME", default="", help="instead of the agent's own model")
+    return parser
+
+
+def _collect_all(folders: AgentFolders, options: argparse.Namespace) -> None:
+    """One agent's failure is told and stops no other one. Raises AgentError at the end if any."""
+    agents = {
+        name: agent
+        for name, _, agent in folders.list()
+        if isinstance(agent, AgentDefinition) and agent.memory.enabled
+    }
+    if not agents:
+        print("No agents with memory enabled.")
+    failed = 0
+    for name, agent in sorted(agents.items()):
+        print(f"=== GC: {name} ===", flush=True)
+        try:
+            _collect(name, agent, options)
+        except RunError as error:
+            failed += 1
+            print(f"Error: gc failed for agent {quoted(name)}: {error}", file=sys.stderr)
+    if failed:
+        raise AgentError(f"gc completed with errors: {failed} of {len(agents)} agents failed")
+
+
+def _collect(name: str, agent: AgentDefinition, options: argparse.Namespace) -> None:
+    if not agent.memory.enabled:
+        warning = f"agent {quoted(name)} does not have memory enabled. Skipping."
+        print(f"Warning: {warning}", file=sys.stderr)
+        return
+    memory = _load(name, agent.memory)
+    if memory.path is None or not memory.entries:
+        print(f"No memory entries for agent {quoted(name)}. Nothing to do.")
+        return
+    print(f"Agent: {name}\nEntries: {memory.count}", flush=True)
+    analysis = asyncio.run(_analyze(name, options.model or agent.model, memory.entries))
+    print(f"--- Analysis ---\n{analysis}")
+    if options.dry_run:
+        print("Dry run: no entries trimmed.")
+    else:
+        _trim(memory.path, memory.count, agent.memory)
+
+
+def _load(name: str, config: MemoryConfig) -> Memory:
+    memory = load_memory(name, replace(config, last_n=0), working_folder(), os.environ)
+    if memory.error:
+        raise (ConfigError if memory.path is None else AgentError)(memory.error)
+    return memory
+
+
+async def _analyze(name: str, model: str, entries: str) -> str:
+    # Imported here, so that what needs no model does not wait for an event loop.
+    from axe_lsp.runtime.memory_analysis import analyze  # noqa: PLC0415
+
+    workspace, http = working_folder(), HttpProvider(os.environ)
+    try:
+        provider = NamedReplays(workspace, os.environ, http)
+        return await analyze(name, model, entries, provider, workspace)
+    finally:
+        await http.close()
+
+
+def _trim(path: Path, count: int, config: MemoryConfig) -> None:
+    keep = config.last_n or config.max_entries
+    if not keep:
+        print("No trim target configured (last_n and max_entries are both 0). Skipping trim.")
+        return
+    try:
+        removed = trim_memory(path, keep)
+    except OSError as error:
+        raise AgentError(f"failed to trim memory: {error}") from error
+    if removed:
+        print(f"Trimmed: {removed} entries removed, {keep} entries kept.")
+    else:
+        print(f"No trimming needed: {count} entries within limit ({keep}).")

@@ -1,0 +1,138 @@
+"""`axe-lsp gc`, as a process: what it says, what it asks a model, and what is left of a memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.runtime.memory_analysis import INSTRUCTIONS
+from support.command_line import Home
+from support.engines import agent
+from support.scripted_provider import Refuses, Says, ScriptedProvider
+
+
+def entry(number: int) -> str:
+    return f"## 2026-01-0{number}T00:00:00Z\n**Task:** t{number}\n**Result:** r{number}\n\n"
+
+
+def remember(home: Home, name: str, entries: int) -> Path:
+    path = home.data / "memory" / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(entry(number) for number in range(1, entries + 1)))
+    return path
+
+
+def test_the_memory_is_analyzed_and_then_trimmed(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("bot", memory={"enabled": True, "last_n": 1}))
+    path = remember(home, "bot", 3)
+    provider.script("m-bot", Says("## Patterns Found\nx"))
+    assert home.call("gc", "bot") == (
+        0,
+        "Agent: bot\nEntries: 3\n--- Analysis ---\n## Patterns Found\nx\n"
+        "Trimmed: 2 entries removed, 1 entries kept.\n",
+        "",
+    )
+    assert path.read_text() == entry(3)
+    assert [each.name for each in path.parent.iterdir()] == ["bot.md"]
+    body = provider.requests[0].body
+    assert body["messages"] == [
+        {"role": "system", "content": INSTRUCTIONS},
+        {"role": "user", "content": entry(1) + entry(2) + entry(3)},
+    ]
+    assert (body["temperature"], body["max_tokens"]) == (0.3, 4096)
+    assert "tools" not in body
+
+
+def test_a_dry_run_trims_nothing(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("bot", memory={"enabled": True, "last_n": 1}))
+    path = remember(home, "bot", 2)
+    provider.script("m-other", Says("a"))
+    code, out, _ = home.call("gc", "bot", "--dry-run", "--model", "openai/m-other")
+    assert (code, out.splitlines()[-1]) == (0, "Dry run: no entries trimmed.")
+    assert path.read_text() == entry(1) + entry(2)
+
+
+@pytest.mark.parametrize(
+    ("limits", "said", "left"),
+    [
+        ({"max_entries": 1}, "Trimmed: 2 entries removed, 1 entries kept.", 1),
+        ({"last_n": 2, "max_entries": 1}, "Trimmed: 1 entries removed, 2 entries kept.", 2),
+        ({"last_n": 3}, "No trimming needed: 3 entries within limit (3).", 3),
+        (
+            {},
+            "No trim target configured (last_n and max_entries are both 0). Skipping trim.",
+            3,
+        ),
+    ],
+)
+def test_what_the_agent_says_is_kept(
+    home: Home, provider: ScriptedProvider, limits: dict[str, int], said: str, left: int
+) -> None:
+    home.add(agent("bot", memory={"enabled": True, **limits}))
+    path = remember(home, "bot", 3)
+    provider.script("m-bot", Says("a"))
+    code, out, _ = home.call("gc", "bot")
+    assert (code, out.splitlines()[-1]) == (0, said)
+    assert path.read_text().count("## ") == left
+
+
+def test_a_failed_analysis_leaves_the_memory_alone(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("bot", memory={"enabled": True, "last_n": 1}))
+    path = remember(home, "bot", 2)
+    provider.script("m-bot", Refuses(500, "down"))
+    code, out, err = home.call("gc", "bot")
+    assert (code, out) == (3, "Agent: bot\nEntries: 2\n")
+    assert err == "server: down\n"
+    assert path.read_text() == entry(1) + entry(2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "out", "err"),
+    [
+        (["nope"], 2, "", "agent config not found: nope\n"),
+        ([], 1, "", "agent name is required (or use --all)\n"),
+        (["bot", "--all"], 1, "", "cannot specify both --all and an agent name\n"),
+        (["bot"], 0, 'No memory entries for agent "bot". Nothing to do.\n', ""),
+        (
+            ["off"],
+            0,
+            "",
+            'Warning: agent "off" does not have memory enabled. Skipping.\n',
+        ),
+    ],
+)
+def test_when_there_is_nothing_to_do(
+    home: Home, arguments: list[str], code: int, out: str, err: str
+) -> None:
+    home.add(agent("bot", memory={"enabled": True}) | agent("off"))
+    assert home.call("gc", *arguments) == (code, out, err)
+
+
+def test_all_agents_have_their_turn_although_one_fails(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    on = {"enabled": True, "last_n": 1}
+    home.add(agent("a", memory=on) | agent("b", memory=on) | agent("off") | agent("c", memory=on))
+    for name in ("a", "b"):
+        remember(home, name, 2)
+    (home.data / "memory" / "c.md").mkdir()
+    provider.script("m-a", Refuses(500, "down"))
+    provider.script("m-b", Says("analysis"))
+    code, out, err = home.call("gc", "--all")
+    assert code == 1
+    assert out == (
+        "=== GC: a ===\nAgent: a\nEntries: 2\n"
+        "=== GC: b ===\nAgent: b\nEntries: 2\n--- Analysis ---\nanalysis\n"
+        "Trimmed: 1 entries removed, 1 entries kept.\n"
+        "=== GC: c ===\n"
+    )
+    first, second, last = err.splitlines()
+    assert first == 'Error: gc failed for agent "a": server: down'
+    assert second.startswith('Error: gc failed for agent "c": ')
+    assert last == "gc completed with errors: 2 of 3 agents failed"
+
+
+def test_without_any_memory_there_is_nothing_to_go_through(home: Home) -> None:
+    home.add(agent("off"))
+    assert home.call("gc", "--all") == (0, "No agents with memory enabled.\n", "")
