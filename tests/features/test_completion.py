@@ -60,6 +60,7 @@ def parent(text: str) -> str:
         ('sub_agents = ["<|>', 'sub_agents = ["lint"'),
         ('sub_agents = ["a", "li<|>', 'sub_agents = ["a", "lint"'),
         ('sub_agents = ["li<|>]', 'sub_agents = ["lint"]'),
+        ('sub_agents = ["""li<|>', 'sub_agents = ["""lint"""'),
         ("sub_agents = ['<|>']", "sub_agents = ['lint']"),
         ('sub_agents = [\n  "a",\n  "<|>",\n]', 'sub_agents = [\n  "a",\n  "lint",\n]'),
         ('sub_agents = [\n  "a",\n  <|>\n]', 'sub_agents = [\n  "a",\n  "lint"\n]'),
@@ -176,6 +177,28 @@ def test_choices_booleans_tools_and_models() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "[task.<|>]\n",
+        "[ params <|> ]",
+        'sub_agents = ["li nt<|>\n',
+        'tools = ["read_fi]<|>',
+        'model = """\nopen<|>\nai/\n"""',
+        'model = """op\n<|>\nname = "x"',
+        'retry = { backoff = """fix<|>\n""" }',
+    ],
+)
+def test_what_is_replaced_is_on_the_line_of_the_cursor_and_around_it(text: str) -> None:
+    """Editors refuse anything else (LSP 3.17, "Completion Item")."""
+    opened, found = offers(parent(text))
+    for offer in found.values():
+        assert offer.replace.touches(opened.offset)
+        assert "\n" not in offer.replace.of(opened.text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stream <|>= true",
+        "stream =<|> true",
         "# sub_agents = [<|>",
         'name = "x" <|>',
         'system_prompt = """\nUse <|> them\n"""',

@@ -84,7 +84,16 @@ def test_tools_and_their_aliases() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["# na<|>me", 'system_prompt = "na<|>me"', "foo<|> = 1", "\n<|>\n", 'name = <|>"x']
+    "text",
+    [
+        "# na<|>me",
+        'system_prompt = "na<|>me"',
+        "foo<|> = 1",
+        "\n<|>\n",
+        'name = <|>"x',
+        "timeout <|>= 30",
+        "timeout =<|> 30",
+    ],
 )
 def test_where_there_is_nothing_to_say(text: str) -> None:
     assert hovered(text) is None

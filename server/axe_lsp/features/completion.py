@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -11,15 +10,13 @@ from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.model_name import REPLAY_PROVIDER, RUNNABLE_PROVIDERS
 from axe_lsp.agentfile.schema import KeyPath, KeySpec, KeyType, Names
 from axe_lsp.agentfile.text import TextRange
-from axe_lsp.agentfile.tree import Entry, Value, ValueKind
+from axe_lsp.agentfile.tree import Entry, ValueKind
 from axe_lsp.agentfile.values import decode
 from axe_lsp.features.cursor import Cursor, Where, cursor_at
 from axe_lsp.features.describe import key_markdown
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import BUILT_IN_TYPES
 from axe_lsp.workspace.snapshot import Snapshot
-
-_WORD = re.compile(r"[\w./:*-]*")
 
 
 class CompletionKind(Enum):
@@ -156,14 +153,15 @@ def _free_tables(file: AgentFile, being_typed: KeyPath | None = None) -> Iterato
 
 def _values(snapshot: Snapshot, file: AgentFile, cursor: Cursor, text: str) -> Iterator[Completion]:
     spec = cursor.spec
-    if spec is None:
-        return
+    if spec is None or "\n" in cursor.range.of(text):
+        return  # Editors take what replaces a part of one line (LSP 3.17, "Completion Item").
     if spec.type is KeyType.BOOLEAN and cursor.where is Where.VALUE:
         for word in ("true", "false"):
             yield Completion(word, CompletionKind.CHOICE, cursor.range, word)
         return
+    listed = _listed(cursor, text)
     for offer in _strings(snapshot, file, spec):
-        if not _is_listed(cursor, text, offer.label):
+        if offer.label not in listed:
             yield _quoted(offer, cursor, text)
 
 
@@ -210,33 +208,25 @@ def _offer(
     return Completion(label, kind, nowhere, label, None, detail, documentation)
 
 
-def _is_listed(cursor: Cursor, text: str, name: str) -> bool:
-    """Whether the array under the cursor holds the name already, elsewhere than at the cursor."""
+def _listed(cursor: Cursor, text: str) -> set[str]:
+    """What the array under the cursor holds already, elsewhere than at the cursor."""
     items = cursor.value.items if cursor.value is not None else ()
-    return any(item is not cursor.item and decode(text, item) == name for item in items)
+    names = (decode(text, item) for item in items if item is not cursor.item)
+    return {name for name in names if isinstance(name, str)}
 
 
 def _quoted(offer: Completion, cursor: Cursor, text: str) -> Completion:
     """The offer at its place, with the quotes that are not there yet."""
-    if cursor.where is Where.STRING:
-        item: Value | None = cursor.item
-        is_open = item is not None and not item.complete
-        quote = text[cursor.range.start - 1] if is_open else ""
-        return _at(offer, _typed(cursor, text, is_open), offer.text + quote)
+    if cursor.where is Where.STRING and cursor.item is not None:
+        opening = text[cursor.item.range.start : cursor.range.start]
+        closing = "" if cursor.item.complete else opening
+        return _at(offer, cursor.range, offer.text + closing)
     if cursor.item is not None and cursor.item.kind is not ValueKind.INVALID:
         return _at(offer, cursor.range, f'"{offer.text}"')
     is_element = cursor.value is not None and cursor.value.kind is ValueKind.ARRAY
     wants_array = cursor.spec is not None and cursor.spec.type is KeyType.STRINGS
     quoted = f'"{offer.text}"'
     return _at(offer, cursor.range, f"[{quoted}]" if wants_array and not is_element else quoted)
-
-
-def _typed(cursor: Cursor, text: str, is_open: bool) -> TextRange:
-    """What the offer replaces: of an unclosed string only the word that it begins with."""
-    if not is_open:
-        return cursor.range
-    word = _WORD.match(text, cursor.range.start, cursor.range.end)
-    return cursor.range if word is None else TextRange(*word.span())
 
 
 def _at(offer: Completion, replace: TextRange, text: str) -> Completion:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -11,6 +12,8 @@ from axe_lsp.agentfile.schema import KeyPath, KeySpec
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Entry, KeyPart, Table, Value, ValueKind
 from axe_lsp.agentfile.values import content_range
+
+_WORD = re.compile(r"[\w./:*-]*")
 
 
 class Where(Enum):
@@ -36,7 +39,8 @@ class Cursor:
 
     `parent` is the table that the key belongs to, `path` the key as far as it is typed (the parent,
     where nothing is). `range` is the word under the cursor, or the content of the string: what a
-    completion replaces. `siblings` are the entries of the same table. `value` is the key's whole
+    completion replaces. Of an unclosed string, which may have swallowed what stood behind it, it is
+    the word that it begins with. `siblings` are the entries of the same table. `value` is the key's whole
     value, `item` the innermost one under the cursor.
     """
 
@@ -80,9 +84,10 @@ def _in_header(text: str, table: Table, offset: int) -> Cursor:
     start = table.header_range.start + (2 if table.is_array else 1)
     parts = table.header.parts if table.header is not None else ()
     end = parts[-1].range.end if parts else start
-    between = start <= offset and "]" not in text[end:offset]
-    where = Where.HEADER if between else Where.ELSEWHERE
-    return Cursor(where, (), _names_up_to(parts, offset), TextRange(start, max(start, end)))
+    names = _names_up_to(parts, offset)
+    if offset < start or "]" in text[end:offset]:
+        return Cursor(Where.ELSEWHERE, (), names, TextRange(offset, offset))
+    return Cursor(Where.HEADER, (), names, TextRange(start, max(end, offset)))
 
 
 def _names_up_to(parts: tuple[KeyPart, ...], offset: int) -> KeyPath:
@@ -130,6 +135,8 @@ def _behind_key(text: str, path: KeyPath, entry: Entry, offset: int) -> Cursor:
         equals = text.find("=", entry.key.range.end, offset)
         where = Where.ELSEWHERE if equals < 0 else Where.VALUE
         return Cursor(where, path[:-1], path, TextRange(offset, offset))
+    if offset < value.range.start:
+        return Cursor(Where.ELSEWHERE, path[:-1], path, TextRange(offset, offset))
     return _in_value(text, path, value, value, offset)
 
 
@@ -138,8 +145,12 @@ def _in_value(text: str, path: KeyPath, whole: Value, value: Value, offset: int)
     here, parent = TextRange(offset, offset), path[:-1]
     if value.kind is ValueKind.STRING:
         content = content_range(text, value)
-        where = Where.STRING if content.touches(offset) else Where.ELSEWHERE
-        return Cursor(where, parent, path, content, value=whole, item=value)
+        if not content.touches(offset):
+            return Cursor(Where.ELSEWHERE, parent, path, here, value=whole, item=value)
+        if not value.complete:
+            word = _WORD.match(text, content.start, content.end)
+            content = TextRange(content.start, max(offset, word.end() if word else 0))
+        return Cursor(Where.STRING, parent, path, content, value=whole, item=value)
     for item in value.items:
         if item.range.touches(offset):
             return _in_value(text, path, whole, item, offset)
