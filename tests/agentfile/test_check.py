@@ -130,6 +130,32 @@ def test_a_table_in_place_of_a_value_and_the_other_way_round() -> None:
     """)
 
 
+@pytest.mark.parametrize(
+    "fixture",
+    [
+        "[files]\n ^^^^^ wrong-type: files must be an array of strings, not a table\nx = 1\ny = 2\n",
+        "files = { x = 1, y = 2 }\n        ^^^^^^^^^^^^^^^^ "
+        "wrong-type: files must be an array of strings, not an inline table\n",
+    ],
+)
+def test_a_table_in_place_of_a_value_is_reported_once(fixture: str) -> None:
+    check_problems(fixture)
+
+
+@pytest.mark.parametrize("fixture", ['[name]\nfirst = "x"\n', 'name.first = "x"\n'])
+def test_a_required_key_that_is_a_table_is_not_missing(fixture: str) -> None:
+    found = check(Parse(fixture + 'model = "openai/gpt"\n'))
+    assert "missing required field: name" not in str(found)
+
+
+def test_a_table_may_be_written_in_dotted_keys() -> None:
+    check_problems("""
+        [params]
+        response_format.type = "json_schema"
+        response_format.schema.type = "object"
+    """)
+
+
 def test_unknown_keys_and_tables_are_reported_once() -> None:
     check_problems("""
         modle = "x"
@@ -219,6 +245,15 @@ def test_mcp_servers() -> None:
                ^^^ out-of-range: mcp_servers names must be unique: "a"
         url = "https://"
               ^^^^^^^^^^ out-of-range: mcp_servers[1].url must include a host
+    """)
+
+
+def test_the_scheme_of_a_url_may_be_in_capitals() -> None:
+    check_problems("""
+        [[mcp_servers]]
+        name = "a"
+        url = "HTTPS://example.com"
+        transport = "sse"
     """)
 
 

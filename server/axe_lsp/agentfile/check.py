@@ -102,8 +102,9 @@ class _Checker:
                 yield from self._string_in_table(parent, item, value)
             return
         first_own = len(item.path) - len(item.entry.key.parts)
-        if unknown < first_own:
-            return  # A parent is unknown and has been reported, or is an inline table's key.
+        table = schema.find(item.path[:first_own])
+        if unknown < first_own or (table is not None and not table.is_table):
+            return  # A parent is unknown or no table, and has been reported.
         yield _unknown_part(item.path, unknown, item.entry.key.parts[unknown - first_own])
 
     def _string_in_table(self, parent: KeySpec, item: Located, value: Value) -> Iterator[Problem]:
@@ -164,7 +165,7 @@ class _Checker:
     def _is_blank(self, path: KeyPath) -> bool:
         item = self.lookup.find(path)
         if item is None:
-            return True
+            return not self.lookup.has(path)
         value = item.entry.value
         if value is None or not value.complete or value.kind is not ValueKind.STRING:
             return False  # Half-typed, or reported already.

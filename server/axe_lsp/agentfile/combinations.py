@@ -45,8 +45,8 @@ def _artifacts(lookup: Lookup) -> Iterator[Problem]:
 
 def _response_format(lookup: Lookup) -> Iterator[Problem]:
     path = ("params", "response_format", "type")
-    has_schema = lookup.has(("params", "response_format", "schema"))
-    if lookup.decoded(path) == "json_schema" and not has_schema:
+    schema_path = ("params", "response_format", "schema")
+    if lookup.decoded(path) == "json_schema" and not lookup.has(schema_path):
         message = "params.response_format.schema is required when type is json_schema"
         yield _at(lookup, path, "missing-key", message)
 
@@ -107,7 +107,7 @@ def _server_message(key: str, value: str) -> str | None:
         return "is required"
     if key == "url":
         scheme, separator, rest = value.partition("://")
-        if not separator or scheme not in ("http", "https"):
+        if not separator or scheme.lower() not in ("http", "https"):
             return f"must use http or https scheme, got {quoted(scheme if separator else '')}"
         if not rest.split("/", 1)[0]:
             return "must include a host"

@@ -36,6 +36,6 @@ class Lookup:
         return decode(self.parse.text, value) if value is not None else None
 
     def has(self, path: KeyPath) -> bool:
-        """Whether the key, or the table of that name, is written at all."""
-        tables = self.parse.document.tables
-        return path in self._by_path or any(each.path[: len(path)] == path for each in tables)
+        """Whether the key, or the table of that name, is written at all, dotted keys included."""
+        tables = (table.path for table in self.parse.document.tables)
+        return any(each[: len(path)] == path for each in (*tables, *self._by_path))

@@ -93,9 +93,21 @@ def test_unknown_keys_with_the_nearest_one() -> None:
         sub_agent = []
         ^^^^^^^^^ warning unknown-key: unknown key "sub_agent"; it has no effect. Did you mean `sub_agents`?
         max_depth = 3
-        ^^^^^^^^^ warning unknown-key: unknown key "max_depth"; it has no effect here. It belongs into `[sub_agents_config]`.
+        ^^^^^^^^^ warning unknown-key: unknown key "max_depth"; it has no effect here. It belongs in `[sub_agents_config]`.
         zzzz = 1
         ^^^^ warning unknown-key: unknown key "zzzz"; it has no effect
+    """)
+
+
+def test_keys_of_the_agent_that_have_slipped_into_a_table_are_sent_back_to_the_top() -> None:
+    check_findings("""
+        [params]
+        description = "x"
+        ^^^^^^^^^^^ warning unknown-key: unknown key "params.description"; it has no effect here. It belongs at the top of the file, above the first table.
+        timeout = 9
+        ^^^^^^^ warning unknown-key: unknown key "params.timeout"; it has no effect here. It belongs at the top of the file, above the first table.
+        prompt = "x"
+        ^^^^^^ warning unknown-key: unknown key "params.prompt"; it has no effect
     """)
 
 

@@ -19,19 +19,26 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
         if key is not None:
             message += f". Did you mean `{key}`?"
         elif elsewhere is not None:
-            message += f" here. It belongs into `[{elsewhere}]`."
+            message += f" here. It belongs {elsewhere}."
         yield Finding(RULE.code, RULE.severity, problem.range, message, suggestion=key)
 
 
 def _suggestion(path: KeyPath) -> tuple[str | None, str | None]:
-    """A similar key of the same table, else the one table in which this very key exists."""
+    """A similar key of the same table, else the one place where this very key exists.
+
+    A key of the agent itself that stands in a table has slipped below a header.
+    """
     *table, name = path
     siblings = [each.path[-1] for each in schema.keys_of(tuple(table))]
     similar = nearest(name, (each for each in siblings if each != schema.ANY_NAME))
     if similar is not None:
         return similar, None
-    homes = [each for each in schema.KEYS if each.path[-1] == name and len(each.path) > 1]
-    return None, ".".join(homes[0].path[:-1]) if len(homes) == 1 else None
+    if schema.find((name,)) is not None:
+        return None, "at the top of the file, above the first table"
+    homes = [each for each in schema.KEYS if each.path[-1] == name]
+    if len(homes) != 1 or schema.ANY_NAME in homes[0].path:
+        return None, None
+    return None, f"in `[{'.'.join(homes[0].path[:-1])}]`"
 
 
 RULE = Rule(
@@ -44,7 +51,7 @@ behaves as if the line were not there. Keys are matched exactly: `Model` is not 
 
 ```toml
 sub_agent = ["lint"]    # did you mean `sub_agents`?
-max_depth = 2           # belongs into [sub_agents_config]
+max_depth = 2           # belongs in [sub_agents_config]
 ```
 """,
     check=check,
