@@ -79,6 +79,36 @@ async def test_a_folder_that_leaves_the_workspace_takes_its_agents_along(tmp_pat
         assert _names(daemon) == {"two"}
 
 
+async def test_folders_of_the_settings_and_of_open_files_stay_when_another_one_leaves(
+    tmp_path: Path,
+) -> None:
+    _write(tmp_path / "more/named.toml")
+    opened = _write(tmp_path / "elsewhere/axe/agents/opened.toml")
+    _write(opened.with_name("neighbour.toml"))
+    _write(tmp_path / "second/axe/agents/two.toml")
+
+    async with _daemon(tmp_path, tmp_path / "first", tmp_path / "second") as daemon:
+        daemon.configure(Settings(agent_paths=(str(tmp_path / "more"),)))
+        daemon.edit(uri_of(opened), "name = 'opened'\n")
+        await daemon.settled()
+        daemon.remove_roots([tmp_path / "second"])
+
+        assert _names(daemon) == {"named", "opened", "neighbour"}
+
+
+async def test_the_neighbours_of_open_files_still_count_after_new_settings(tmp_path: Path) -> None:
+    opened = _write(tmp_path / "elsewhere/axe/agents/opened.toml")
+    _write(opened.with_name("neighbour.toml"))
+
+    async with _daemon(tmp_path) as daemon:
+        daemon.edit(uri_of(opened), "name = 'opened'\n")
+        await daemon.settled()
+        daemon.configure(Settings(agent_paths=(str(tmp_path / "more"),)))
+        await daemon.settled()
+
+        assert _names(daemon) == {"opened", "neighbour"}
+
+
 async def test_the_neighbours_of_an_open_file_count_wherever_it_lies(tmp_path: Path) -> None:
     opened = _write(tmp_path / "elsewhere/axe/agents/opened.toml")
     _write(opened.with_name("neighbour.toml"))

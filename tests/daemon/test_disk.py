@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,24 @@ def test_dependencies_and_hidden_folders_are_not_entered(tmp_path: Path, folder:
     _agent(tmp_path / folder / "axe/agents/a.toml")
 
     assert _found(tmp_path) == []
+
+
+def test_a_folder_that_may_not_be_entered_hides_its_own_agents_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = _agent(tmp_path / "axe/agents/a.toml")
+    (tmp_path / "locked").mkdir()
+    stat = Path.stat
+
+    def refuse(path: Path, **options: bool) -> os.stat_result:
+        # As the system does for anybody but root.
+        if "locked" in path.parts:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return stat(path, **options)
+
+    monkeypatch.setattr(Path, "stat", refuse)
+
+    assert _found(tmp_path) == [agent]
 
 
 def test_links_between_folders_are_not_followed_in_circles(tmp_path: Path) -> None:
@@ -99,6 +119,25 @@ def test_stamps_tell_what_was_changed_and_what_has_gone(tmp_path: Path) -> None:
     assert before[changes] != after[changes]
     assert goes in before
     assert goes not in after
+
+
+def test_a_link_that_leads_nowhere_hides_no_changes_of_other_files(tmp_path: Path) -> None:
+    """Emacs marks the file that it edits with such a link, named `.#file`."""
+    agents = [_agent(tmp_path / f"{name}.toml") for name in "abcdef"]
+    for agent in agents:
+        agent.with_name(f".#{agent.name}").symlink_to("user@host.1234")
+
+    assert sorted(disk.stamps([tmp_path])) == agents
+    assert disk.read(tmp_path / ".#a.toml") is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_a_pipe_in_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.toml")
+
+    content = disk.read(tmp_path / "a.toml")
+
+    assert content == disk.Content("", "the file can't be read: it is not a regular file")
 
 
 def test_the_user_folder_follows_the_environment(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,10 +41,17 @@ def agent_folders_below(root: Path) -> Iterator[Path]:
         below: list[Path] = []
         for folder in level:
             yield from (
-                found for parts in _AGENT_FOLDERS if (found := folder.joinpath(*parts)).is_dir()
+                found for parts in _AGENT_FOLDERS if _is_folder(found := folder.joinpath(*parts))
             )
             below.extend(_folders_in(folder))
         level = below
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # Up to Python 3.13 raised for what lies in a folder that may not be entered.
+        return False
 
 
 def _folders_in(folder: Path) -> list[Path]:
@@ -79,7 +88,11 @@ class Content:
 def read(path: Path) -> Content | None:
     """The content of a file, or None if there is nothing of that name."""
     try:
-        if path.stat().st_size > MAX_BYTES and not path.is_dir():
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+            # Reading a pipe would wait for somebody who writes.
+            return Content("", "the file can't be read: it is not a regular file")
+        if stat.S_ISREG(status.st_mode) and status.st_size > MAX_BYTES:
             return Content("", f"the file is larger than {MAX_BYTES // 2**20} MB")
         raw = path.read_bytes()
     except FileNotFoundError:
@@ -96,13 +109,8 @@ def read(path: Path) -> Content | None:
 def stamps(folders: Sequence[Path]) -> dict[Path, tuple[int, int]]:
     """Modification time and size of every agent file, to tell later what has changed."""
     found = {}
-    for folder in folders:
-        try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if entry.name.endswith(SUFFIX):
-                        status = entry.stat()
-                        found[Path(entry.path)] = (status.st_mtime_ns, status.st_size)
-        except OSError:
-            continue
+    for path in (path for folder in folders for path in agent_files_in(folder)):
+        with suppress(OSError):  # It has gone, or is a link that leads nowhere.
+            status = path.stat()
+            found[path] = (status.st_mtime_ns, status.st_size)
     return found
