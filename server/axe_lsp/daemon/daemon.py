@@ -78,7 +78,7 @@ class Daemon:
     def edit(self, uri: str, text: str) -> Update:
         """A buffer was opened or changed. Its folder counts, wherever it lies."""
         if uri not in self.snapshot.buffers and self._meet(uri) and (path := path_of(uri)):
-            self._indexer.read(disk.agent_files_in(path.parent))
+            self._indexer.read(_files_below((), [path.parent]))
         return self._apply([Change(uri, text, in_buffer=True)])
 
     def close_buffer(self, uri: str) -> Update:
@@ -109,7 +109,13 @@ class Daemon:
         self.roots = tuple(root for root in self.roots if root not in roots)
         if self._start_over():
             return
-        gone = [folder for folder in self._folders if not self._is_below(folder, self.roots)]
+        opened = {path.parent for uri in self.snapshot.buffers if (path := path_of(uri))}
+        kept = {*opened, *self._extra_folders()}
+        gone = [
+            folder
+            for folder in self._folders
+            if folder not in kept and not self._is_below(folder, self.roots)
+        ]
         for folder in gone:
             del self._folders[folder]
         uris = [
@@ -182,7 +188,8 @@ class Daemon:
         }
         self._workspace = Workspace(places)
         self._folders.clear()
-        self._apply([Change(uri, text, in_buffer=True) for uri, text in buffers.items()])
+        for uri, text in buffers.items():
+            self.edit(uri, text)
         if self._ready:
             self._scan(self.roots)
         return True
