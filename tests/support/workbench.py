@@ -78,7 +78,7 @@ class Workbench:
 
     def replace_text(self, text: str) -> None:
         """Puts `text` in place of what the editor contains, without saving it."""
-        self._page.keyboard.press("Control+1")
+        self._focus("Control+1", ".editor-instance")
         self._page.keyboard.press("Control+a")
         self._page.keyboard.insert_text(text)
 
@@ -99,6 +99,7 @@ class Workbench:
     def answer_question(self, title: str, answer: str) -> None:
         """Types into the input box that the extension has opened."""
         self._page.locator(".quick-input-title", has_text=title).wait_for(timeout=TIMEOUT)
+        self._wait_for("its input box", lambda: bool(self._texts(".quick-input-box :focus")))
         self._page.keyboard.insert_text(answer)
         self._page.keyboard.press("Enter")
 
@@ -142,9 +143,14 @@ class Workbench:
         return path
 
     def _search_command(self, title: str) -> None:
-        self._page.keyboard.press("F1")
-        self._page.locator(".quick-input-box input").wait_for(timeout=TIMEOUT)
+        self._focus("F1", ".quick-input-box")
         self._page.keyboard.insert_text(f">{title}")
+
+    def _focus(self, key: str, selector: str) -> None:
+        """Presses a key that leads to a part of the window, and waits until what is typed goes there."""
+        self._page.keyboard.press(key)
+        focused = f"{selector} :focus"
+        self._wait_for(f"the focus on {selector}", lambda: bool(self._texts(focused)))
 
     def _offered(self) -> list[str]:
         rows = self._texts(".quick-input-list .monaco-list-row")
