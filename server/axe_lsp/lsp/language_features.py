@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.features.completion import completion
 from axe_lsp.features.definition import definition
 from axe_lsp.features.hover import hover
 from axe_lsp.lsp import to_proto
-from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.lsp.positions import position_of
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
@@ -19,37 +18,12 @@ if TYPE_CHECKING:
 _TRIGGERS = ['"', "'", "[", "=", ".", "/"]
 
 
-class _PositionParams(Protocol):
-    """What the params of all requests about a position have in common."""
-
-    text_document: types.TextDocumentIdentifier
-    position: types.Position
-
-
-class _At(NamedTuple):
-    """A position in an open agent file."""
-
-    file: AgentFile
-    offset: int
-    lines: LineIndex
-
-
 def register(server: AxeServer) -> None:
     """Offer the features to the client of `server`."""
 
-    def at(params: _PositionParams) -> _At | None:
-        uri = server.opened.uri(params.text_document.uri)
-        file = server.daemon.snapshot.file(uri) if uri is not None else None
-        if file is None or file.open is None:
-            return None
-        lines = file.open.parse.lines
-        where = params.position
-        offset = lines.offset(where.line, where.character, server.position_encoding)
-        return _At(file, offset, lines)
-
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def on_hover(params: types.HoverParams) -> types.Hover | None:
-        place = at(params)
+        place = position_of(server, params)
         if place is None:
             return None
         found = hover(server.daemon.snapshot, place.file, place.offset)
@@ -60,7 +34,7 @@ def register(server: AxeServer) -> None:
         types.CompletionOptions(trigger_characters=_TRIGGERS),
     )
     def on_completion(params: types.CompletionParams) -> types.CompletionList:
-        place = at(params)
+        place = position_of(server, params)
         offers = completion(server.daemon.snapshot, place.file, place.offset) if place else []
         snippets = server.client.supports("textDocument.completion.completionItem.snippetSupport")
         items = [
@@ -76,7 +50,7 @@ def register(server: AxeServer) -> None:
     def on_definition(
         params: types.DefinitionParams,
     ) -> types.Location | list[types.LocationLink] | None:
-        place = at(params)
+        place = position_of(server, params)
         target = definition(server.daemon.snapshot, place.file, place.offset) if place else None
         if place is None or target is None:
             return None
