@@ -11,7 +11,7 @@ from axe_lsp.agentfile.values import decode
 from axe_lsp.features.cursor import Cursor, Where, cursor_at
 from axe_lsp.features.describe import agent_markdown, key_markdown
 from axe_lsp.workspace.agent_file import AgentFile
-from axe_lsp.workspace.places import BUILT_IN_TYPES
+from axe_lsp.workspace.places import BUILT_IN_TYPES, Scope
 from axe_lsp.workspace.snapshot import Snapshot
 
 
@@ -61,8 +61,8 @@ def _of_string(snapshot: Snapshot, file: AgentFile, spec: KeySpec, cursor: Curso
 def _missing(snapshot: Snapshot, name: str) -> str | None:
     if not snapshot.complete:
         return None
-    folders = sorted(
-        {each.place.folder for each in snapshot.files()} | {snapshot.places.user_folder}
-    )
+    places = (each.place for each in snapshot.files())
+    known = {each.folder for each in places if each.scope is not Scope.LOOSE}
+    folders = sorted(known | {snapshot.places.user_folder})
     searched = "\n".join(f"- `{folder}`" for folder in folders if folder)
     return f"No agent file defines {quoted(name)}. Looked in:\n\n{searched}"
