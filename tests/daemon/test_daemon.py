@@ -194,6 +194,16 @@ async def test_what_a_client_says_about_the_disk_is_looked_up(tmp_path: Path) ->
         assert _names(daemon) == {"new"}
 
 
+async def test_files_that_are_no_agents_are_not_taken_in(tmp_path: Path) -> None:
+    other = _write(tmp_path / "project/pyproject.toml")
+
+    async with _daemon(tmp_path, tmp_path / "project") as daemon:
+        daemon.changed_on_disk([uri_of(other)])
+        await daemon.settled()
+
+        assert _names(daemon) == set()
+
+
 async def test_a_folder_that_has_gone_takes_its_agents_along(tmp_path: Path) -> None:
     root = tmp_path / "project"
     agent = _write(root / "axe/agents/one.toml")
@@ -217,13 +227,16 @@ async def test_without_a_client_that_tells_the_disk_is_watched(
     )
 
     async with _daemon(tmp_path, root) as daemon:
+        daemon.configure(Settings(agent_paths=("more",)))
+        await daemon.settled()
         daemon.watch_disk()
         _write(root / "axe/agents/two.toml")
         _write(root / ".axe/agents/three.toml")
-        await _until(daemon, lambda: _names(daemon) == {"one", "two", "three"})
+        _write(root / "more/four.toml")
+        await _until(daemon, lambda: _names(daemon) == {"one", "two", "three", "four"})
 
         one.unlink()
-        await _until(daemon, lambda: _names(daemon) == {"two", "three"})
+        await _until(daemon, lambda: _names(daemon) == {"two", "three", "four"})
 
 
 async def test_an_untouched_disk_is_no_news(tmp_path: Path) -> None:

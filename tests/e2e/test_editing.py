@@ -212,6 +212,52 @@ def test_settings_change_severities_and_add_folders(project: Project) -> None:
         ]
 
 
+def test_open_files_become_agents_and_cease_to_be_with_the_settings(project: Project) -> None:
+    (project.root / "more").mkdir()
+    far = (project.root / "more" / "far.toml").as_uri()
+
+    def set_folders(*folders: str) -> None:
+        change = {"settings": {"axe": {"agentPaths": folders}}}
+        editor.client.notify("workspace/didChangeConfiguration", change)
+
+    with project.editor() as editor:
+        editor.open("parent", HEAD + 'sub_agents = ["far"]\n')
+        editor.problems("parent", 1)
+        editor.open(far, CHILD.replace('"lint"', '"far"') + "timeout = -1\n")
+        set_folders("more")
+        assert editor.problems(far, 1) == ["negative-timeout -1"]
+        assert editor.ask("hover", far, "timeo") is not None
+        editor.problems("parent", 0)
+        editor.replace(far, "-1", "1")
+        editor.problems(far, 0)
+        set_folders()
+        editor.problems("parent", 1)
+        assert editor.ask("hover", far, "timeo") is None
+
+
+def test_folders_of_the_settings_are_watched(project: Project) -> None:
+    capabilities = {
+        "workspace": {
+            "didChangeWatchedFiles": {"dynamicRegistration": True, "relativePatternSupport": True}
+        }
+    }
+
+    def watched() -> set[str]:
+        """The folders outside the usual ones that the client was asked to watch next."""
+        (registration,) = editor.client.wait_for("client/registerCapability")["registrations"]
+        patterns = [each["globPattern"] for each in registration["registerOptions"]["watchers"]]
+        assert all(each["pattern"] == "*.toml" for each in patterns if isinstance(each, dict))
+        return {each["baseUri"] for each in patterns if isinstance(each, dict)}
+
+    relative, absolute = project.root / "more", project.root.parent / "outside"
+    settings = {"agentPaths": ["more", str(absolute)]}
+    with project.editor(capabilities=capabilities, initializationOptions=settings) as editor:
+        assert watched() == {each.as_uri() for each in (project.user_agents, relative, absolute)}
+        change = {"settings": {"axe": {"agentPaths": ["more", "later"]}}}
+        editor.client.notify("workspace/didChangeConfiguration", change)
+        assert watched() == {(project.root / "later").as_uri()}
+
+
 def test_settings_are_asked_for_and_wrong_ones_explained(project: Project) -> None:
     with project.editor(capabilities={"workspace": {"configuration": True}}) as editor:
         asked = editor.client.wait_for("workspace/configuration")

@@ -68,6 +68,16 @@ class Daemon:
         user = [self.user_folder] if self.user_folder is not None else []
         return tuple(dict.fromkeys([*self._folders, *user]))
 
+    @property
+    def extra_folders(self) -> tuple[Path, ...]:
+        """The folders that the settings add; relative ones below each root."""
+        paths = [Path(text).expanduser() for text in self.settings.agent_paths]
+        return tuple(
+            folder
+            for path in paths
+            for folder in ([path] if path.is_absolute() else [root / path for root in self.roots])
+        )
+
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Tell `listener` of every update; returns what ends that."""
         self._listeners.append(listener)
@@ -110,7 +120,7 @@ class Daemon:
         if self._start_over():
             return
         opened = {path.parent for uri in self.snapshot.buffers if (path := path_of(uri))}
-        kept = {*opened, *self._extra_folders()}
+        kept = {*opened, *self.extra_folders}
         gone = [
             folder
             for folder in self._folders
@@ -161,7 +171,12 @@ class Daemon:
     def _take(self, changes: Sequence[Change]) -> None:
         """Take in what was read, as far as it is news."""
         known = self.snapshot.closed
-        news = [each for each in changes if each.text is not None or each.uri in known]
+        is_agent = self.snapshot.places.is_agent
+        news = [
+            each
+            for each in changes
+            if each.uri in known or (each.text is not None and is_agent(each.uri))
+        ]
         for change in news:
             self._meet(change.uri)
         if news:
@@ -195,7 +210,7 @@ class Daemon:
         return True
 
     def _scan(self, roots: Sequence[Path]) -> None:
-        folders = (*self._extra_folders(), *([self.user_folder] if self.user_folder else []))
+        folders = (*self.extra_folders, *([self.user_folder] if self.user_folder else []))
         self._scans += 1
         done = partial(self._scanned, self._scans)
         self._indexer.read(_files_below(roots, folders), done)
@@ -206,9 +221,9 @@ class Daemon:
             self._apply([], complete=True)
 
     def _watched(self) -> tuple[Path, ...]:
-        """The known folders, and those where a workspace's first agent would be put."""
+        """The known folders, and those where a first agent would be put."""
         usual = (root / name / "agents" for root in self.roots for name in ("axe", ".axe"))
-        return tuple(dict.fromkeys([*self.folders, *usual]))
+        return tuple(dict.fromkeys([*self.folders, *self.extra_folders, *usual]))
 
     def _files_at(self, path: Path) -> list[Path]:
         """The agent files that a change of `path` is about, those that have gone included."""
@@ -220,16 +235,7 @@ class Daemon:
 
     def _places(self) -> Places:
         user = uri_of(self.user_folder) if self.user_folder is not None else ""
-        return Places(user, tuple(uri_of(folder) for folder in self._extra_folders()))
-
-    def _extra_folders(self) -> list[Path]:
-        """The folders that the settings add; relative ones below each root."""
-        paths = [Path(text).expanduser() for text in self.settings.agent_paths]
-        return [
-            folder
-            for path in paths
-            for folder in ([path] if path.is_absolute() else [root / path for root in self.roots])
-        ]
+        return Places(user, tuple(uri_of(folder) for folder in self.extra_folders))
 
     @staticmethod
     def _is_below(folder: Path, roots: Sequence[Path]) -> bool:

@@ -21,11 +21,19 @@ class OpenAgents:
 
     def add(self, document: Document, places: Places) -> str | None:
         """Our URI of a document that was opened, or None if it is no agent file."""
-        uri = canonical(document.uri)
-        if document.language_id != LANGUAGE_ID and not places.is_agent(uri):
+        if not self._is_agent(document, places):
             return None
+        uri = canonical(document.uri)
         self._names[uri] = document.uri
         return uri
+
+    def misplaced(self, places: Places) -> list[Document]:
+        """The open documents that have become agent files, or have ceased to be."""
+        return [
+            document
+            for document in self._documents
+            if self._is_agent(document, places) != (self.uri(document.uri) is not None)
+        ]
 
     def remove(self, name: str) -> str | None:
         """Our URI of a document that was closed, if it was an agent file."""
@@ -44,3 +52,7 @@ class OpenAgents:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
+
+    @staticmethod
+    def _is_agent(document: Document, places: Places) -> bool:
+        return document.language_id == LANGUAGE_ID or places.is_agent(canonical(document.uri))

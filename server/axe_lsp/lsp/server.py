@@ -13,13 +13,14 @@ from pygls.exceptions import JsonRpcException
 from axe_lsp import __version__
 from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.daemon.uris import canonical, path_of
-from axe_lsp.lsp import commands, language_features, run_requests, watching
+from axe_lsp.lsp import commands, language_features, run_requests
 from axe_lsp.lsp.client import Client
-from axe_lsp.lsp.documents import Documents
+from axe_lsp.lsp.documents import Document, Documents
 from axe_lsp.lsp.language_server import LanguageServer
 from axe_lsp.lsp.messages import JsonObject
 from axe_lsp.lsp.open_agents import OpenAgents
 from axe_lsp.lsp.publisher import Publisher
+from axe_lsp.lsp.watching import Watching
 from axe_lsp.settings import read_settings
 from axe_lsp.workspace.workspace import Update
 
@@ -35,13 +36,14 @@ class AxeServer(LanguageServer):
         self.documents = Documents()
         self.opened = OpenAgents(self.documents)
         self.publisher = Publisher(self, daemon, self.opened)
+        self.watching = Watching(self)
         self._stop_listening = daemon.listen(self._on_update)
         self._editing: str | None = None
         self._register()
 
     def initialize(self, client: Client) -> types.ServerCapabilities | JsonObject:
         """Learn the client's folders and settings. The disk is read once it is ready."""
-        self._configure(client.options)
+        self._put_in_force(client.options)
         return super().initialize(client)
 
     async def release(self) -> None:
@@ -73,7 +75,7 @@ class AxeServer(LanguageServer):
     def _initialized(self, _: types.InitializedParams) -> None:
         roots = (path_of(canonical(uri)) for uri in self.client.folders)
         self.daemon.add_roots(root for root in roots if root is not None)
-        self.start(watching.watch(self), name="registering for changes on the disk")
+        self.start(self.watching.begin(), name="registering for changes on the disk")
         self.start(self._fetch_settings(), name="fetching settings")
 
     async def _fetch_settings(self) -> None:
@@ -95,26 +97,44 @@ class AxeServer(LanguageServer):
             self.start(self._fetch_settings(), name="fetching settings")
 
     def _configure(self, section: Any) -> None:
+        if self._put_in_force(section):
+            self._follow_places()
+
+    def _put_in_force(self, section: Any) -> bool:
+        """Use the client's settings; whether they are others than before."""
         settings, complaints = read_settings(section)
         for complaint in complaints:
             _log.warning("%s", complaint)
             message = types.ShowMessageParams(types.MessageType.Warning, complaint)
             self.notify(types.WINDOW_SHOW_MESSAGE, message)
-        if settings != self.daemon.settings:
-            self.daemon.configure(settings)
-            self.publisher.publish_all()
+        if settings == self.daemon.settings:
+            return False
+        self.daemon.configure(settings)
+        return True
 
     def _did_change_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
         removed = (path_of(canonical(each.uri)) for each in params.event.removed)
         self.daemon.remove_roots([root for root in removed if root is not None])
         added = (path_of(canonical(each.uri)) for each in params.event.added)
         self.daemon.add_roots(root for root in added if root is not None)
+        self._follow_places()
+
+    def _follow_places(self) -> None:
+        """Other folders may count than before, and what is said of files may be something else."""
+        for document in self.opened.misplaced(self.daemon.snapshot.places):
+            if self.opened.uri(document.uri) is None:
+                self._take(document)
+            else:
+                self._drop(document)
+        self.start(self.watching.extend(), name="registering for changes in further folders")
         self.publisher.publish_all()
 
     # -- documents
 
     def _did_open(self, params: types.DidOpenTextDocumentParams) -> None:
-        document = self.documents.open(params)
+        self._take(self.documents.open(params))
+
+    def _take(self, document: Document) -> None:
         uri = self.opened.add(document, self.daemon.snapshot.places)
         if uri is not None:
             self._edit(uri, document.text)
@@ -134,7 +154,9 @@ class AxeServer(LanguageServer):
         self.publisher.publish(uri)
 
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
-        document = self.documents.close(params)
+        self._drop(self.documents.close(params))
+
+    def _drop(self, document: Document) -> None:
         uri = self.opened.remove(document.uri)
         if uri is not None:
             self.publisher.forget(uri, document.uri)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,41 +22,58 @@ _log = logging.getLogger(__name__)
 _CAPABILITY = "workspace.didChangeWatchedFiles"
 
 
-async def watch(server: AxeServer) -> None:
-    """Have the client watch the agent folders, if it offers to; else the daemon does."""
-    if server.client.supports(f"{_CAPABILITY}.dynamicRegistration"):
-        try:
-            await _register(server)
-        except JsonRpcException as error:
-            _log.warning("the client does not watch files after all: %s", error.message)
-        else:
-            return
-    server.daemon.watch_disk()
+class Watching:
+    """What one client watches for us.
 
+    A folder that the settings add is registered when they do. One that they take away goes on being
+    watched, since what happens in it is nobody's news.
+    """
 
-async def _register(server: AxeServer) -> None:
-    registration = types.Registration(
-        id="axe-agents",
-        method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
-        register_options={"watchers": list(_watchers(server))},
-    )
-    await server.request(types.CLIENT_REGISTER_CAPABILITY, types.RegistrationParams([registration]))
+    def __init__(self, server: AxeServer) -> None:
+        self._server = server
+        self._folders: set[Path] = set()
+        self._numbers = itertools.count(1)
 
+    async def begin(self) -> None:
+        """Have the client watch the agent folders, if it offers to; else the daemon does."""
+        # A folder is watched beside its files: clients report a folder that goes as one event.
+        patterns = [
+            pattern for each in AGENT_FOLDERS for pattern in (f"**{each}/*{SUFFIX}", f"**{each}")
+        ]
+        user_folder = self._server.daemon.user_folder
+        await self._watch([*patterns, *self._new([user_folder] if user_folder else [])])
 
-def _watchers(server: AxeServer) -> list[dict[str, Any]]:
-    # A folder is watched beside its files: clients report a folder that goes away as one event.
-    patterns = [
-        pattern for each in AGENT_FOLDERS for pattern in (f"**{each}/*{SUFFIX}", f"**{each}")
-    ]
-    watchers: list[dict[str, Any]] = [{"globPattern": pattern} for pattern in patterns]
-    outside = [server.daemon.user_folder, *map(Path, server.daemon.settings.agent_paths)]
-    relative = server.client.supports(f"{_CAPABILITY}.relativePatternSupport")
-    for folder in outside:
-        if folder is None or not folder.is_absolute():
-            continue
-        if relative:
-            pattern: Any = {"baseUri": uri_of(folder), "pattern": f"*{SUFFIX}"}
-        else:
-            pattern = f"{folder.as_posix()}/*{SUFFIX}"
-        watchers.append({"globPattern": pattern})
-    return watchers
+    async def extend(self) -> None:
+        """Have it watch the folders that have been added since, too."""
+        if patterns := self._new(()):
+            await self._watch(patterns)
+
+    def _new(self, folders: Iterable[Path]) -> list[Any]:
+        """The patterns of `folders` and those of the settings that are not watched yet."""
+        new = {*folders, *self._server.daemon.extra_folders} - self._folders
+        self._folders |= new
+        return [self._pattern(folder) for folder in sorted(new)]
+
+    def _pattern(self, folder: Path) -> Any:
+        if self._server.client.supports(f"{_CAPABILITY}.relativePatternSupport"):
+            return {"baseUri": uri_of(folder), "pattern": f"*{SUFFIX}"}
+        return f"{folder.as_posix()}/*{SUFFIX}"
+
+    async def _watch(self, patterns: list[Any]) -> None:
+        if self._server.client.supports(f"{_CAPABILITY}.dynamicRegistration"):
+            try:
+                await self._register(patterns)
+            except JsonRpcException as error:
+                _log.warning("the client does not watch files after all: %s", error.message)
+            else:
+                return
+        self._server.daemon.watch_disk()
+
+    async def _register(self, patterns: list[Any]) -> None:
+        registration = types.Registration(
+            id=f"axe-agents-{next(self._numbers)}",
+            method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+            register_options={"watchers": [{"globPattern": each} for each in patterns]},
+        )
+        params = types.RegistrationParams([registration])
+        await self._server.request(types.CLIENT_REGISTER_CAPABILITY, params)
