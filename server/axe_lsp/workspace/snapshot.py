@@ -59,6 +59,8 @@ class Snapshot:
         """All files that define `name`, the one that counts first."""
         uris = self.names.get(name, ())
         files = [file for uri in uris if (file := self.file(uri)) is not None]
+        if len(files) < 2:
+            return files  # As nearly always; the graph asks thousands of times.
         return sorted(files, key=lambda file: _precedence(file.place, seen_from))
 
     def callers(self, name: str) -> Iterator[str]:
