@@ -488,8 +488,9 @@ async def test_an_answer_that_is_no_http_is_a_clear_error(tmp_path: Path) -> Non
     with ScriptedProvider() as provider:
         changed = {"AXE_OPENAI_BASE_URL": place}
         async with server, bench(provider, tmp_path, agent("solo"), changed) as work:
-            with pytest.raises(ProviderError, match=r"server: .+"):
+            with pytest.raises(ProviderError) as caught:
                 await work.run("solo")
+    assert str(caught.value) == "server: the answer is not valid HTTP (Bad status line)"
 
 
 async def test_a_provider_that_is_not_there_is_a_clear_error(
@@ -526,13 +527,17 @@ async def test_a_user_and_a_password_may_stand_in_a_base_url(
     assert with_key == "Bearer key-openai"
 
 
-@pytest.mark.parametrize("url", ["nonsense", "ftp://x", "http://", "http://[::1"])
+@pytest.mark.parametrize(
+    "url",
+    ["nonsense", "ftp://x", "http://", "http://[::1", "http://h:x", "http://user:p4ss@h:99999"],
+)
 async def test_a_base_url_that_is_none_is_a_clear_error(
     provider: ScriptedProvider, tmp_path: Path, url: str
 ) -> None:
     async with bench(provider, tmp_path, agent("o"), {"AXE_OPENAI_BASE_URL": url}) as work:
-        with pytest.raises(ConfigError, match="AXE_OPENAI_BASE_URL"):
+        with pytest.raises(ConfigError, match="AXE_OPENAI_BASE_URL") as caught:
             await work.run("o")
+    assert "p4ss" not in str(caught.value)
 
 
 @pytest.mark.req("001-5.7c")

@@ -69,8 +69,10 @@ def test_a_key_that_is_needed_and_missing_is_a_clear_error(tmp_path: Path) -> No
     assert config(tmp_path).require_key("ollama") == ""
 
 
-def test_white_space_around_a_key_is_no_part_of_it(tmp_path: Path) -> None:
-    assert config(tmp_path, None, OPENAI_API_KEY="sk\n").api_key("openai") == "sk"
+def test_white_space_around_a_value_is_no_part_of_it(tmp_path: Path) -> None:
+    variables = {"OPENAI_API_KEY": "sk\n", "AXE_OPENAI_BASE_URL": " http://x\n"}
+    loaded = config(tmp_path, None, **variables)
+    assert (loaded.api_key("openai"), loaded.base_url("openai")) == ("sk", "http://x")
 
 
 def test_the_variable_of_a_provider() -> None:

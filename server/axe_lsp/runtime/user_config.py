@@ -32,14 +32,12 @@ class UserConfig:
     environment: Environment
 
     def api_key(self, provider: str) -> str:
-        """The key, or "". White space around it, as `$(cat key)` leaves it, is no part of it."""
-        value = self.environment.get(key_variable(provider)) or self._setting(provider, "api_key")
-        return value.strip()
+        """The key, or ""."""
+        return self._value(key_variable(provider), provider, "api_key")
 
     def base_url(self, provider: str) -> str:
         """Where the provider is, or "" for its usual place."""
-        variable = f"AXE_{provider.upper()}_BASE_URL"
-        return self.environment.get(variable) or self._setting(provider, "base_url")
+        return self._value(f"AXE_{provider.upper()}_BASE_URL", provider, "base_url")
 
     def require_key(self, provider: str) -> str:
         """The key. Raises MissingKeyError if the provider needs one and there is none."""
@@ -58,6 +56,10 @@ class UserConfig:
             value for name, value in self.environment.items() if name.endswith("_API_KEY")
         }
         return frozenset(key.strip() for key in configured | set_outside if key.strip())
+
+    def _value(self, variable: str, provider: str, key: str) -> str:
+        """From outside or from the file. White space around it, as some editors leave it, is no part."""
+        return (self.environment.get(variable) or self._setting(provider, key)).strip()
 
     def _setting(self, provider: str, key: str) -> str:
         return str(self.providers.get(provider, {}).get(key, ""))

@@ -1,15 +1,22 @@
-"""What of the user's surroundings a request takes notice of, and what not."""
+"""What of the user's surroundings a request takes notice of, and what not; and connections that end."""
 
 from __future__ import annotations
 
+import socketserver
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from axe_lsp.runtime.errors import ConfigError, ProviderError
 from axe_lsp.runtime.providers.http_client import HttpClient
-from support.scripted_provider import ScriptedProvider
+from support.scripted_provider import PATIENCE, Raw, ScriptedProvider
 
 PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+FAR_AWAY = "http://models.example/v1/messages"
 
 
 @pytest.fixture(autouse=True)
@@ -19,30 +26,141 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.upper(), raising=False)
 
 
-async def post(url: str) -> int:
+async def post(*urls: str) -> list[int]:
+    """The statuses of requests that are sent one after the other."""
     client = HttpClient()
     try:
-        async with client.post(url, {}, b"{}") as answer:
-            await answer.read()
-            return answer.status
+        statuses = []
+        for url in urls:
+            async with client.post(url, {}, b'{"model": "m"}') as answer:
+                await answer.read()
+                statuses.append(answer.status)
+        return statuses
     finally:
         await client.close()
 
 
+@pytest.mark.parametrize("scheme", ["http://", ""])
 async def test_a_proxy_that_the_environment_names_is_asked(
+    provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    monkeypatch.setenv("http_proxy", f"{scheme}user:word@127.0.0.1:{provider.port}")
+    await post(FAR_AWAY)
+    assert [each.path for each in provider.requests] == [FAR_AWAY]
+    assert provider.requests[0].headers["proxy-authorization"] == "Basic dXNlcjp3b3Jk"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_this_machine_is_not_asked_through_a_proxy(
+    provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    await post(f"http://{host}:{provider.port}/v1/messages")
+    assert [each.path for each in provider.requests] == ["/v1/messages"]
+
+
+async def test_where_no_proxy_is_wanted_none_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    with pytest.raises(ProviderError, match="the proxy refuses connections"):
+        await post("http://models.invalid/v1/messages")
+    monkeypatch.setenv("no_proxy", "models.invalid")
+    with pytest.raises(ProviderError, match=r"Cannot connect to host models\.invalid"):
+        await post("http://models.invalid/v1/messages")
+
+
+@pytest.mark.parametrize("proxy", ["socks5://user:word@127.0.0.1:1", "http://user:word@host:x"])
+async def test_a_proxy_that_can_not_be_used_is_a_clear_error_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    monkeypatch.setenv("http_proxy", proxy)
+    with pytest.raises(ConfigError, match="HTTP_PROXY") as caught:
+        await post(FAR_AWAY)
+    assert "word" not in str(caught.value)
+
+
+async def test_a_proxy_that_refuses_says_so_without_its_password(
     provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("http_proxy", provider.url)
-    await post("http://models.example/v1/messages")
-    assert [each.path for each in provider.requests] == ["http://models.example/v1/messages"]
+    monkeypatch.setenv("https_proxy", f"http://user:word@127.0.0.1:{provider.port}")
+    with pytest.raises(ProviderError, match=r"^server: the proxy refused: 404 Not Found$"):
+        await post(FAR_AWAY.replace("http:", "https:"))
 
 
+@pytest.mark.parametrize("through_proxy", [False, True])
 async def test_passwords_of_other_programs_are_not_sent(
-    provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    provider: ScriptedProvider,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    through_proxy: bool,
 ) -> None:
     netrc = tmp_path / "netrc"
-    netrc.write_text("machine 127.0.0.1 login somebody password secret\n")
+    netrc.write_text("default login somebody password secret\n")
     netrc.chmod(0o600)
     monkeypatch.setenv("NETRC", str(netrc))
-    await post(f"{provider.url}/v1/messages")
-    assert "authorization" not in provider.requests[0].headers
+    if through_proxy:
+        monkeypatch.setenv("http_proxy", provider.url)
+    await post(FAR_AWAY if through_proxy else f"{provider.url}/v1/messages")
+    assert not [name for name in provider.requests[0].headers if "authorization" in name]
+
+
+async def test_no_cookie_is_kept(provider: ScriptedProvider) -> None:
+    cookie = {"Set-Cookie": "session=1; Path=/"}
+    provider.script("m", Raw(b"{}", headers=cookie), Raw(b"{}"))
+    place = f"http://localhost:{provider.port}/v1/messages"
+    assert await post(place, place) == [200, 200]
+    assert "cookie" not in provider.requests[1].headers
+
+
+async def test_a_kept_connection_that_the_server_has_closed_is_replaced() -> None:
+    with closing_server() as server:
+        client = HttpClient()
+        for _ in range(3):
+            server.closed.clear()
+            async with client.post(server.url, {}, b"{}") as answer:
+                assert await answer.read() == b"ok"
+            # While this blocks, the event loop can't notice that the connection has ended.
+            assert server.closed.wait(PATIENCE)
+        await client.close()
+
+
+async def test_what_a_server_does_not_want_to_answer_is_not_sent_for_ever(
+    provider: ScriptedProvider,
+) -> None:
+    provider.script("m", Raw(b"{}"), *[Raw(cut=0)] * 10)
+    place = f"{provider.url}/v1/messages"
+    with pytest.raises(ProviderError, match="closed before an answer arrived"):
+        await post(place, place)
+    assert len(provider.requests) == 3, "sent once more on a connection of its own"
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    """Answers a request on each connection, and closes it without having said so."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _OneAnswer)
+        self.url = f"http://127.0.0.1:{self.server_address[1]}/"
+        self.closed = threading.Event()
+
+    def shutdown_request(self, request: Any) -> None:
+        super().shutdown_request(request)
+        self.closed.set()
+
+
+class _OneAnswer(socketserver.StreamRequestHandler):
+    def handle(self) -> None:
+        while self.rfile.readline().strip():
+            pass
+        self.rfile.read(2)
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+
+@contextmanager
+def closing_server() -> Iterator[_Server]:
+    with _Server() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()

@@ -1,22 +1,30 @@
 """The only module that knows httpx, and that it runs on aiohttp's connections.
 
 httpx's own pool is quadratic in waiting requests, so a thousand children would wait on it; aiohttp's
-is not. There is one client for all providers, without a limit on connections, and without timeouts:
-a run's deadline is the only clock. Redirects are not followed, since they would take the key along.
+is not. All providers share the connections, which have no limit and no timeouts: a run's deadline is
+the only clock. Redirects are not followed, since they would take the key along, and no cookie is
+kept, since one run is no business of the next.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from urllib.request import getproxies
+from contextvars import ContextVar
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from ipaddress import ip_address
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx
 from httpx_aiohttp import AiohttpTransport
 
 from axe_lsp import __version__
-from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.errors import ConfigError, ProviderError
+from axe_lsp.runtime.providers.wire import is_http_address
+
+_connection_was_kept: ContextVar[bool] = ContextVar("connection_was_kept")
+"""Whether the request went out on a connection that an earlier one had left open."""
 
 
 class HttpAnswer:
@@ -53,33 +61,21 @@ class HttpClient:
     """Sends requests."""
 
     def __init__(self) -> None:
-        context = httpx.create_ssl_context()
-        # The usual proxy variables count, as they do for axe. Where there is no proxy aiohttp isn't
-        # told to look: it would do so for every request, in a thread, and read ~/.netrc as well.
-        has_proxy = bool(getproxies())
-        transport = AiohttpTransport(
-            verify=context,
-            client=lambda: aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ssl=context), trust_env=has_proxy
-            ),
-        )
-        self._client = httpx.AsyncClient(
-            transport=transport,
-            timeout=None,  # noqa: S113 - the run's deadline ends the request.
-            follow_redirects=False,
-            headers={"user-agent": f"axe-lsp/{__version__}"},
-        )
+        self._ssl_context = httpx.create_ssl_context()
+        self._proxies = getproxies()
+        self._clients: dict[str, httpx.AsyncClient] = {}
 
     @asynccontextmanager
     async def post(
         self, url: str, headers: dict[str, str], body: bytes
     ) -> AsyncIterator[HttpAnswer]:
-        """Send a request; the answer's body is read inside. Raises ProviderError."""
+        """Send a request; the answer's body is read inside. Raises RunError."""
         # ValueError: what httpx and aiohttp think of some addresses and headers.
         with _as_provider_errors(ValueError, httpx.InvalidURL):
             place, login = _without_login(httpx.URL(url), headers)
-            request = self._client.build_request("POST", place, headers=headers, content=body)
-            response = await self._client.send(request, stream=True, auth=login)
+            client = self._client_for(place)
+            request = client.build_request("POST", place, headers=headers, content=body)
+            response = await _send(client, request, login)
         try:
             with _as_provider_errors():
                 yield HttpAnswer(response)
@@ -88,7 +84,83 @@ class HttpClient:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._client.aclose()
+        for client in self._clients.values():
+            await client.aclose()
+
+    def _client_for(self, url: httpx.URL) -> httpx.AsyncClient:
+        """The client for an address: one for each proxy, and one that goes without."""
+        proxy = _proxy_for(url, self._proxies)
+        if proxy not in self._clients:
+            self._clients[proxy] = self._client_through(proxy)
+        return self._clients[proxy]
+
+    def _client_through(self, proxy: str) -> httpx.AsyncClient:
+        # aiohttp would find a proxy by itself, but then it looks for passwords in ~/.netrc, too.
+        transport = AiohttpTransport(
+            verify=self._ssl_context,
+            client=lambda: aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, ssl=self._ssl_context),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                proxy=proxy or None,
+                trace_configs=[_tracing()],
+            ),
+        )
+        return httpx.AsyncClient(
+            transport=transport,
+            timeout=None,  # noqa: S113 - the run's deadline ends the request.
+            follow_redirects=False,
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+            headers={"user-agent": f"axe-lsp/{__version__}"},
+        )
+
+
+def _tracing() -> aiohttp.TraceConfig:
+    async def on_reuse(*_: object) -> None:
+        _connection_was_kept.set(True)
+
+    tracing = aiohttp.TraceConfig()
+    tracing.on_connection_reuseconn.append(on_reuse)
+    return tracing
+
+
+async def _send(
+    client: httpx.AsyncClient, request: httpx.Request, login: httpx.BasicAuth | None
+) -> httpx.Response:
+    """Send, and once more if the connection that was kept from an earlier request is gone.
+
+    Servers close what is idle whenever they like, and that is often noticed by using it only.
+    """
+    _connection_was_kept.set(False)
+    try:
+        return await client.send(request, stream=True, auth=login)
+    except httpx.TransportError as error:
+        if not (_connection_was_kept.get() and _was_closed(error)):
+            raise
+    return await client.send(request, stream=True, auth=login)
+
+
+def _proxy_for(url: httpx.URL, proxies: dict[str, str]) -> str:
+    """The proxy that the environment names for an address, or "".
+
+    As for axe, the usual variables count, and this machine itself is never asked through a proxy.
+    """
+    proxy = proxies.get(url.scheme, "")
+    if not proxy or _is_this_machine(url.host) or proxy_bypass(url.host):
+        return ""
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    if not is_http_address(proxy):  # Which is not shown, as it may hold a password.
+        raise ConfigError(
+            f"the proxy for {url.scheme} addresses is not an http or https address itself "
+            f"(check {url.scheme.upper()}_PROXY)"
+        )
+    return proxy
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _without_login(
@@ -109,14 +181,27 @@ def _as_provider_errors(*others: type[Exception]) -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong, in words. Some of these errors have no message of their own."""
+    """What went wrong, in words. Some of these errors have none, and some tell of a proxy's password."""
     refused = isinstance(error.__cause__, aiohttp.ClientConnectorError) and isinstance(
         error.__cause__.os_error, ConnectionRefusedError
     )
     if refused:
-        return "connection refused"
-    if isinstance(error.__cause__, aiohttp.ServerDisconnectedError):
+        through_proxy = isinstance(error.__cause__, aiohttp.ClientProxyConnectionError)
+        return "the proxy refuses connections" if through_proxy else "connection refused"
+    if isinstance(error.__cause__, aiohttp.ClientHttpProxyError):
+        return f"the proxy refused: {error.__cause__.status} {error.__cause__.message}"
+    if _was_closed(error):
         return "the connection was closed before an answer arrived"
+    if isinstance(error, aiohttp.ClientResponseError):
+        return f"the answer is not valid HTTP ({error.message.partition(':')[0]})"
     if isinstance(error, httpx.ReadError):
-        return f"the connection was closed in the middle of the answer ({error})"
+        return "the connection was closed in the middle of the answer"
     return str(error) or type(error).__name__
+
+
+def _was_closed(error: Exception) -> bool:
+    """Whether there was a connection, and it ended before an answer began."""
+    ends = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
+    return isinstance(error.__cause__, ends) and not isinstance(
+        error.__cause__, aiohttp.ClientConnectorError
+    )

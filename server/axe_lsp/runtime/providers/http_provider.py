@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from axe_lsp.agentfile.model_name import RUNNABLE_PROVIDERS, ModelName
 from axe_lsp.agentfile.text import quoted
@@ -21,6 +20,7 @@ from axe_lsp.runtime.providers.wire import (
     WireError,
     WireFormat,
     address,
+    is_http_address,
     parse_json,
     refusal,
     to_json,
@@ -73,8 +73,7 @@ class HttpProvider:
         except ProviderError as error:
             message = redact(error.message, {key})
             if provider == "ollama" and message == "connection refused":
-                place = base_url.rpartition("@")[2]  # Without a user name and password.
-                message += f": is Ollama running? (expected at {place})"
+                message += f": is Ollama running? (expected at {_shown(base_url)})"
             raise ProviderError(error.category, message, error.status) from error
 
     async def close(self) -> None:
@@ -137,16 +136,13 @@ def _require_sendable(provider: str, key: str, base_url: str) -> None:
             f"API key for provider {quoted(provider)} has characters that can't be sent "
             f"(check {key_variable(provider)} or config.toml)"
         )
-    if not _is_http_address(base_url):
+    if not is_http_address(base_url):
         raise ConfigError(
-            f"base URL {quoted(base_url)} of provider {quoted(provider)} is not an http or https "
-            f"address (check AXE_{provider.upper()}_BASE_URL or config.toml)"
+            f"base URL {quoted(_shown(base_url))} of provider {quoted(provider)} is not an "
+            f"http or https address (check AXE_{provider.upper()}_BASE_URL or config.toml)"
         )
 
 
-def _is_http_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname)
+def _shown(address: str) -> str:
+    """An address, or what was meant to be one, without the user and the password in it."""
+    return address.rpartition("@")[2]

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, NoReturn, Protocol
+from urllib.parse import urlsplit
 
 from axe_lsp.runtime.errors import ProviderError, ProviderErrorCategory
 from axe_lsp.runtime.messages import Json, Request, Response, Tool
@@ -129,6 +130,15 @@ def address(base_url: str, path: str) -> str:
     base = base_url.rstrip("/")
     first, _, rest = path.partition("/")
     return f"{base}/{rest}" if base.endswith(f"/{first}") else f"{base}/{path}"
+
+
+def is_http_address(url: str) -> bool:
+    """Whether requests can be sent to `url`, or through it if it is a proxy's."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname and parts.port != 0)
+    except ValueError:  # Brackets without an end, or a port that is none.
+        return False
 
 
 def tool_schema(tool: Tool) -> dict[str, Any]:
