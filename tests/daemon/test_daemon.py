@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.daemon import daemon as daemon_module
+from axe_lsp.daemon import disk
 from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.daemon.watch import watch
 from axe_lsp.settings import Settings
 
 _PATIENCE = 30.0
+CLIENT = "the client"
 
 
 @asynccontextmanager
@@ -89,7 +91,7 @@ async def test_folders_of_the_settings_and_of_open_files_stay_when_another_one_l
 
     async with _daemon(tmp_path, tmp_path / "first", tmp_path / "second") as daemon:
         daemon.configure(Settings(agent_paths=(str(tmp_path / "more"),)))
-        daemon.edit(uri_of(opened), "name = 'opened'\n")
+        daemon.edit(uri_of(opened), "name = 'opened'\n", CLIENT)
         await daemon.settled()
         daemon.remove_roots([tmp_path / "second"])
 
@@ -101,7 +103,7 @@ async def test_the_neighbours_of_open_files_still_count_after_new_settings(tmp_p
     _write(opened.with_name("neighbour.toml"))
 
     async with _daemon(tmp_path) as daemon:
-        daemon.edit(uri_of(opened), "name = 'opened'\n")
+        daemon.edit(uri_of(opened), "name = 'opened'\n", CLIENT)
         await daemon.settled()
         daemon.configure(Settings(agent_paths=(str(tmp_path / "more"),)))
         await daemon.settled()
@@ -114,7 +116,7 @@ async def test_the_neighbours_of_an_open_file_count_wherever_it_lies(tmp_path: P
     _write(opened.with_name("neighbour.toml"))
 
     async with _daemon(tmp_path) as daemon:
-        daemon.edit(uri_of(opened), "name = 'opened'\n")
+        daemon.edit(uri_of(opened), "name = 'opened'\n", CLIENT)
         await daemon.settled()
 
         assert _names(daemon) == {"opened", "neighbour"}
@@ -125,10 +127,28 @@ async def test_a_buffer_counts_until_it_is_closed_and_then_the_disk(tmp_path: Pa
     uri = uri_of(_write(root / "axe/agents/one.toml"))
 
     async with _daemon(tmp_path, root) as daemon:
-        daemon.edit(uri, "description = 'typed'\n\n")
+        daemon.edit(uri, "description = 'typed'\n\n", CLIENT)
         assert _first_line(daemon, uri) == "description = 'typed'"
 
-        daemon.close_buffer(uri)
+        daemon.close_buffer(uri, CLIENT)
+        assert _first_line(daemon, uri) == 'name = "one"'
+
+
+async def test_what_one_client_closes_another_may_still_have_open(tmp_path: Path) -> None:
+    uri = uri_of(_write(tmp_path / "project/axe/agents/one.toml"))
+    first, second = "one client", "another one"
+
+    async with _daemon(tmp_path, tmp_path / "project") as daemon:
+        daemon.edit(uri, "description = 'first'\n", first)
+        daemon.edit(uri, "description = 'second'\n", second)
+        daemon.edit(uri, "description = 'first again'\n", first)
+        assert _first_line(daemon, uri) == "description = 'first again'"
+
+        daemon.close_buffer(uri, first)
+        daemon.configure(Settings(agent_paths=("more",)))
+        assert _first_line(daemon, uri) == "description = 'second'"
+
+        daemon.close_buffer(uri, second)
         assert _first_line(daemon, uri) == 'name = "one"'
 
 
@@ -214,6 +234,30 @@ async def test_a_folder_that_has_gone_takes_its_agents_along(tmp_path: Path) -> 
         daemon.changed_on_disk([uri_of(agent.parent)])
         await daemon.settled()
 
+        assert _names(daemon) == set()
+
+
+async def test_a_folder_that_goes_while_it_is_being_read_takes_its_agents_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = _write(tmp_path / "project/axe/agents/one.toml")
+    loop = asyncio.get_running_loop()
+    read = disk.read
+
+    def read_and_remove(path: Path) -> disk.Content | None:
+        content = read(path)
+        if content is not None:
+            path.unlink()
+            path.parent.rmdir()
+            loop.call_soon_threadsafe(daemon.changed_on_disk, [uri_of(path.parent)])
+        return content
+
+    monkeypatch.setattr(disk, "read", read_and_remove)
+    async with _daemon(tmp_path) as daemon:
+        daemon.add_roots([tmp_path / "project"])
+        await daemon.settled()
+
+        assert not agent.exists()
         assert _names(daemon) == set()
 
 

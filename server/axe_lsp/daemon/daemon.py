@@ -43,6 +43,7 @@ class Daemon:
         self.user_folder = disk.user_folder(self.environment)
         self._workspace = Workspace(self._places())
         self._folders: dict[Path, None] = {}
+        self._buffers: dict[str, dict[object, str]] = {}
         self._background = Tasks()
         self._is_watching = False
         self._indexer = Indexer(self._take, self._background)
@@ -85,15 +86,23 @@ class Daemon:
 
     # -- what clients have open
 
-    def edit(self, uri: str, text: str) -> Update:
-        """A buffer was opened or changed. Its folder counts, wherever it lies."""
-        if uri not in self.snapshot.buffers and self._meet(uri) and (path := path_of(uri)):
-            self._indexer.read(_files_below((), [path.parent]))
-        return self._apply([Change(uri, text, in_buffer=True)])
+    def edit(self, uri: str, text: str, client: object) -> Update:
+        """A buffer was opened or changed. Its folder counts, wherever it lies.
 
-    def close_buffer(self, uri: str) -> Update:
-        """A buffer was closed: the file on the disk counts again."""
-        return self._apply([Change(uri, None, in_buffer=True)])
+        Where several clients have a file open, the text that was edited last counts.
+        """
+        texts = self._buffers.setdefault(uri, {})
+        texts.pop(client, None)
+        texts[client] = text
+        return self._show(uri, text)
+
+    def close_buffer(self, uri: str, client: object) -> Update:
+        """A buffer was closed: that of another client counts again, else the file on the disk."""
+        texts = self._buffers.pop(uri, {})
+        texts.pop(client, None)
+        if texts:
+            self._buffers[uri] = texts
+        return self._apply([Change(uri, next(reversed(texts.values()), None), in_buffer=True)])
 
     def lines(self, uri: str) -> LineIndex:
         """The lines of a file, open or not; of an empty text if it has gone."""
@@ -141,7 +150,8 @@ class Daemon:
     def changed_on_disk(self, uris: Iterable[str]) -> None:
         """Files, or whole folders of agents, have changed, appeared or gone."""
         paths = [path for uri in uris if (path := path_of(uri)) is not None]
-        self._indexer.read([each for path in paths for each in self._files_at(path)])
+        # Looked up when its turn comes: what is being read now isn't known yet.
+        self._indexer.read(each for path in paths for each in self._files_at(path))
 
     def watch_disk(self) -> None:
         """Look for changes ourselves, on behalf of a client that doesn't tell."""
@@ -161,6 +171,11 @@ class Daemon:
             await self.runs.close()
 
     # -- inside
+
+    def _show(self, uri: str, text: str) -> Update:
+        if uri not in self.snapshot.buffers and self._meet(uri) and (path := path_of(uri)):
+            self._indexer.read(_files_below((), [path.parent]))
+        return self._apply([Change(uri, text, in_buffer=True)])
 
     def _apply(self, changes: Sequence[Change], *, complete: bool | None = None) -> Update:
         update = self._workspace.apply(changes, complete=complete)
@@ -196,15 +211,10 @@ class Daemon:
         places = self._places()
         if places == self.snapshot.places:
             return False
-        buffers = {
-            uri: file.open.parse.text
-            for uri, file in self.snapshot.buffers.items()
-            if file.open is not None
-        }
         self._workspace = Workspace(places)
         self._folders.clear()
-        for uri, text in buffers.items():
-            self.edit(uri, text)
+        for uri, texts in self._buffers.items():
+            self._show(uri, next(reversed(texts.values())))
         if self._ready:
             self._scan(self.roots)
         return True

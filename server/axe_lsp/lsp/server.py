@@ -43,14 +43,15 @@ class AxeServer(LanguageServer):
 
     def initialize(self, client: Client) -> types.ServerCapabilities | JsonObject:
         """Learn the client's folders and settings. The disk is read once it is ready."""
-        self._put_in_force(client.options)
+        if client.options:  # Whoever says nothing leaves to others what they have said.
+            self._put_in_force(client.options)
         return super().initialize(client)
 
     async def release(self) -> None:
         """Close what the client had open."""
         self._stop_listening()
         for uri in list(self.opened):
-            self.daemon.close_buffer(uri)
+            self.daemon.close_buffer(uri, self)
 
     def _register(self) -> None:
         handlers: dict[str, Callable[[Any], None]] = {
@@ -148,7 +149,7 @@ class AxeServer(LanguageServer):
     def _edit(self, uri: str, text: str) -> None:
         self._editing = uri
         try:
-            self.daemon.edit(uri, text)
+            self.daemon.edit(uri, text, self)
         finally:
             self._editing = None
         self.publisher.publish(uri)
@@ -160,7 +161,7 @@ class AxeServer(LanguageServer):
         uri = self.opened.remove(document.uri)
         if uri is not None:
             self.publisher.forget(uri, document.uri)
-            self.daemon.close_buffer(uri)
+            self.daemon.close_buffer(uri, self)
 
     def _did_save(self, params: types.DidSaveTextDocumentParams) -> None:
         """The disk has changed, whether or not somebody watches it."""
