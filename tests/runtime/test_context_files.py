@@ -91,19 +91,35 @@ def test_a_malformed_pattern_is_an_error_even_if_nothing_could_match(tmp_path: P
     assert str(caught.value) == 'invalid glob pattern "**/[x": syntax error in pattern'
 
 
-@pytest.mark.parametrize("pattern", ["../secret.md", "**/../../secret.md", "sub/../../secret.md"])
-def test_nothing_outside_is_read_through_dots(tree: Path, pattern: str) -> None:
-    (tree.parent / "secret.md").write_text("SECRET")
-    assert find_context_files([pattern], tree).files == ()
+@pytest.mark.parametrize("pattern", ["../notes.md", "../n*.md", "sub/../../notes.md"])
+def test_files_beside_the_working_directory_are_found_when_dots_ask_for_them(
+    tree: Path, pattern: str
+) -> None:
+    (tree.parent / "notes.md").write_text("NOTES")
+    (file,) = find_context_files([pattern, "../root/../notes.md"], tree).files
+    assert (file.path, file.content) == ("../notes.md", "NOTES")
 
 
-@pytest.mark.parametrize("pattern", ["link.md", "*.md", "folder/*", "**/*", "folder/secret.md"])
+def test_a_way_out_and_back_in_is_none(tree: Path) -> None:
+    (file,) = find_context_files(["../root/a.md", "a.md"], tree).files
+    assert file.path == "a.md"
+
+
+def test_two_stars_stay_below_the_working_directory(tree: Path) -> None:
+    (tree.parent / "notes.md").write_text("NOTES")
+    assert find_context_files(["../**/*.md"], tree).files == ()
+
+
+@pytest.mark.parametrize(
+    "pattern", ["link.md", "*.md", "folder/*", "**/*", "folder/secret.md", "../alias.md"]
+)
 def test_nothing_outside_is_read_through_links(tree: Path, pattern: str) -> None:
     outside = tree.parent / "outside"
     outside.mkdir()
     (outside / "secret.md").write_text("SECRET")
     (tree / "link.md").symlink_to(outside / "secret.md")
     (tree / "folder").symlink_to(outside)
+    (tree.parent / "alias.md").symlink_to(outside / "secret.md")
     contents = [file.content for file in find_context_files([pattern], tree).files]
     assert "SECRET" not in contents
 

@@ -1,6 +1,7 @@
 """The files that an agent shows to its model: `files`, resolved and read (axe M3).
 
-Nothing outside the working directory is read, neither through `..` nor through symbolic links.
+No symbolic link leads out of the working directory. `..` does, as in axe: an agent that asks for a
+file beside it means it.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def find_context_files(patterns: Sequence[str], folder: Path) -> ContextFiles:
     found: dict[str, Path] = {}
     for segments in compiled:
         for path in _matching_paths(folder, segments):
-            found.setdefault(path.relative_to(folder).as_posix(), path)
+            found.setdefault(Path(os.path.relpath(path, folder)).as_posix(), path)
     root = folder.resolve()
     files, notes = [], []
     for name in sorted(found):
@@ -75,8 +76,6 @@ def _segments(pattern: str) -> tuple[str, ...]:
 
 
 def _matching_paths(folder: Path, segments: tuple[str, ...]) -> Iterator[Path]:
-    if segments[0] == "..":
-        return
     if ANY_FOLDERS not in segments:
         yield from _descend(folder, segments)
         return
@@ -110,7 +109,7 @@ def _children(folder: Path, segment: str) -> list[str]:
 def _read(name: str, path: Path, root: Path) -> tuple[ContextFile | None, str]:
     """The file, unless it is binary, no file, or outside; and a note about it, or ""."""
     try:
-        if not path.resolve().is_relative_to(root) or not path.is_file():
+        if _is_led_out(name, path, root) or not path.is_file():
             return None, ""
         data = path.read_bytes()
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle (Python < 3.13).
@@ -122,6 +121,12 @@ def _read(name: str, path: Path, root: Path) -> tuple[ContextFile | None, str]:
     if "\N{REPLACEMENT CHARACTER}" in content and not _is_utf8(data):
         note = f"context file {quoted(shown_path(name))} is not UTF-8; bad bytes were replaced"
     return ContextFile(valid_text(name), content, len(data)), note
+
+
+def _is_led_out(name: str, path: Path, root: Path) -> bool:
+    """Whether the file lies outside, and not where its name says."""
+    place = path.resolve()
+    return not place.is_relative_to(root) and place != Path(os.path.normpath(root / name))
 
 
 def _is_utf8(data: bytes) -> bool:
