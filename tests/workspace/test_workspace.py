@@ -11,7 +11,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Update, Workspace
 from support.fixture import FOLDER, PLACES, USER_FOLDER, open_fixture
 
-NAMES = ["a", "b", "c", "d"]
+NAMES = ["lint", "lnt", "review", "rev"]
 FOLDERS = [FOLDER, USER_FOLDER, "file:///other/.axe/agents", "file:///loose"]
 URIS = [f"{folder}/{name}.toml" for folder in FOLDERS for name in NAMES]
 
@@ -92,6 +92,15 @@ def test_when_all_folders_have_been_read_files_that_name_others_are_looked_at_ag
     parent, child = f"{FOLDER}/a.toml", f"{FOLDER}/b.toml"
     workspace.apply([Change(parent, agent(["nobody"])), Change(child, agent([]))])
     assert workspace.apply([], complete=True).affected == {parent}
+
+
+def test_an_agent_that_appears_or_goes_affects_those_that_may_have_meant_it() -> None:
+    workspace = Workspace(PLACES)
+    parent, other = f"{FOLDER}/parent.toml", f"{FOLDER}/other.toml"
+    workspace.apply([Change(parent, agent(["lnt"])), Change(other, agent([]))], complete=True)
+    child = f"{FOLDER}/lint.toml"
+    assert workspace.apply([Change(child, agent([]))]).affected == {parent, child}
+    assert workspace.apply([Change(child, None)]).affected == {parent, child}
 
 
 def test_typing_in_a_prompt_affects_nobody_else() -> None:

@@ -168,12 +168,20 @@ def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) ->
         return frozenset(affected.union(file.uri for file in after.files() if file.references))
     if not after.complete:
         return frozenset(affected)
+    if after.names is not before.names:
+        affected.update(_naming_nobody(after))
     for each in touched:
         if each.appears_or_goes:
             affected.update(after.callers(before.places.locate(each.uri).stem))
         if each.appears_or_goes or each.calls_others:
             affected |= _on_cycles(before, each) | _on_cycles(after, each)
     return frozenset(affected)
+
+
+def _naming_nobody(snapshot: Snapshot) -> Iterator[str]:
+    """The files with names that no file defines: they might mean one that is new, or has gone."""
+    for name in {*snapshot.closed_callers, *snapshot.buffer_callers} - snapshot.names.keys():
+        yield from snapshot.callers(name)
 
 
 def _on_cycles(snapshot: Snapshot, touched: _Touched) -> set[str]:
