@@ -39,10 +39,10 @@ class TextRange(NamedTuple):
 class LineIndex:
     """Where the lines of a text begin, and the way between offsets and columns."""
 
-    __slots__ = ("_text", "starts")
+    __slots__ = ("starts", "text")
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self.text = text
         self.starts: list[int] = _line_starts(text)
 
     def line_at(self, offset: int) -> int:
@@ -52,20 +52,20 @@ class LineIndex:
     def line_range(self, line: int) -> TextRange:
         """The line without its end-of-line characters."""
         start = self.starts[line]
-        end = self.starts[line + 1] if line + 1 < len(self.starts) else len(self._text)
-        while end > start and self._text[end - 1] in "\r\n":
+        end = self.starts[line + 1] if line + 1 < len(self.starts) else len(self.text)
+        while end > start and self.text[end - 1] in "\r\n":
             end -= 1
         return TextRange(start, end)
 
     def text_of(self, where: TextRange) -> str:
         """The part of the text that `where` covers."""
-        return where.of(self._text)
+        return where.of(self.text)
 
     def position(self, offset: int, encoding: PositionEncoding) -> tuple[int, int]:
         """Line and column, both from 0; the column counts units of `encoding`."""
-        offset = max(0, min(offset, len(self._text)))
+        offset = max(0, min(offset, len(self.text)))
         line = self.line_at(offset)
-        before = self._text[self.starts[line] : offset]
+        before = self.text[self.starts[line] : offset]
         return line, _units(before, encoding)
 
     def offset(self, line: int, column: int, encoding: PositionEncoding) -> int:
@@ -78,11 +78,11 @@ class LineIndex:
         if line < 0:
             return 0
         if line >= len(self.starts):
-            return len(self._text)
+            return len(self.text)
         bounds = self.line_range(line)
         if column <= 0:
             return bounds.start
-        content = bounds.of(self._text)
+        content = bounds.of(self.text)
         if encoding == "utf-32" or content.isascii():
             return min(bounds.start + column, bounds.end)
         seen = 0
