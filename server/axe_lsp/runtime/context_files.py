@@ -7,20 +7,21 @@ file beside it means it.
 from __future__ import annotations
 
 import os
-import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.globs import (
+from axe_lsp.agentfile.globs import (
     ANY_FOLDERS,
     BadPatternError,
     compile_segment,
     has_magic,
     matches,
+    may_match_below,
+    segments_of,
 )
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.plain_text import decode, shown_path, valid_text
 
 BINARY_PROBE = 512
@@ -47,67 +48,52 @@ class ContextFiles:
 def find_context_files(patterns: Sequence[str], folder: Path) -> ContextFiles:
     """The text files below `folder` that match. Raises ConfigError for a malformed pattern."""
     compiled = [_segments(pattern) for pattern in patterns]
+    if not is_folder(folder):
+        return ContextFiles()
     found: dict[str, Path] = {}
     for segments in compiled:
-        for path in _matching_paths(folder, segments):
-            found.setdefault(Path(os.path.relpath(path, folder)).as_posix(), path)
+        for name, path in matching_files(segments, folder):
+            found.setdefault(name, path)
     root = folder.resolve()
     files, notes = [], []
     for name in sorted(found):
-        file, note = _read(name, found[name], root)
+        file, note = read_context_file(name, found[name], root)
         files += [file] if file else []
         notes += [note] if note else []
     return ContextFiles(tuple(files), tuple(notes))
 
 
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder. Nothing raises, whatever the path holds, unlike `Path.is_dir`."""
+    return os.path.isdir(path)  # noqa: PTH112
+
+
 def _segments(pattern: str) -> tuple[str, ...]:
-    """The pattern's segments. As in axe, a leading slash does not leave the working directory."""
-    segments = tuple(posixpath.normpath(pattern).lstrip("/").split("/"))
     try:
-        for segment in segments:
-            if segment != ANY_FOLDERS:
-                compile_segment(segment)
+        return segments_of(pattern)
     except BadPatternError as error:
         raise ConfigError(
             f"invalid glob pattern {quoted(pattern)}: {error}",
             step="failed to resolve files for agent",
         ) from error
-    return segments
 
 
-def _matching_paths(folder: Path, segments: tuple[str, ...]) -> Iterator[Path]:
-    if ANY_FOLDERS not in segments:
-        yield from _descend(folder, segments)
-        return
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            path = Path(parent, name)
-            if matches(segments, path.relative_to(folder).parts):
-                yield path
+def matching_files(
+    segments: tuple[str, ...], folder: Path, go_on: Callable[[], bool] = lambda: True
+) -> Iterator[tuple[str, Path]]:
+    """What a pattern matches: names as seen from `folder`, and paths.
+
+    Folders may be endless as far as an editor is concerned: it asks `go_on` before each one.
+    """
+    for path in _matching_paths(folder, segments, go_on):
+        yield Path(os.path.relpath(path, folder)).as_posix(), path
 
 
-def _descend(folder: Path, segments: tuple[str, ...]) -> Iterator[Path]:
-    segment, rest = segments[0], segments[1:]
-    for name in _children(folder, segment):
-        path = folder / name
-        if rest:
-            yield from _descend(path, rest)
-        else:
-            yield path
+def read_context_file(name: str, path: Path, root: Path) -> tuple[ContextFile | None, str]:
+    """The file, unless it is binary, no file, or outside; and a note about it, or "".
 
-
-def _children(folder: Path, segment: str) -> list[str]:
-    if not has_magic(segment):
-        return [segment] if os.path.lexists(folder / segment) else []
-    pattern = compile_segment(segment)
-    try:
-        return [path.name for path in folder.iterdir() if pattern.fullmatch(path.name)]
-    except OSError:
-        return []
-
-
-def _read(name: str, path: Path, root: Path) -> tuple[ContextFile | None, str]:
-    """The file, unless it is binary, no file, or outside; and a note about it, or ""."""
+    `root` is the working directory without links.
+    """
     try:
         if _is_led_out(name, path, root) or not path.is_file():
             return None, ""
@@ -121,6 +107,44 @@ def _read(name: str, path: Path, root: Path) -> tuple[ContextFile | None, str]:
     if "\N{REPLACEMENT CHARACTER}" in content and not _is_utf8(data):
         note = f"context file {quoted(shown_path(name))} is not UTF-8; bad bytes were replaced"
     return ContextFile(valid_text(name), content, len(data)), note
+
+
+def _matching_paths(
+    folder: Path, segments: tuple[str, ...], go_on: Callable[[], bool]
+) -> Iterator[Path]:
+    if ANY_FOLDERS not in segments:
+        yield from _descend(folder, segments, go_on)
+        return
+    for parent, below, names in os.walk(folder):
+        if not go_on():
+            return
+        here = Path(parent).relative_to(folder).parts
+        below[:] = [name for name in below if may_match_below(segments, (*here, name))]
+        for name in names:
+            if matches(segments, (*here, name)):
+                yield Path(parent, name)
+
+
+def _descend(folder: Path, segments: tuple[str, ...], go_on: Callable[[], bool]) -> Iterator[Path]:
+    if not go_on():
+        return
+    segment, rest = segments[0], segments[1:]
+    for name in _children(folder, segment):
+        path = folder / name
+        if rest:
+            yield from _descend(path, rest, go_on)
+        else:
+            yield path
+
+
+def _children(folder: Path, segment: str) -> list[str]:
+    if not has_magic(segment):
+        return [segment] if os.path.lexists(folder / segment) else []
+    pattern = compile_segment(segment)
+    try:
+        return [path.name for path in folder.iterdir() if pattern.fullmatch(path.name)]
+    except OSError:
+        return []
 
 
 def _is_led_out(name: str, path: Path, root: Path) -> bool:

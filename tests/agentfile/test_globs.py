@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.runtime.globs import BadPatternError, compile_segment, has_magic, matches
+from axe_lsp.agentfile.globs import (
+    BadPatternError,
+    compile_segment,
+    has_magic,
+    matches,
+    may_match_below,
+    segments_of,
+)
 
 # Names that match, names that do not. From the documentation and the tests of Go's path/filepath.
 CASES = [
@@ -92,3 +99,39 @@ def test_two_stars_cross_folders(pattern: str, path: str, expected: bool) -> Non
 def test_only_special_characters_make_a_pattern() -> None:
     assert not has_magic("plain.md")
     assert all(has_magic(name) for name in ("*", "a?", "[a]", "\\*"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "segments"),
+    [
+        ("src/**/*.py", ("src", "**", "*.py")),
+        ("./a//b/../c", ("a", "c")),
+        ("/a.md", ("a.md",)),
+        ("../a", ("..", "a")),
+    ],
+)
+def test_the_segments_of_a_pattern(pattern: str, segments: tuple[str, ...]) -> None:
+    assert segments_of(pattern) == segments
+
+
+def test_one_malformed_segment_is_enough() -> None:
+    with pytest.raises(BadPatternError):
+        segments_of("**/[x")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "folder", "expected"),
+    [
+        ("src/**/*.py", "src", True),
+        ("src/**/*.py", "src/a/b", True),
+        ("src/**/*.py", "node_modules", False),
+        ("s*/x.md", "src", True),
+        ("s*/x.md", "src/deep", False),
+        ("**/x.md", "anything/at/all", True),
+        ("a.md", "a.md", False),
+    ],
+)
+def test_folders_that_no_match_lies_below_need_not_be_entered(
+    pattern: str, folder: str, expected: bool
+) -> None:
+    assert may_match_below(segments_of(pattern), tuple(folder.split("/"))) is expected

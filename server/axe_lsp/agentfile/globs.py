@@ -6,6 +6,7 @@ of this (and `[!a]`, and what an unclosed bracket means), so the patterns are tr
 
 from __future__ import annotations
 
+import posixpath
 import re
 from functools import cache
 
@@ -15,6 +16,18 @@ ANY_FOLDERS = "**"
 
 class BadPatternError(ValueError):
     """The pattern is malformed."""
+
+
+def segments_of(pattern: str) -> tuple[str, ...]:
+    """The segments of a whole pattern. Raises BadPatternError.
+
+    As in axe, a leading slash does not leave the folder where the pattern starts.
+    """
+    segments = tuple(posixpath.normpath(pattern).lstrip("/").split("/"))
+    for segment in segments:
+        if segment != ANY_FOLDERS:
+            compile_segment(segment)
+    return segments
 
 
 @cache
@@ -52,6 +65,16 @@ def matches(segments: tuple[str, ...], path: tuple[str, ...]) -> bool:
     if not path or not compile_segment(segments[0]).fullmatch(path[0]):
         return False
     return matches(segments[1:], path[1:])
+
+
+def may_match_below(segments: tuple[str, ...], folder: tuple[str, ...]) -> bool:
+    """Whether anything in a folder, or below it, can match."""
+    for segment, name in zip(segments, folder, strict=False):
+        if segment == ANY_FOLDERS:
+            return True
+        if not compile_segment(segment).fullmatch(name):
+            return False
+    return len(folder) < len(segments)
 
 
 def _character_class(pattern: str, position: int) -> tuple[str, int]:
