@@ -11,50 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.scaffold import scaffold
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.runtime.agent_files import AgentFolders, check_name, search_folders
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.folders import config_folder, working_folder
 from axe_lsp.runtime.preview import shown_number
-
-SCAFFOLD = """\
-name = {name}
-description = ""
-
-# Who answers, as provider/model-name
-model = "provider/model-name"
-
-# What the agent is told in every conversation
-# system_prompt = ""
-
-# A SKILL.md to add to it; a relative path starts at the configuration folder
-# skill = ""
-
-# Text files to show to the agent: globs, relative to workdir
-# files = []
-
-# Where it works; otherwise the folder that it is started in
-# workdir = ""
-
-# Agents that it may call
-# sub_agents = []
-
-# [sub_agents_config]
-# max_depth = 3
-# parallel = true
-# timeout = 120
-
-# [memory]
-# enabled = false
-# path = ""
-# last_n = 10
-# max_entries = 100
-
-# [params]
-# temperature = 0.3
-# max_tokens = 4096
-"""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -93,7 +55,7 @@ def _init(options: argparse.Namespace) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(SCAFFOLD.format(name=quoted(options.agent)))
+            file.write(scaffold(options.agent))
     except FileExistsError:
         raise ConfigError(f"agent config already exists: {path}") from None
     print(path)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from axe_lsp.agentfile import agent_name
 from axe_lsp.agentfile.definition import AgentDefinition, DefinitionError, load
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError
@@ -89,12 +90,9 @@ def search_folders(
 
 def check_name(name: str) -> None:
     """Refuse names that would leave the folders. Raises ConfigError."""
-    if not name.strip():
-        raise ConfigError("agent name must not be empty")
-    if "/" in name or "\\" in name or ".." in name or "\0" in name:
-        raise ConfigError(
-            f"agent name {quoted(name)} must not contain path separators or traversal sequences"
-        )
+    message = agent_name.objection(name)
+    if message is not None:
+        raise ConfigError(message)
 
 
 def _agent_files(folder: Path) -> list[Path]:

@@ -1,0 +1,49 @@
+"""The file that a new agent begins as: axe's, with what else could be said in comments."""
+
+from __future__ import annotations
+
+from axe_lsp.agentfile.splices import literal
+
+
+def scaffold(name: str, model: str = "provider/model-name") -> str:
+    """The text of a new agent file."""
+    return _SCAFFOLD.format(name=literal(name), model=literal(model))
+
+
+_SCAFFOLD = """\
+name = {name}
+description = ""
+
+# Who answers, as provider/model-name
+model = {model}
+
+# What the agent is told in every conversation
+# system_prompt = ""
+
+# A SKILL.md to add to it; a relative path starts at the configuration folder
+# skill = ""
+
+# Text files to show to the agent: globs, relative to workdir
+# files = []
+
+# Where it works; otherwise the folder that it is started in
+# workdir = ""
+
+# Agents that it may call
+# sub_agents = []
+
+# [sub_agents_config]
+# max_depth = 3
+# parallel = true
+# timeout = 120
+
+# [memory]
+# enabled = false
+# path = ""
+# last_n = 10
+# max_entries = 100
+
+# [params]
+# temperature = 0.3
+# max_tokens = 4096
+"""
