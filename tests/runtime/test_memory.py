@@ -78,6 +78,9 @@ def test_memory_that_cannot_be_loaded_says_why(tmp_path: Path) -> None:
     nowhere = load_memory("bot", MemoryConfig(enabled=True), tmp_path, {})
     assert nowhere.path is None
     assert "$HOME is not set" in nowhere.error
+    impossible = load(tmp_path, path="a\0b")
+    assert impossible.path is None, "nothing can be written there either"
+    assert "null" in impossible.error
 
 
 async def test_a_success_is_remembered_and_told_the_next_time(

@@ -135,6 +135,7 @@ def test_a_skill_may_lie_anywhere(skills: Path, tmp_path: Path) -> None:
         ("nobody", "skill not found: {f}/nobody"),
         ("skills", "failed to read skill: "),
         ("a\0b", "failed to read skill: "),
+        ("You are a reviewer. " * 300, "failed to read skill: "),
     ],
 )
 def test_a_skill_that_is_not_there_is_a_clear_error(skills: Path, skill: str, message: str) -> None:
@@ -142,6 +143,16 @@ def test_a_skill_that_is_not_there_is_a_clear_error(skills: Path, skill: str, me
         load_skill(skill, {"XDG_CONFIG_HOME": str(skills.parent)})
     assert str(caught.value).startswith(message.format(f=skills))
     assert caught.value.described("x").startswith('failed to load skill for agent "x": ')
+
+
+@pytest.mark.parametrize("workdir", ["nowhere", "a\0b", "x" * 5000])
+def test_a_working_directory_that_can_not_exist_holds_no_files(
+    tmp_path: Path, workdir: str
+) -> None:
+    made = prompt(tmp_path, {"workdir": workdir, "files": ("*.md", "**/x")})
+    assert made.files == ()
+    assert made.warnings[0].endswith("does not exist, so no files were read")
+    assert prompt(tmp_path, {"workdir": workdir}).warnings == ()
 
 
 def test_the_skill_asked_for_takes_the_place_of_the_files(skills: Path, tmp_path: Path) -> None:

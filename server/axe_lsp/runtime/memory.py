@@ -50,6 +50,8 @@ def load_memory(
         return Memory(path)
     except (ConfigError, OSError) as error:
         return Memory(path, error=str(error))
+    except ValueError as error:  # A NUL in the path, so that nothing can be written there either.
+        return Memory(None, error=str(error))
     starts = _headings(lines)
     return Memory(path, len(starts), _newest(lines, starts, config.last_n))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.context_files import ContextFile, find_context_files
+from axe_lsp.runtime.context_files import ContextFile, find_context_files, is_folder
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.folders import Environment, config_folder, expand_path
 from axe_lsp.runtime.memory import Memory, load_memory
@@ -97,9 +97,9 @@ def load_skill(skill: str, environment: Environment) -> str:
     folder = config_folder(environment)
     path = Path(os.path.normpath(folder / expand_path(skill, environment)))
     by_name = folder / "skills" / skill / "SKILL.md"
-    if not path.exists() and Path(skill).name == skill and by_name.is_file():
-        path = by_name
     try:
+        if Path(skill).name == skill and by_name.is_file() and not path.exists():
+            path = by_name
         return decode(path.read_bytes())
     except FileNotFoundError:
         message = f"skill not found: {shown_path(path)}"
@@ -115,7 +115,7 @@ def _fenced(file: ContextFile) -> str:
 
 
 def _workdir_warnings(definition: AgentDefinition, folder: Path) -> list[str]:
-    if not definition.files or folder.is_dir():
+    if not definition.files or is_folder(folder):
         return []
     return [f"the working directory {shown_path(folder)} does not exist, so no files were read"]
 
