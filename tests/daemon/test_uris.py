@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import pytest
 
-from axe_lsp.daemon.uris import canonical, path_of, uri_of
+from axe_lsp.daemon.uris import canonical, path_of, uri_of, windows_path
 
 
 def test_a_path_and_its_uri_belong_together(tmp_path: Path) -> None:
@@ -26,6 +26,18 @@ def test_a_path_and_its_uri_belong_together(tmp_path: Path) -> None:
 )
 def test_spellings_of_one_file_are_one(spelling: str) -> None:
     assert canonical(spelling) == "file:///work/my%20agents/a.toml"
+
+
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [
+        ("/c%3A/my%20agents/a.toml", "file:///C:/my%20agents/a.toml"),  # VS Code's spelling
+        ("/C:/my agents/a.toml", "file:///C:/my%20agents/a.toml"),
+        ("//server/share/a.toml", "file://server/share/a.toml"),
+    ],
+)
+def test_paths_of_windows_keep_their_drive_or_server(path: str, uri: str) -> None:
+    assert PureWindowsPath(windows_path(path)).as_uri() == uri
 
 
 def test_what_is_no_file_has_no_path() -> None:

@@ -20,7 +20,7 @@ def path_of(uri: str) -> Path | None:
         return None
     # UNC paths carry their host in the authority.
     path = f"//{parts.netloc}{parts.path}" if parts.netloc not in ("", "localhost") else parts.path
-    return Path(_local(path))
+    return Path(windows_path(path) if sys.platform == "win32" else unquote(path))
 
 
 @lru_cache(maxsize=4096)  # Every keystroke asks.
@@ -32,11 +32,10 @@ def canonical(uri: str) -> str:
     return path.as_uri()
 
 
-def _local(path: str) -> str:
-    """A path of a URI as this system writes it."""
-    if sys.platform == "win32":
-        # Elsewhere this only unquotes, and the import takes 10 ms of the start (HTTP, mail, SSL).
-        from urllib.request import url2pathname  # noqa: PLC0415
-
-        return url2pathname(path)
-    return unquote(path)
+def windows_path(path: str) -> str:
+    """The path of a URI as Windows has it: the drive comes first, in capitals."""
+    # Not `url2pathname`: it takes the `c%3A` that VS Code writes for a folder's name.
+    path = unquote(path)
+    if path[2:3] == ":" and path[1].isalpha():
+        return path[1].upper() + path[2:]
+    return path
