@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from axe_lsp.agentfile.problem import Problem
+from axe_lsp.agentfile.schema import KeyPath
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
@@ -32,7 +33,11 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One diagnostic. `unnecessary` text is shown faded; `suggestion` would be better text for it."""
+    """One diagnostic.
+
+    `unnecessary` text is shown faded; `suggestion` would be better text for it. `path` is the key
+    that it is about, where that does not follow from the place.
+    """
 
     code: str
     severity: Severity
@@ -41,6 +46,7 @@ class Finding:
     related: tuple[Related, ...] = ()
     unnecessary: bool = False
     suggestion: str | None = None
+    path: KeyPath = ()
 
     def with_severity(self, severity: Severity) -> Finding:
         return replace(self, severity=severity)
@@ -66,7 +72,8 @@ def problems_with(code: str, severity: Severity) -> Check:
     def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
         for problem in problems_of(file, code):
             value = f" (it is {problem.found})" if problem.found else ""
-            yield Finding(code, severity, problem.range, problem.message + value)
+            message = problem.message + value
+            yield Finding(code, severity, problem.range, message, path=problem.path)
 
     return check
 

@@ -14,31 +14,40 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
     for problem in problems_of(file, RULE.code):
-        key, elsewhere = _suggestion(problem.path)
+        key, home = _similar(problem.path), home_of(problem.path)
         message = f"{problem.message}; it has no effect"
         if key is not None:
             message += f". Did you mean `{key}`?"
-        elif elsewhere is not None:
-            message += f" here. It belongs {elsewhere}."
-        yield Finding(RULE.code, RULE.severity, problem.range, message, suggestion=key)
+        elif home is not None:
+            message += f" here. It belongs {name_of(home)}."
+        yield Finding(
+            RULE.code, RULE.severity, problem.range, message, suggestion=key, path=problem.path
+        )
 
 
-def _suggestion(path: KeyPath) -> tuple[str | None, str | None]:
-    """A similar key of the same table, else the one place where this very key exists.
+def home_of(path: KeyPath) -> KeyPath | None:
+    """The one table where the key at `path` would be known.
 
     A key of the agent itself that stands in a table has slipped below a header.
     """
-    *table, name = path
-    siblings = [each.path[-1] for each in schema.keys_of(tuple(table))]
-    similar = nearest(name, (each for each in siblings if each != schema.ANY_NAME))
-    if similar is not None:
-        return similar, None
+    name = path[-1]
     if schema.find((name,)) is not None:
-        return None, "at the top of the file, above the first table"
+        return ()
     homes = [each for each in schema.KEYS if each.path[-1] == name]
     if len(homes) != 1 or schema.ANY_NAME in homes[0].path:
-        return None, None
-    return None, f"in `[{'.'.join(homes[0].path[:-1])}]`"
+        return None
+    return homes[0].path[:-1]
+
+
+def name_of(home: KeyPath) -> str:
+    """Where a table is, for people."""
+    return f"in `[{'.'.join(home)}]`" if home else "at the top of the file, above the first table"
+
+
+def _similar(path: KeyPath) -> str | None:
+    *table, name = path
+    siblings = [each.path[-1] for each in schema.keys_of(tuple(table))]
+    return nearest(name, (each for each in siblings if each != schema.ANY_NAME))
 
 
 RULE = Rule(
