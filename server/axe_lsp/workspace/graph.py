@@ -19,10 +19,13 @@ def called(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
 
 def calling(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
     """The files that may call `file`."""
-    for uri in snapshot.callers(file.place.stem):
+    name = file.place.stem
+    for uri in snapshot.callers(name):
         caller = snapshot.file(uri)
-        if caller is not None and any(each.uri == file.uri for each in called(snapshot, caller)):
-            yield caller
+        if caller is not None and name in caller.sub_agents:
+            target = snapshot.agent(name, caller.place)
+            if target is not None and target.uri == file.uri:
+                yield caller
 
 
 def is_on_cycle(snapshot: Snapshot, file: AgentFile) -> bool:
