@@ -129,7 +129,7 @@ def _page(machine: Machine, tables: list[Table]) -> str:
 
 `tests/benchmarks/run --publish` has written this page, on {machine.date}, with axe-lsp at commit {machine.commit}.
 
-- Machine: {machine.processor}, {machine.cores} cores, {machine.system}
+- Machine: {machine.processor}, {machine.cores} cores, {machine.system}; load before the start: {machine.load}
 - Versions: {versions}
 
 Each cell is a median, with the smallest value and the 90th percentile in brackets. The contenders had

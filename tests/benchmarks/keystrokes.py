@@ -34,8 +34,12 @@ def measure(sizes: Sequence[int], rounds: int) -> Table:
                 client.begin()
                 mistakes[name] = Mistake(client, uri, text, DIGIT, "9", whole=name == TOMBI)
             measures = {name: mistake.make_and_mend for name, mistake in mistakes.items()}
-            table.rows.append(Row(f"{size // 1000:,} KB", in_rounds(measures, rounds)))
+            table.rows.append(Row(_label(size), in_rounds(measures, rounds)))
     return table
+
+
+def _label(size: int) -> str:
+    return f"{size // 1_000_000} MB" if size >= 1_000_000 else f"{size // 1_000} KB"
 
 
 class Mistake:

@@ -21,6 +21,8 @@ class Machine:
     processor: str
     cores: int
     system: str
+    load: float
+    """How many processes wanted a processor in the last minute, before anything was measured."""
     versions: dict[str, str]
 
 
@@ -32,6 +34,7 @@ def this_machine() -> Machine:
         processor=_processor(),
         cores=os.cpu_count() or 1,
         system=f"{platform.system()} {platform.release()}",
+        load=round(os.getloadavg()[0], 1),
         versions={"Python": platform.python_version(), **_peers()},
     )
 
