@@ -25,23 +25,26 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.fixture
-def connect(project: Project) -> Iterator[Connect]:
-    """Opens editors on one server."""
+def address(project: Project) -> Iterator[tuple[str, int]]:
+    """Where the server listens."""
     command = [sys.executable, "-m", "axe_lsp", "--tcp", "127.0.0.1:0"]
     environment = {**os.environ, **project.environment}
-    with (
-        ExitStack() as clients,
-        subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server,
-    ):
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
         assert server.stderr is not None
-        port = int(server.stderr.readline().rpartition(":")[2])
+        yield "127.0.0.1", int(server.stderr.readline().rpartition(":")[2])
+        server.terminate()
+
+
+@pytest.fixture
+def connect(project: Project, address: tuple[str, int]) -> Iterator[Connect]:
+    """Opens editors on the server."""
+    with ExitStack() as clients:
 
         def connect(**initialize: Json) -> Editor:
-            client = clients.enter_context(RawClient.connect(("127.0.0.1", port)))
+            client = clients.enter_context(RawClient.connect(address))
             return Editor(project, client, **initialize)
 
         yield connect
-        server.terminate()
 
 
 def test_a_file_that_one_editor_closes_is_still_open_in_the_other(
@@ -71,3 +74,26 @@ def test_an_editor_that_has_no_settings_leaves_those_of_the_other_in_force(
     editor.open("parent", HEAD + "timeout = -1\nzzz = 1\n")
 
     assert editor.problems("parent", 1) == ["unknown-key zzz"]
+
+
+def test_an_editor_that_comes_later_is_told_of_problems_in_files_that_nobody_has_open(
+    project: Project, connect: Connect
+) -> None:
+    project.write("parent", HEAD + "timeout = -1\n")
+    connect().problems("parent", 1)
+
+    assert connect().problems("parent", 1) == ["negative-timeout -1"]
+
+
+def test_nothing_is_sent_to_a_client_that_has_not_introduced_itself(
+    project: Project, connect: Connect, address: tuple[str, int]
+) -> None:
+    with RawClient.connect(address) as stranger:
+        editor = connect()
+        editor.open("parent", HEAD + 'sub_agents = ["lint"]\n')
+        editor.problems("parent", 1)
+        editor.changed_on_disk(project.write("lint", HEAD.replace("parent", "lint")))
+        editor.problems("parent", 0)
+
+        stranger.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+        assert [each for each in stranger.received if "method" in each] == []

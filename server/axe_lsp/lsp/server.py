@@ -37,7 +37,7 @@ class AxeServer(LanguageServer):
         self.opened = OpenAgents(self.documents)
         self.publisher = Publisher(self, daemon, self.opened)
         self.watching = Watching(self)
-        self._stop_listening = daemon.listen(self._on_update)
+        self._stop_listening: Callable[[], None] = lambda: None
         self._editing: str | None = None
         self._register()
 
@@ -74,6 +74,8 @@ class AxeServer(LanguageServer):
     # -- the session
 
     def _initialized(self, _: types.InitializedParams) -> None:
+        self._stop_listening = self.daemon.listen(self._on_update)
+        self.publisher.publish_all()  # Others may have had files read before.
         roots = (path_of(canonical(uri)) for uri in self.client.folders)
         self.daemon.add_roots(root for root in roots if root is not None)
         self.start(self.watching.begin(), name="registering for changes on the disk")
