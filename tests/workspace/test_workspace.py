@@ -127,6 +127,16 @@ def test_typing_in_a_list_leaves_alone_what_is_known_of_closed_files() -> None:
     assert set(after.callers("b")) == {uris[0]}
 
 
+def test_a_file_that_is_saved_is_not_read_again() -> None:
+    workspace = Workspace(PLACES)
+    uri = f"{FOLDER}/a.toml"
+    opened = workspace.apply([Change(uri, agent(["b"]), in_buffer=True)]).snapshot.file(uri)
+    saved = workspace.apply([Change(uri, agent(["b"]))]).snapshot.closed[uri]
+    assert opened is not None
+    assert saved.references is opened.references
+    assert saved.open is None
+
+
 def test_a_buffer_wins_over_the_disk_until_it_is_closed() -> None:
     workspace = Workspace(PLACES)
     uri = f"{FOLDER}/a.toml"

@@ -86,8 +86,8 @@ class _Touched:
 def _with_files(before: Snapshot, changes: Sequence[Change]) -> Snapshot:
     on_disk = [change for change in changes if not change.in_buffer]
     in_buffers = [change for change in changes if change.in_buffer]
-    closed = _put(before.places, before.closed, on_disk)
     buffers = _put(before.places, before.buffers, in_buffers)
+    closed = _put(before.places, before.closed, on_disk, known=buffers)
     return replace(
         before,
         closed=closed,
@@ -97,7 +97,10 @@ def _with_files(before: Snapshot, changes: Sequence[Change]) -> Snapshot:
     )
 
 
-def _put(places: Places, files: Files, changes: Sequence[Change]) -> Files:
+def _put(
+    places: Places, files: Files, changes: Sequence[Change], known: Files | None = None
+) -> Files:
+    """The files after the changes. What an editor has in `known`, word for word, isn't read again."""
     if not changes:
         return files
     changed = dict(files)
@@ -105,11 +108,21 @@ def _put(places: Places, files: Files, changes: Sequence[Change]) -> Files:
         if change.text is None:
             changed.pop(change.uri, None)
         else:
-            place = places.locate(change.uri)
-            changed[change.uri] = read_agent_file(
-                place, change.text, is_open=change.in_buffer, fault=change.fault
+            same = _saved(change, (known or {}).get(change.uri))
+            changed[change.uri] = same or read_agent_file(
+                places.locate(change.uri),
+                change.text,
+                is_open=change.in_buffer,
+                fault=change.fault,
             )
     return changed
+
+
+def _saved(change: Change, buffer: AgentFile | None) -> AgentFile | None:
+    """The file on the disk, if it holds what the buffer does."""
+    if buffer is None or buffer.open is None or change.fault:
+        return None
+    return replace(buffer, open=None) if buffer.open.parse.text == change.text else None
 
 
 def _touched(before: Snapshot, after: Snapshot, changes: Sequence[Change]) -> Iterator[_Touched]:
