@@ -185,12 +185,14 @@ def test_a_first_line_goes_below_the_comments_at_the_top(before: str, after: str
 
 
 @pytest.mark.parametrize("content", ['a"b', "a\\b", "\x7f\x00\t\n", "😀", "it's", "plain"])
-@pytest.mark.parametrize("token", ['"x"', "'x'", "'''x'''"])
+@pytest.mark.parametrize("token", ['"x"', "'x'", "'''x'''", '"""x"""'])
 def test_a_string_says_what_it_should_in_the_quotes_that_will_do(token: str, content: str) -> None:
     written = splices.requoted(token, content)
     assert tomli.loads(f"k = {written}") == {"k": content}
     is_literal = token[0] == "'" and content in ('a"b', "a\\b", "😀", "plain")
     assert written.startswith("'") == is_literal
+    if token[0] == '"' or is_literal:
+        assert written.startswith(token.partition("x")[0])
 
 
 def test_arrays_change_between_one_line_and_many() -> None:

@@ -41,10 +41,13 @@ def literal(content: str) -> str:
 
 
 def requoted(token: str, content: str) -> str:
-    """A string that says `content`, in the single quotes of `token` if it has some and they will do."""
-    if token.startswith("'") and not _NOT_LITERAL.search(content):
-        return f"'{content}'"
-    return literal(content)
+    """A string that says `content`, in the quotes of `token` if they will do."""
+    quotes = token[:3] if token.startswith(('"""', "'''")) else token[:1]
+    if quotes.startswith("'") and not _NOT_LITERAL.search(content):
+        return quotes + content + quotes
+    if not quotes.startswith('"'):
+        return literal(content)
+    return quotes + literal(content)[1:-1] + quotes
 
 
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")

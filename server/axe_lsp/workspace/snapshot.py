@@ -61,7 +61,7 @@ class Snapshot:
         files = [file for uri in uris if (file := self.file(uri)) is not None]
         if len(files) < 2:
             return files  # As nearly always; the graph asks thousands of times.
-        return sorted(files, key=lambda file: _precedence(file.place, seen_from))
+        return sorted(files, key=lambda file: precedence(file.place, seen_from))
 
     def callers(self, name: str) -> Iterator[str]:
         """The URIs of the files that list `name`."""
@@ -78,5 +78,6 @@ class Snapshot:
                 yield file
 
 
-def _precedence(place: Place, seen_from: Place) -> tuple[bool, int, str]:
+def precedence(place: Place, seen_from: Place) -> tuple[bool, int, str]:
+    """What files of one name are ordered by; the smallest counts."""
     return place.folder != seen_from.folder, place.scope, place.uri

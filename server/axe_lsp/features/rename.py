@@ -1,0 +1,228 @@
+"""Another name for an agent: its file, its `name`, and every list in which that file is meant.
+
+A rename changes what names say, never what they mean: where another agent would be meant, before or
+after, it is refused. Inline types of `Task` are renamed inside their file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from axe_lsp.agentfile.agent_name import objection
+from axe_lsp.agentfile.splices import literal, requoted
+from axe_lsp.agentfile.text import TextRange, quoted
+from axe_lsp.agentfile.values import unquote
+from axe_lsp.features.edit import Edit, MovedFile, TextChange
+from axe_lsp.features.naming import named_at, type_keys
+from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Written, read_agent_file
+from axe_lsp.workspace.meaning import Kind, Meaning, agent_meaning, meaning, mentions, mentions_in
+from axe_lsp.workspace.places import SUFFIX, Place, Scope
+from axe_lsp.workspace.snapshot import Snapshot, precedence
+
+TextOf = Callable[[str], str]
+"""The text of the file at a URI, open or not."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class RenameError(Exception):
+    """Why something can't be renamed, for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renamable:
+    """What a rename would replace, without its quotes, and the name as it is now."""
+
+    range: TextRange
+    name: str
+
+
+def renamable(snapshot: Snapshot, file: AgentFile, offset: int) -> Renamable | None:
+    """What can be renamed at `offset` of an open file. Raises RenameError for names of nothing."""
+    named = named_at(snapshot, file, offset)
+    if named is None or file.open is None:
+        return None
+    _check_is_defined(named.meaning)
+    quotes = _quotes(named.range.of(file.open.parse.text))
+    inside = TextRange(named.range.start + quotes, named.range.end - quotes)
+    return Renamable(inside, named.meaning.name)
+
+
+def rename(
+    snapshot: Snapshot, file: AgentFile, offset: int, new_name: str, text_of: TextOf
+) -> Edit | None:
+    """The edit that gives another name to what is named at `offset` of an open file.
+
+    None if nothing is. Raises RenameError.
+    """
+    named = named_at(snapshot, file, offset)
+    if named is None:
+        return None
+    _check_is_defined(named.meaning)
+    if named.meaning.kind is Kind.INLINE_TYPE:
+        return tuple(_type_changes(snapshot, file, named.meaning, new_name))
+    agent = snapshot.file(named.meaning.uri)
+    return rename_agent(snapshot, agent, new_name, text_of) if agent is not None else None
+
+
+def rename_agent(snapshot: Snapshot, agent: AgentFile, new_name: str, text_of: TextOf) -> Edit:
+    """The edit that gives another name to an agent. Raises RenameError."""
+    _check_name(new_name)
+    old = agent.place
+    if old.scope is Scope.LOOSE:
+        return tuple(_name_change(agent, new_name, text_of))  # Nobody finds it by its file.
+    new = snapshot.places.locate(f"{old.folder}/{quote(new_name)}{SUFFIX}")
+    name = tuple(_name_change(agent, new_name, text_of))
+    if new.uri == old.uri:
+        return name
+    if snapshot.file(new.uri) is not None:
+        raise RenameError(
+            f"there is an agent {quoted(new_name)} in this folder; choose another name"
+        )
+    changes = _mention_changes(snapshot, agent, new, text_of)
+    return (*name, *changes, MovedFile(old.uri, new.uri))
+
+
+def follow_move(snapshot: Snapshot, old_uri: str, new_uri: str, text_of: TextOf) -> Edit:
+    """The changes that go with a file's move, which the user makes. Raises RenameError.
+
+    A `name` that was another one than the file's stays what it is. A file that moves out of the
+    folders of agents is no agent any more, so its name is left where it is missed.
+    """
+    agent, new = snapshot.file(old_uri), snapshot.places.locate(new_uri)
+    if agent is None or Scope.LOOSE in (agent.place.scope, new.scope):
+        return ()
+    old_name = agent.place.stem
+    if new.stem == old_name:
+        return ()
+    _check_name(new.stem)
+    agrees = agent.name is not None and agent.name.value == old_name
+    name = tuple(_name_change(agent, new.stem, text_of)) if agrees else ()
+    return (*name, *_mention_changes(snapshot, agent, new, text_of))
+
+
+# -- what may be renamed, and how
+
+
+def _check_is_defined(meant: Meaning) -> None:
+    if meant.kind is Kind.MISSING:
+        raise RenameError(
+            f"no agent file defines {quoted(meant.name)}, so there is nothing to rename; "
+            "correct the name, or create the agent first"
+        )
+    if meant.kind is Kind.BUILT_IN_TYPE:
+        raise RenameError(f"{quoted(meant.name)} is a built-in type, which has no other name")
+
+
+def _check_name(name: str) -> None:
+    if reason := objection(name):
+        raise RenameError(reason)
+    if _CONTROL.search(name) or name != name.strip():
+        raise RenameError(
+            f"agent name {quoted(name)} must not contain line breaks or other control characters, "
+            "nor begin or end with white space"
+        )
+    if name.endswith(SUFFIX):
+        raise RenameError(f"leave out {quoted(SUFFIX)}: the file of the agent gets it by itself")
+
+
+def _check_means_the_same(snapshot: Snapshot, agent: AgentFile, new: Place) -> None:
+    """Whoever means `agent` must mean it by its new name too, and nobody else."""
+    for caller, reference in mentions(snapshot, agent_meaning(agent)):
+        taken = meaning(snapshot, caller, reference._replace(name=new.stem))
+        if taken.kind is not Kind.MISSING and not _counts(snapshot, new, taken, caller):
+            raise RenameError(_taken(new.stem, taken, caller))
+    for uri in snapshot.callers(new.stem):
+        if (other := snapshot.file(uri)) is not None:
+            for reference in other.references:
+                taken = meaning(snapshot, other, reference)
+                if reference.name == new.stem and _counts(snapshot, new, taken, other):
+                    raise RenameError(_taken(new.stem, taken, other))
+
+
+def _counts(snapshot: Snapshot, new: Place, taken: Meaning, caller: AgentFile) -> bool:
+    """Whether an agent at `new` would be meant instead of another one that is meant now."""
+    rival = snapshot.file(taken.uri) if taken.kind is Kind.AGENT else None
+    if rival is None:
+        return False
+    return precedence(new, caller.place) < precedence(rival.place, caller.place)
+
+
+def _taken(name: str, taken: Meaning, caller: AgentFile) -> str:
+    what = "another agent" if taken.kind is Kind.AGENT else "a type of `Task`"
+    return f"{quoted(name)} means {what} in {quoted(caller.place.stem)}; choose another name"
+
+
+# -- the changes
+
+
+def _name_change(agent: AgentFile, new_name: str, text_of: TextOf) -> Iterator[TextChange]:
+    text = text_of(agent.uri)
+    name = _as_it_is_now(agent, text).name
+    if name is not None and name.value != new_name:
+        yield _rewritten(agent.uri, text, name.range, new_name)
+
+
+def _mention_changes(
+    snapshot: Snapshot, agent: AgentFile, new: Place, text_of: TextOf
+) -> list[TextChange]:
+    if not snapshot.complete:
+        raise RenameError("the agent files are still being read; try again in a moment")
+    _check_means_the_same(snapshot, agent, new)
+    meant = agent_meaning(agent)
+    callers = {each.file.uri: each.file for each in mentions(snapshot, meant)}
+    changes = []
+    for uri, caller in callers.items():
+        text = text_of(uri)
+        for _, reference in mentions_in(snapshot, _as_it_is_now(caller, text), meant):
+            changes.append(_rewritten(uri, text, reference.range, new.stem))
+    return changes
+
+
+def _type_changes(
+    snapshot: Snapshot, file: AgentFile, meant: Meaning, new_name: str
+) -> Iterator[TextChange]:
+    if not new_name.strip():
+        raise RenameError("the name of a type must not be empty")
+    listed = {each.name for each in file.references if each.key == TASK_TYPES}
+    if new_name != meant.name and new_name in file.inline_types | listed:
+        raise RenameError(f"this file has a type {quoted(new_name)} already; choose another name")
+    if file.open is None:
+        return
+    text = file.open.parse.text
+    listings = [each.reference.range for each in mentions_in(snapshot, file, meant)]
+    for where in sorted([*type_keys(file, meant.name), *listings]):
+        yield _rewritten(file.uri, text, where, new_name)
+
+
+def _rewritten(uri: str, text: str, where: TextRange, name: str) -> TextChange:
+    """A string or a key that says `name`, in the quotes of the old one as far as they will do."""
+    token = where.of(text)
+    if _quotes(token):
+        return TextChange(uri, where, requoted(token, name))
+    return TextChange(uri, where, name if _BARE_KEY.fullmatch(name) else literal(name))
+
+
+def _quotes(token: str) -> int:
+    """How many quotes a string or a key begins with."""
+    if token.startswith(('"""', "'''")):
+        return 3
+    return 1 if token.startswith(('"', "'")) else 0
+
+
+def _as_it_is_now(file: AgentFile, text: str) -> AgentFile:
+    """The file by its text, which may have changed on the disk since it was read."""
+    written = [Written(each.name, each.range) for each in file.references]
+    written += [file.name] if file.name is not None else []
+    if all(_says(text, each) for each in written):
+        return file
+    return read_agent_file(file.place, text)
+
+
+def _says(text: str, written: Written) -> bool:
+    token = written.range.of(text)
+    return _quotes(token) > 0 and unquote(token) == written.value

@@ -1,0 +1,68 @@
+"""What the names in lists of agents mean, and where else the same is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum, auto
+from typing import NamedTuple
+
+from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Reference
+from axe_lsp.workspace.places import BUILT_IN_TYPES
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+class Kind(Enum):
+    """What a name can stand for."""
+
+    AGENT = auto()
+    INLINE_TYPE = auto()
+    """A table `[task.type.<name>]` of the file itself."""
+    BUILT_IN_TYPE = auto()
+    MISSING = auto()
+
+
+class Meaning(NamedTuple):
+    """What a name stands for. `uri` is that of the file which defines it, if one does."""
+
+    kind: Kind
+    name: str
+    uri: str = ""
+
+
+class Mention(NamedTuple):
+    """A name in a list, and the file that it is in."""
+
+    file: AgentFile
+    reference: Reference
+
+
+def meaning(snapshot: Snapshot, file: AgentFile, reference: Reference) -> Meaning:
+    """What a name in `file` means. In `task.types`, types come before agents."""
+    name = reference.name
+    if reference.key == TASK_TYPES and name in file.inline_types:
+        return Meaning(Kind.INLINE_TYPE, name, file.uri)
+    if reference.key == TASK_TYPES and name in BUILT_IN_TYPES:
+        return Meaning(Kind.BUILT_IN_TYPE, name)
+    agent = snapshot.agent(name, file.place)
+    return agent_meaning(agent) if agent is not None else Meaning(Kind.MISSING, name)
+
+
+def agent_meaning(agent: AgentFile) -> Meaning:
+    """What names mean that lead to this file."""
+    return Meaning(Kind.AGENT, agent.place.stem, agent.uri)
+
+
+def mentions(snapshot: Snapshot, meant: Meaning) -> Iterator[Mention]:
+    """The names in lists that have this meaning, file by file in the order of the texts."""
+    uris = [meant.uri] if meant.kind is Kind.INLINE_TYPE else snapshot.callers(meant.name)
+    for uri in sorted(uris):
+        file = snapshot.file(uri)
+        if file is not None:
+            yield from mentions_in(snapshot, file, meant)
+
+
+def mentions_in(snapshot: Snapshot, file: AgentFile, meant: Meaning) -> Iterator[Mention]:
+    """The names in the lists of one file that have this meaning."""
+    for reference in sorted(file.references, key=lambda each: each.range):
+        if reference.name == meant.name and meaning(snapshot, file, reference) == meant:
+            yield Mention(file, reference)
