@@ -274,3 +274,12 @@ def test_every_table_of_the_schema_has_keys_and_every_key_a_table() -> None:
         assert key.path[:-1] in tables | {()}
         if key.type is schema.KeyType.TABLE and key.path != ("task", "type"):
             assert schema.keys_of(key.path)
+
+
+@pytest.mark.parametrize("value", ["007", "0b2", "1" * 5000])
+def test_numbers_that_are_not_toml_are_the_syntaxs_business(value: str) -> None:
+    check_problems(f"timeout = {value}\n[params]\ntemperature = {value}\n")
+
+
+def test_words_without_quotes_in_a_list_are_the_syntaxs_business() -> None:
+    check_problems("sub_agents = [lint, test]\n")

@@ -132,11 +132,13 @@ class _Checker:
         message = _range_message(spec, decoded)
         if message is not None:
             found = value.range.of(self.text)
+        if decoded is None:
+            return  # Not TOML, such as `007`, which is reported as that.
             yield problem(spec.code, spec, value.range, message, found=found)
 
     def _elements(self, spec: KeySpec, value: Value, kind: ValueKind) -> Iterator[Problem]:
         for item in value.items:
-            if not item.complete:
+            if not item.complete or item.kind is ValueKind.INVALID:
                 continue
             if item.kind is not kind:
                 message = f"{spec.dotted} must hold {kind.value}s only, not {_a(item.kind.value)}"
