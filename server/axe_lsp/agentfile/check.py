@@ -132,8 +132,6 @@ class _Checker:
         message = _range_message(spec, decoded)
         if message is not None:
             found = value.range.of(self.text)
-        if decoded is None:
-            return  # Not TOML, such as `007`, which is reported as that.
             yield problem(spec.code, spec, value.range, message, found=found)
 
     def _elements(self, spec: KeySpec, value: Value, kind: ValueKind) -> Iterator[Problem]:
