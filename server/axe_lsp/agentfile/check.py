@@ -125,6 +125,8 @@ class _Checker:
         if spec.type is KeyType.STRING and not spec.choices:
             return  # Any text will do.
         decoded = decode(self.text, value)
+        if decoded is None:
+            return  # Not TOML, such as `007`, which is reported as that.
         if spec.type is KeyType.INTEGER and decoded not in _INT64:
             too_large = f"{spec.dotted} is too large: integers have 64 bits"
             yield decode_problem(spec, value.range, too_large)
