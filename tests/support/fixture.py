@@ -5,8 +5,9 @@
     --- user: lint.toml
     name = "lint"
 
-Files lie in the agents folder of a workspace, those marked `user:` in the user's own. A fixture
-without a `---` line is one file, `main.toml`. The file with the cursor, else the first, is open.
+Files lie in the agents folder of a workspace, those marked `user:` in the user's own, those marked
+with a folder in that one. A fixture without a `---` line is one file, `main.toml`. The file with the
+cursor, else the first, is open.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ class Fixture:
 
 def uri_of(header: str) -> str:
     scope, _, name = header.rpartition(":")
-    return f"{USER_FOLDER if scope.strip() == 'user' else FOLDER}/{name.strip()}"
+    folder = {"": FOLDER, "user": USER_FOLDER}.get(scope.strip(), f"file://{scope.strip()}")
+    return f"{folder}/{name.strip()}"
 
 
 def files_of(fixture: str) -> dict[str, str]:
@@ -49,6 +51,15 @@ def files_of(fixture: str) -> dict[str, str]:
     if len(pieces) == 1:
         return {uri_of("main.toml"): pieces[0]}
     return {uri_of(head): text for head, text in zip(pieces[1::2], pieces[2::2], strict=True)}
+
+
+def open_text(text: str) -> AgentFile:
+    """The only file of a workspace, with exactly this text."""
+    uri = uri_of("main.toml")
+    workspace = Workspace(PLACES)
+    file = workspace.apply([Change(uri, text, in_buffer=True)], complete=True).snapshot.file(uri)
+    assert file is not None
+    return file
 
 
 def open_fixture(fixture: str, *, complete: bool = True) -> Fixture:

@@ -51,6 +51,16 @@ def content_range(text: str, value: Value) -> TextRange:
     return TextRange(start + quotes, max(start + quotes, end - quotes if value.complete else end))
 
 
+def inner_range(text: str, value: Value) -> TextRange:
+    """The range between the quotes or brackets of a value, all of it where there are none."""
+    start, end = value.range
+    if value.kind is ValueKind.STRING:
+        return content_range(text, value)
+    if value.kind in (ValueKind.ARRAY, ValueKind.INLINE_TABLE) and end > start:
+        return TextRange(start + 1, max(start + 1, end - 1 if value.complete else end))
+    return value.range
+
+
 def _quote(token: str) -> str:
     return token[:3] if token.startswith(('"""', "'''")) else token[:1]
 

@@ -13,7 +13,13 @@ from pygls.exceptions import JsonRpcException
 from axe_lsp import __version__
 from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.daemon.uris import canonical, path_of
-from axe_lsp.lsp import commands, language_features, run_requests
+from axe_lsp.lsp import (
+    commands,
+    language_features,
+    run_requests,
+    semantic_tokens,
+    structure_features,
+)
 from axe_lsp.lsp.client import Client
 from axe_lsp.lsp.documents import Document, Documents
 from axe_lsp.lsp.language_server import LanguageServer
@@ -68,6 +74,8 @@ class AxeServer(LanguageServer):
             # pygls marks handlers with attributes, which bound methods cannot take.
             self.feature(method)(partial(handler))
         language_features.register(self)
+        structure_features.register(self)
+        semantic_tokens.register(self)
         run_requests.register(self)
         commands.register(self)
 
@@ -175,4 +183,5 @@ class AxeServer(LanguageServer):
 
     def _on_update(self, update: Update) -> None:
         """Some file has changed, through this client or otherwise."""
-        self.publisher.publish_later(uri for uri in update.affected if uri != self._editing)
+        others = (uri for uri in update.affected if uri != self._editing)
+        self.publisher.publish_later(others, update.deeper)

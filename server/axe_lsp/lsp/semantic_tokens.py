@@ -1,0 +1,78 @@
+"""Semantic tokens as LSP encodes them (3.17, "Integer Encoding for Tokens")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
+from axe_lsp.features.semantic_tokens import Token, TokenKind, semantic_tokens
+from axe_lsp.lsp import from_proto
+from axe_lsp.lsp.positions import open_file
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.server import AxeServer
+
+_TYPES = {
+    TokenKind.KEY: "property",
+    TokenKind.TABLE: "type",
+    TokenKind.AGENT: "class",
+    TokenKind.TOOL: "function",
+    TokenKind.PROVIDER: "namespace",
+    TokenKind.CHOICE: "enumMember",
+    TokenKind.UNKNOWN: "unresolvedReference",
+}
+"""LSP's own types, which all themes know, and the one that rust-analyzer has made common."""
+
+_MODIFIERS = ["declaration"]
+_LEGEND = types.SemanticTokensLegend(list(_TYPES.values()), _MODIFIERS)
+_NUMBERS = {kind: number for number, kind in enumerate(_TYPES)}
+
+
+def register(server: AxeServer) -> None:
+    """Offer tokens of whole documents and of what is to be seen of them."""
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, _LEGEND)
+    def on_full(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
+        return _tokens(server, params.text_document, None)
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, _LEGEND)
+    def on_range(params: types.SemanticTokensRangeParams) -> types.SemanticTokens | None:
+        return _tokens(server, params.text_document, params.range)
+
+
+def _tokens(
+    server: AxeServer, document: types.TextDocumentIdentifier, visible: types.Range | None
+) -> types.SemanticTokens | None:
+    file = open_file(server, document)
+    if file is None or file.open is None:
+        return None
+    lines, encoding = file.open.parse.lines, server.position_encoding
+    within = None if visible is None else from_proto.text_range(visible, lines, encoding)
+    return types.SemanticTokens(_encoded(semantic_tokens(file, within), lines, encoding))
+
+
+def _encoded(tokens: Iterable[Token], lines: LineIndex, encoding: PositionEncoding) -> list[int]:
+    """Five numbers for each token, its place counted from the one before."""
+    data: list[int] = []
+    last_line = last_column = 0
+    for token in tokens:
+        modifiers = 1 if token.is_declaration else 0
+        for piece in _pieces(token.range, lines):
+            line, column = lines.position(piece.start, encoding)
+            length = lines.position(piece.end, encoding)[1] - column
+            before = last_column if line == last_line else 0
+            data += (line - last_line, column - before, length, _NUMBERS[token.kind], modifiers)
+            last_line, last_column = line, column
+    return data
+
+
+def _pieces(where: TextRange, lines: LineIndex) -> Iterator[TextRange]:
+    """A part for each line: few clients understand tokens that go on in the next one."""
+    for line in range(lines.line_at(where.start), lines.line_at(where.end) + 1):
+        bounds = lines.line_range(line)
+        piece = TextRange(max(where.start, bounds.start), min(where.end, bounds.end))
+        if piece.start < piece.end:
+            yield piece
