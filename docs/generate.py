@@ -143,12 +143,15 @@ switches it off:
 { "axe.diagnostics": { "name-mismatch": "off", "unknown-agent": "error" } }
 ```
 
+One that is off is switched on by giving it a severity.
+
 | code | severity | |
 |---|---|---|"""
 
 
 def _rule_row(rule: Rule) -> str:
-    return f"| [`{rule.code}`](#{rule.code}) | {rule.severity.name.lower()} | {rule.summary} |"
+    severity = rule.severity.name.lower() + ("" if rule.is_on else ", off")
+    return f"| [`{rule.code}`](#{rule.code}) | {severity} | {rule.summary} |"
 
 
 def _rule_section(rule: Rule) -> str:

@@ -36,8 +36,8 @@ SETTINGS: tuple[Setting, ...] = (
         "diagnostics",
         {"type": "object", "additionalProperties": {"enum": list(SEVERITIES)}},
         {},
-        "Severity by diagnostic code, to change a rule's own or to switch it off, such as "
-        '`{"name-mismatch": "off"}`.',
+        "Severity by diagnostic code, to change a rule's own or to switch it off or on, such as "
+        '`{"name-mismatch": "off", "not-axe": "hint"}`.',
     ),
     Setting(
         "run.timeout",

@@ -52,15 +52,15 @@ def test_ranges_behind_astral_characters_in_every_encoding(project: Project, enc
 
 def test_half_typed_lines_keep_the_other_diagnostics(project: Project) -> None:
     with project.editor() as editor:
-        editor.open("parent", HEAD + "skill = \n[sub_agents_config]\nmax_depth = 6\n")
-        assert editor.problems("parent", 2) == ["syntax =", "max-depth 6"]
+        editor.open("parent", HEAD + "skill = \n[memory]\nlast_n = -6\n")
+        assert editor.problems("parent", 2) == ["syntax =", "out-of-range -6"]
         editor.replace("parent", "skill = ", 'skill = "a')
         assert editor.problems("parent", lambda found: "syntax =" not in found) == [
             'syntax "a',
-            "max-depth 6",
+            "out-of-range -6",
         ]
         editor.replace("parent", '"a', '"a"')
-        assert editor.problems("parent", 1) == ["max-depth 6"]
+        assert editor.problems("parent", 1) == ["out-of-range -6"]
 
 
 def test_an_agent_that_appears_and_goes_changes_those_that_name_it(project: Project) -> None:

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.workspace.graph import reachable
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Update, Workspace
@@ -21,7 +22,13 @@ def agent(names: list[str]) -> str:
     return f'name = "x"\nmodel = "openai/gpt"\nsub_agents = [{listed}]\n'
 
 
-TEXTS = st.lists(st.sampled_from(NAMES), max_size=3).map(agent) | st.just("name = ")
+TAILS = ["", "[sub_agents_config]\nmax_depth = 1\n", "[input]\n", '[task]\ntypes = ["lint"]\n']
+AGENTS = st.builds(
+    lambda names, tail: agent(names) + tail,
+    st.lists(st.sampled_from(NAMES), max_size=3),
+    st.sampled_from(TAILS),
+)
+TEXTS = AGENTS | st.just("name = ")
 CHANGES = st.builds(Change, st.sampled_from(URIS), TEXTS | st.none(), st.booleans())
 
 
@@ -65,8 +72,9 @@ def test_files_that_are_not_affected_have_the_diagnostics_that_they_had(
     update = workspace.apply([changes[-1]], complete=True)
     if not before.complete:
         return
+    deeper = {file.uri for file in reachable(update.snapshot, update.deeper)}
     for file in update.snapshot.files():
-        if file.uri not in update.affected:
+        if file.uri not in update.affected | deeper:
             assert diagnostics(before, file) == diagnostics(update.snapshot, file)
 
 

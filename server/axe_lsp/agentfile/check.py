@@ -11,11 +11,15 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from axe_lsp.agentfile import schema
+from axe_lsp.agentfile.beyond_axe import beyond_axe
 from axe_lsp.agentfile.combinations import combinations
+from axe_lsp.agentfile.globs import BadPatternError, segments_of
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.problem import Problem, decode_problem, problem
-from axe_lsp.agentfile.schema import KeyPath, KeySpec, KeyType
+from axe_lsp.agentfile.schema import KeyPath, KeySpec, KeyType, Names
+from axe_lsp.agentfile.schema_tables import schema_tables
+from axe_lsp.agentfile.secrets import find_secrets
 from axe_lsp.agentfile.text import TextRange, quoted
 from axe_lsp.agentfile.tree import KeyPart, Located, Table, Value, ValueKind
 from axe_lsp.agentfile.values import decode
@@ -34,6 +38,9 @@ def check(parse: Parse, lookup: Lookup | None = None) -> tuple[Problem, ...]:
         *checker.entries(),
         *checker.missing(),
         *combinations(lookup),
+        *schema_tables(lookup),
+        *_secrets(parse.text),
+        *beyond_axe(lookup),
     ]
     return tuple(sorted(found, key=lambda each: each.range))
 
@@ -145,6 +152,8 @@ class _Checker:
                 yield decode_problem(spec, item.range, message)
             elif spec.path == ("tools",):
                 yield from self._tool(spec, item)
+            elif spec.names is Names.GLOB:
+                yield from self._glob(spec, item)
 
     def _tool(self, spec: KeySpec, item: Value) -> Iterator[Problem]:
         name = decode(self.text, item)
@@ -155,6 +164,15 @@ class _Checker:
             return
         message = f"unknown tool {quoted(name)} in tools config"
         yield problem("unknown-tool", spec, item.range, message, fatal=not is_glob, found=name)
+
+    def _glob(self, spec: KeySpec, item: Value) -> Iterator[Problem]:
+        pattern = decode(self.text, item)
+        try:
+            segments_of(pattern if isinstance(pattern, str) else "")
+        except BadPatternError as error:
+            # Not fatal: axe finds out when it runs the agent.
+            message = f"invalid glob pattern {quoted(pattern)}: {error}"
+            yield problem("bad-glob", spec, item.range, message, fatal=False)
 
     # -- what is not there, and what does not go together
 
@@ -185,6 +203,13 @@ class _Checker:
             if table.entries:
                 return table.entries[0].key.range
         return TextRange(0, 0)
+
+
+def _secrets(text: str) -> Iterator[Problem]:
+    for where, owner, variable in find_secrets(text):
+        place = f"${variable} or config.toml" if variable else "the environment"
+        message = f"this looks like a key of {owner}, for everyone who gets the file; it belongs in {place}"
+        yield Problem("plain-secret", where, message, (), order=0, fatal=False)
 
 
 def _first_unknown(path: KeyPath) -> int | None:

@@ -20,6 +20,7 @@ def combinations(lookup: Lookup) -> Iterator[Problem]:
     yield from _artifacts(lookup)
     yield from _response_format(lookup)
     yield from _servers(lookup)
+    yield from _delegation(lookup)
 
 
 def _retry(lookup: Lookup) -> Iterator[Problem]:
@@ -49,6 +50,17 @@ def _response_format(lookup: Lookup) -> Iterator[Problem]:
     if lookup.decoded(path) == "json_schema" and not lookup.has(schema_path):
         message = "params.response_format.schema is required when type is json_schema"
         yield _at(lookup, path, "missing-key", message)
+
+
+def _delegation(lookup: Lookup) -> Iterator[Problem]:
+    """How to delegate, where there is nobody to delegate to."""
+    path = ("sub_agents_config",)
+    where = lookup.place(path)
+    if where is None or lookup.has(("task",)):
+        return
+    if lookup.decoded(("sub_agents",)) == [] or not lookup.has(("sub_agents",)):
+        message = "sub_agents_config has no effect without sub_agents"
+        yield problem("unused-config", schema.key(path), where, message, fatal=False)
 
 
 def _at(lookup: Lookup, path: KeyPath, code: str, message: str) -> Problem:

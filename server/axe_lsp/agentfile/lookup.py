@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.schema import KeyPath
+from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Located, Value, walk
 from axe_lsp.agentfile.values import decode
 
@@ -37,5 +39,21 @@ class Lookup:
 
     def has(self, path: KeyPath) -> bool:
         """Whether the key, or the table of that name, is written at all, dotted keys included."""
-        tables = (table.path for table in self.parse.document.tables)
-        return any(each[: len(path)] == path for each in (*tables, *self._by_path))
+        return path in self._written
+
+    def place(self, path: KeyPath) -> TextRange | None:
+        """The name of the key or table where it is written first, in a header or before a value."""
+        for table in self.parse.document.tables:
+            if table.header is not None and table.path[: len(path)] == path:
+                return table.header.parts[len(path) - 1].range
+        for item in self.located:
+            own = len(path) - 1 - len(item.path) + len(item.entry.key.parts)
+            if own >= 0 and item.path[: len(path)] == path:
+                return item.entry.key.parts[own].range
+        return None
+
+    @cached_property
+    def _written(self) -> frozenset[KeyPath]:
+        """Every key and table that is written, and the tables that they imply."""
+        paths = {*self._by_path, *(table.path for table in self.parse.document.tables)}
+        return frozenset(path[:end] for path in paths for end in range(1, len(path) + 1))

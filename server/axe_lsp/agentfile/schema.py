@@ -496,6 +496,9 @@ TOOLS: dict[str, str] = {
 }
 """The tools that `tools` may name, and what they do."""
 
+EXTENSION_TOOLS = frozenset(["grep", "find_files"])
+"""Those that axe does not know. It refuses a file that names them."""
+
 TOOL_ALIASES: dict[str, str] = {
     "Read": "read_file",
     "List": "list_directory",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from axe_lsp.features.rule import Finding, Severity
-from axe_lsp.features.rules import RULES
+from axe_lsp.agentfile.secrets import without_secrets
+from axe_lsp.features.rule import Finding, Severity, problems_of
+from axe_lsp.features.rules import RULES, plain_secret
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -18,6 +20,8 @@ def diagnostics(
 ) -> tuple[Finding, ...]:
     """The findings about `file`, in the order of the text."""
     found = _findings(snapshot, file, severities or {})
+    if any(problems_of(file, plain_secret.RULE.code)):
+        found = (replace(each, message=without_secrets(each.message)) for each in found)
     return tuple(sorted(found, key=lambda finding: finding.range))
 
 
@@ -28,5 +32,5 @@ def _findings(snapshot: Snapshot, file: AgentFile, severities: Severities) -> It
             if severity is not None:
                 for finding in rule.check(snapshot, file):
                     yield finding.with_severity(severity)
-        else:
+        elif rule.is_on:
             yield from rule.check(snapshot, file)

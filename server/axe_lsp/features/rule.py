@@ -57,13 +57,17 @@ Check = Callable[[Snapshot, AgentFile], Iterable[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One kind of diagnostic: its stable code, what it looks at, and its page in the documentation."""
+    """One kind of diagnostic: its stable code, what it looks at, and its page in the documentation.
+
+    One that is not `is_on` is only checked where the user has given it a severity.
+    """
 
     code: str
     severity: Severity
     summary: str
     documentation: str
     check: Check
+    is_on: bool = True
 
 
 def problems_with(code: str, severity: Severity) -> Check:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from lsprotocol import types
 
@@ -13,6 +13,7 @@ from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.lsp import from_proto, to_proto
 from axe_lsp.lsp.language_server import LanguageServer
 from axe_lsp.lsp.open_agents import OpenAgents
+from axe_lsp.workspace.graph import reachable
 from axe_lsp.workspace.places import Scope
 
 PAUSE = 0.05
@@ -34,6 +35,7 @@ class Publisher:
         self._opened = opened
         self._sent: dict[str, list[types.Diagnostic]] = {}
         self._waiting: dict[str, None] = {}
+        self._deeper: set[str] = set()
         self._is_flushing = False
 
     def publish(self, uri: str) -> None:
@@ -58,10 +60,11 @@ class Publisher:
             params = types.PublishDiagnosticsParams(name, [])
             self._server.notify(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
 
-    def publish_later(self, uris: Iterable[str]) -> None:
-        """Look at these files again, soon."""
+    def publish_later(self, uris: Iterable[str], deeper: Iterable[str] = ()) -> None:
+        """Look at these files again, soon; at those in `deeper` with all that they may call."""
         self._waiting.update(dict.fromkeys(uris))
-        if self._waiting and not self._is_flushing:
+        self._deeper.update(deeper)
+        if (self._waiting or self._deeper) and not self._is_flushing:
             self._is_flushing = True
             self._server.start(self._flush(), name="publishing diagnostics")
 
@@ -74,13 +77,23 @@ class Publisher:
         try:
             await asyncio.sleep(PAUSE)
             pause_at = time.monotonic() + _SLICE
-            while self._waiting:
-                self.publish(next(iter(self._waiting)))
+            for _ in self._work():
                 if time.monotonic() > pause_at:
                     await asyncio.sleep(0)
                     pause_at = time.monotonic() + _SLICE
         finally:
             self._is_flushing = False
+
+    def _work(self) -> Iterator[None]:
+        """Everything that waits, a step at a time."""
+        while self._waiting or self._deeper:
+            deeper, self._deeper = self._deeper, set()
+            for file in reachable(self._daemon.snapshot, deeper):
+                self._waiting[file.uri] = None
+                yield
+            if self._waiting:
+                self.publish(next(iter(self._waiting)))
+                yield
 
     def _diagnostics(self, uri: str) -> list[types.Diagnostic]:
         snapshot = self._daemon.snapshot

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from axe_lsp.agentfile.check import check
+from axe_lsp.agentfile.definition import DEFAULT_MAX_DEPTH
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.problem import Problem
 from axe_lsp.agentfile.schema import KeyPath
+from axe_lsp.agentfile.schema_tables import INPUT
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import ValueKind
 from axe_lsp.agentfile.values import decode
@@ -23,6 +25,8 @@ from axe_lsp.workspace.places import Place
 SYNTAX = "syntax"
 SUB_AGENTS: KeyPath = ("sub_agents",)
 TASK_TYPES: KeyPath = ("task", "types")
+MAX_MAX_DEPTH = 5
+"""Deeper than this no agent is called, whatever the files say."""
 _NOWHERE = TextRange(0, 0)
 
 
@@ -43,7 +47,10 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AgentFile:
-    """What is known of one file. `open` is there only while an editor has the file open."""
+    """What is known of one file. `open` is there only while an editor has the file open.
+
+    `typed` is where an agent with a typed input says so.
+    """
 
     place: Place
     name: Written | None
@@ -53,6 +60,7 @@ class AgentFile:
     references: tuple[Reference, ...]
     inline_types: frozenset[str]
     max_depth: int
+    typed: TextRange | None
     problems: tuple[Problem, ...]
     open: Lookup | None = None
 
@@ -64,6 +72,11 @@ class AgentFile:
     def sub_agents(self) -> tuple[str, ...]:
         """The names of the agents that this one may call."""
         return tuple(each.name for each in self.references if each.key == SUB_AGENTS)
+
+    @property
+    def depth_limit(self) -> int:
+        """How deep calls may nest below this agent when it is the one that is run."""
+        return min(self.max_depth, MAX_MAX_DEPTH) if self.max_depth > 0 else DEFAULT_MAX_DEPTH
 
     @property
     def start(self) -> TextRange:
@@ -96,6 +109,7 @@ def read_agent_file(
             path[2] for path in _paths(lookup) if path[:2] == ("task", "type") and len(path) > 2
         ),
         max_depth=max_depth if isinstance(max_depth, int) else 0,
+        typed=lookup.place(INPUT),
         problems=problems,
         open=lookup if is_open else None,
     )

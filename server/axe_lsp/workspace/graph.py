@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.agent_file import MAX_MAX_DEPTH, AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
 
@@ -72,6 +72,58 @@ def entangled(snapshot: Snapshot, file: AgentFile) -> set[str]:
     return {each.uri for each in _above(snapshot, file) if each.uri in below}
 
 
+def too_deep(snapshot: Snapshot, file: AgentFile) -> tuple[AgentFile, ...]:
+    """A shortest way from a root down to `file`, if `file` is too deep below every root to call.
+
+    A root is an agent that no other one calls, or that `Task` may start. Empty if some root is near
+    enough, or if there is none above because the ways up go round in circles.
+    """
+    came_from: dict[str, AgentFile | None] = {file.uri: None}
+    level, depth = [file], 0
+    found: tuple[AgentFile, ...] = ()
+    while level and not (found and depth >= MAX_MAX_DEPTH):
+        above: list[AgentFile] = []
+        for current in level:
+            others = (each for each in calling(snapshot, current) if each.uri != current.uri)
+            callers = sorted(others, key=lambda each: each.uri)
+            if _is_root(snapshot, current, callers):
+                if depth < current.depth_limit:
+                    return ()
+                found = found or _way_down(came_from, current)
+            for caller in callers:
+                if caller.uri not in came_from:
+                    came_from[caller.uri] = current
+                    above.append(caller)
+        level, depth = above, depth + 1
+    return found
+
+
+def _is_root(snapshot: Snapshot, file: AgentFile, callers: Sequence[AgentFile]) -> bool:
+    if not callers:
+        return True
+    naming = set(snapshot.callers(file.place.stem)) - {file.uri}
+    return len(naming) > len(callers)  # Some name it elsewhere than in `sub_agents`.
+
+
+def _way_down(came_from: dict[str, AgentFile | None], root: AgentFile) -> tuple[AgentFile, ...]:
+    way = [root]
+    while (below := came_from[way[-1].uri]) is not None:
+        way.append(below)
+    return tuple(way)
+
+
+def reachable(snapshot: Snapshot, uris: Iterable[str]) -> Iterator[AgentFile]:
+    """These files and all that they may call, directly or through others."""
+    seen: set[str] = set()
+    for uri in uris:
+        start = snapshot.file(uri)
+        if start is None or uri in seen:
+            continue
+        seen.add(uri)
+        yield start
+        yield from _reach(start, lambda each: called(snapshot, each), seen)
+
+
 def _below(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
     return _reach(file, lambda each: called(snapshot, each))
 
@@ -81,10 +133,15 @@ def _above(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
 
 
 def _reach(
-    start: AgentFile, step: Callable[[AgentFile], Iterable[AgentFile]]
+    start: AgentFile,
+    step: Callable[[AgentFile], Iterable[AgentFile]],
+    seen: set[str] | None = None,
 ) -> Iterator[AgentFile]:
-    """What `step` leads to from `start`, near ones first; `start` itself if it leads back."""
-    seen: set[str] = set()
+    """What `step` leads to from `start`, near ones first; `start` itself if it leads back.
+
+    What is in `seen` is left out, and what is found added to it.
+    """
+    seen = set() if seen is None else seen
     queue = deque([start])
     while queue:
         for target in step(queue.popleft()):

@@ -30,11 +30,14 @@ class Change:
 class Update:
     """A new snapshot, and the URIs of the files about which it may say something new.
 
-    Files that have gone are among them: there is nothing to say about them any more.
+    Files that have gone are among them: there is nothing to say about them any more. About all that
+    those in `deeper` may call (`graph.reachable`) there may be something new to say too: how deep
+    they are. These can be so many that it is left to the reader to look for them.
     """
 
     snapshot: Snapshot
     affected: frozenset[str]
+    deeper: frozenset[str] = frozenset()
 
 
 class Workspace:
@@ -61,7 +64,7 @@ class Workspace:
             revision=before.revision + 1,
         )
         self.snapshot = after
-        return Update(after, _affected(before, after, touched))
+        return Update(after, _affected(before, after, touched), _deeper(before, after, touched))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,20 @@ class _Touched:
         """Whether its list of sub-agents is another one."""
         old = self.old.sub_agents if self.old is not None else ()
         return old != (self.new.sub_agents if self.new is not None else ())
+
+    @property
+    def renamed(self) -> frozenset[str]:
+        """The names that it lists now and did not before, or the other way round."""
+        return _listed(self.old) ^ _listed(self.new)
+
+    @property
+    def limits_others(self) -> bool:
+        """Whether its limit of depth is another one."""
+        return (
+            self.old is not None
+            and self.new is not None
+            and self.old.depth_limit != self.new.depth_limit
+        )
 
 
 def _with_files(before: Snapshot, changes: Sequence[Change]) -> Snapshot:
@@ -178,17 +195,35 @@ def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) ->
     affected = {each.uri for each in touched}
     if before.complete != after.complete:
         # What was unsettled until now is what names mean, and most files name nobody.
-        return frozenset(affected.union(file.uri for file in after.files() if file.references))
+        unsettled = (file.uri for file in after.files() if file.references or file.typed)
+        return frozenset(affected.union(unsettled))
     if not after.complete:
         return frozenset(affected)
     if after.names is not before.names:
         affected.update(_naming_nobody(after))
     for each in touched:
         if each.appears_or_goes:
-            affected.update(after.callers(before.places.locate(each.uri).stem))
+            stem = before.places.locate(each.uri).stem
+            affected.update(
+                after.callers(stem), before.names.get(stem, ()), after.names.get(stem, ())
+            )
+        affected.update(uri for name in each.renamed for uri in after.names.get(name, ()))
         if each.appears_or_goes or each.calls_others:
             affected |= _on_cycles(before, each) | _on_cycles(after, each)
     return frozenset(affected)
+
+
+def _deeper(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) -> frozenset[str]:
+    if not after.complete:
+        return frozenset()
+    deeper: set[str] = set()
+    for each in touched:
+        names = each.renamed
+        if each.limits_others or each.appears_or_goes:
+            names |= {before.places.locate(each.uri).stem}
+            deeper.add(each.uri)
+        deeper.update(uri for name in names for uri in after.names.get(name, ()))
+    return frozenset(deeper)
 
 
 def _naming_nobody(snapshot: Snapshot) -> Iterator[str]:

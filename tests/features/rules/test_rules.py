@@ -5,24 +5,10 @@ from __future__ import annotations
 import pytest
 
 from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.features.rule import Finding, Severity
+from axe_lsp.features.rule import Severity
 from axe_lsp.features.rules import RULES
-from support.carets import annotate, dedented, source
+from support.findings import HEAD, check_findings
 from support.fixture import open_fixture
-
-HEAD = 'name = "main"\nmodel = "openai/gpt"\n'
-
-
-def check_findings(fixture: str, *, others: str = "", head: str = HEAD) -> list[Finding]:
-    """The fixture, below `head`, is `main.toml`; `others` are further files."""
-    text = head + source(fixture)
-    opened = open_fixture(f"--- main.toml\n{text}{dedented(others)}")
-    found = diagnostics(opened.snapshot, opened.file)
-    marks = [
-        (each.range, f"{each.severity.name.lower()} {each.code}: {each.message}") for each in found
-    ]
-    assert annotate(opened.text, marks) == head + dedented(fixture)
-    return list(found)
 
 
 def test_a_parent_with_three_mistakes_gets_three_diagnostics() -> None:
@@ -70,9 +56,9 @@ def test_syntax_errors_come_with_the_other_findings() -> None:
     check_findings("""
         skill = "x
                 ^^ error syntax: the string is not closed: expected `"`
-        [sub_agents_config]
-        max_depth = -1
-                    ^^ error max-depth: sub_agents_config.max_depth must be non-negative (it is -1)
+        [memory]
+        last_n = -1
+                 ^^ error out-of-range: memory.last_n must be non-negative (it is -1)
     """)
 
 

@@ -15,20 +15,21 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     cycle = cycle_through(snapshot, file)
     if not cycle:
         return
-    first = _reference_to(file, cycle[1])
+    first = reference_to(file, cycle[1])
     if first is None:
         return
     way = " → ".join(each.place.stem for each in cycle)
     related = tuple(
         Related(caller.uri, reference.range, f"{caller.place.stem} may call {called.place.stem}")
         for caller, called in pairwise(cycle[1:])
-        if (reference := _reference_to(caller, called)) is not None
+        if (reference := reference_to(caller, called)) is not None
     )
     message = f"delegation comes back to this agent: {way}. Only the depth limit ends it."
     yield Finding(RULE.code, RULE.severity, first.range, message, related)
 
 
-def _reference_to(caller: AgentFile, called: AgentFile) -> Reference | None:
+def reference_to(caller: AgentFile, called: AgentFile) -> Reference | None:
+    """Where `caller` lists `called`."""
     for reference in caller.references:
         if reference.key == SUB_AGENTS and reference.name == called.place.stem:
             return reference

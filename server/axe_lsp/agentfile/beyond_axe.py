@@ -1,0 +1,68 @@
+"""What axe itself does not know: keys that it ignores, and words for which it refuses the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from axe_lsp.agentfile import schema
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.model_name import AXE_PROVIDERS
+from axe_lsp.agentfile.problem import Problem
+from axe_lsp.agentfile.schema import KeyPath, Names
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.tree import KeyPart, Located, ValueKind
+from axe_lsp.agentfile.values import decode
+
+CODE = "not-axe"
+
+
+def beyond_axe(lookup: Lookup) -> Iterator[Problem]:
+    """A problem for each; of a table that axe ignores as a whole only for the table."""
+    told: set[KeyPath] = set()
+    for table in lookup.parse.document.tables:
+        if table.header is not None and table.complete:
+            yield from _ignored(table.path, table.header.parts, told)
+    for item in lookup.located:
+        if item.table.complete:
+            yield from _ignored(item.path, item.entry.key.parts, told)
+            yield from _refused(lookup, item)
+
+
+def _ignored(path: KeyPath, parts: Sequence[KeyPart], told: set[KeyPath]) -> Iterator[Problem]:
+    """The key, or the table that holds it, if axe ignores it. `parts` are the end of the path."""
+    for end in range(1, len(path) + 1):
+        spec = schema.find(path[:end])
+        if spec is None:
+            return
+        if spec.is_extension:
+            own = end - 1 - (len(path) - len(parts))
+            if own >= 0 and path[:end] not in told:
+                told.add(path[:end])
+                message = f"axe ignores {quoted('.'.join(path[:end]))}, an extension of axe-lsp"
+                yield Problem(CODE, parts[own].range, message, path[:end], 0, fatal=False)
+            return
+
+
+def _refused(lookup: Lookup, item: Located) -> Iterator[Problem]:
+    spec, value = schema.find(item.path), item.entry.value
+    if spec is None or value is None or spec.is_extension:
+        return
+    for each in (value, *value.items):
+        word = decode(lookup.parse.text, each) if each.kind is ValueKind.STRING else None
+        if not isinstance(word, str):
+            continue
+        if spec.names is Names.TOOL and not _is_tool_of_axe(word):
+            message = f"axe refuses the file: it knows no tool {quoted(word)}"
+            yield Problem(CODE, each.range, message, item.path, 0, fatal=False)
+        provider, slash, _ = word.partition("/")
+        if spec.names is Names.MODEL and slash and provider not in AXE_PROVIDERS:
+            message = f"axe knows no provider {quoted(provider)}"
+            yield Problem(CODE, each.range, message, item.path, 0, fatal=False)
+
+
+def _is_tool_of_axe(word: str) -> bool:
+    """Words that nobody knows are another diagnostic's business."""
+    if word in schema.TOOLS:
+        return word not in schema.EXTENSION_TOOLS
+    return word not in schema.TOOL_ALIASES and not any(fnmatchcase(t, word) for t in schema.TOOLS)

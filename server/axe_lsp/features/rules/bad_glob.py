@@ -1,0 +1,21 @@
+"""A pattern in `files` that nothing can be matched with."""
+
+from __future__ import annotations
+
+from axe_lsp.features.rule import Rule, Severity, problems_with
+
+RULE = Rule(
+    code="bad-glob",
+    severity=Severity.ERROR,
+    summary="A glob in `files` is malformed.",
+    documentation="""
+A run of the agent ends with this error before anything is sent. In a glob `*` and `?` stand for
+characters of one name, `[a-z]` for one of several, `**` for any number of folders; a backslash takes the
+meaning from the character behind it.
+
+```toml
+files = ["src/[a-z.py"]    # the bracket is not closed
+```
+""",
+    check=problems_with("bad-glob", Severity.ERROR),
+)

@@ -1,0 +1,48 @@
+"""A table that should be a JSON Schema and is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.json_schema import TYPES
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.features.nearest import nearest
+from axe_lsp.features.rule import Finding, Rule, Severity, problems_of
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    for problem in problems_of(file, RULE.code):
+        similar = nearest(problem.found, TYPES) if problem.found else None
+        hint = f". Did you mean `{similar}`?" if similar else ""
+        yield Finding(
+            RULE.code,
+            RULE.severity if problem.fatal else Severity.WARNING,
+            problem.range,
+            problem.message + hint,
+            suggestion=quoted(similar) if similar else None,
+            path=problem.path,
+        )
+
+
+RULE = Rule(
+    code="bad-schema",
+    severity=Severity.ERROR,
+    summary="`[input]` or `[output]` is no valid JSON Schema.",
+    documentation="""
+`[input]` and `[output]` are JSON Schemas (draft 2020-12) written in TOML: what the agent is called with, and
+what it answers. An agent whose schema is invalid is refused before it runs. `[input]` is always an object, so
+its `type` may be left out. Keywords that JSON Schema does not know are allowed. The schema of
+`params.response_format` is checked too; there it is a warning, because axe leaves it to the provider.
+
+```toml
+[input]
+required = ["path"]
+
+[input.properties.path]
+type = "strng"    # must be one of array, boolean, integer, null, number, object, string
+```
+""",
+    check=check,
+)

@@ -1,0 +1,47 @@
+"""Several files that define an agent of one name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.text import TextRange, quoted
+from axe_lsp.features.rule import Finding, Related, Rule, Severity
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.places import Scope
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    if file.place.scope is Scope.LOOSE:
+        return
+    stem = file.place.stem
+    others = [each for each in snapshot.agents(stem, file.place) if each.uri != file.uri]
+    alike = [each for each in others if each.place.scope is file.place.scope]
+    above = [each for each in others if each.place.scope < file.place.scope]
+    if alike:
+        message = (
+            f"another file defines {quoted(stem)} too; which one is called depends on the caller"
+        )
+        yield _finding(file, RULE.severity, message, alike)
+    elif above:
+        message = f"{quoted(stem)} of the workspace is called in place of this agent of the user"
+        yield _finding(file, Severity.INFORMATION, message, above)
+
+
+def _finding(file: AgentFile, severity: Severity, message: str, others: list[AgentFile]) -> Finding:
+    related = tuple(Related(each.uri, TextRange(0, 0), "defined here") for each in others)
+    return Finding(RULE.code, severity, file.start, message, related)
+
+
+RULE = Rule(
+    code="duplicate-name",
+    severity=Severity.WARNING,
+    summary="Several files define an agent of this name.",
+    documentation="""
+Agents are found by the names of their files. Of several with the same name the one in the caller's own folder
+counts, then those of the other folders of the workspace, then the user's. Two in the same scope are a warning, because
+who is called depends on who calls. An agent of the user that one of the workspace puts in the shade is an
+information, since that is usually meant.
+""",
+    check=check,
+)

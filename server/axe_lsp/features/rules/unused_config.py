@@ -1,0 +1,45 @@
+"""Tables that have no effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.features.rule import Finding, Rule, Severity, problems_of
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.graph import calling
+from axe_lsp.workspace.places import Scope
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    for problem in problems_of(file, RULE.code):
+        yield Finding(
+            RULE.code,
+            RULE.severity,
+            problem.range,
+            problem.message,
+            unnecessary=True,
+            path=problem.path,
+        )
+    if file.typed is None or file.place.scope is Scope.LOOSE or not snapshot.complete:
+        return
+    if not any(calling(snapshot, file)):
+        message = (
+            f"no agent lists {quoted(file.place.stem)} in its sub_agents, so no model is offered "
+            "this input"
+        )
+        yield Finding(RULE.code, RULE.severity, file.typed, message, unnecessary=True)
+
+
+RULE = Rule(
+    code="unused-config",
+    severity=Severity.HINT,
+    summary="A table that has no effect.",
+    documentation="""
+`[sub_agents_config]` says how to delegate, which needs somebody to delegate to: `sub_agents`, or `[task]`. An `[input]`
+is offered to the models of agents that list this one in their `sub_agents`; if none does, only programs that run it
+with an `input` of their own make use of it.
+""",
+    check=check,
+)

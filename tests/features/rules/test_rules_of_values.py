@@ -1,0 +1,163 @@
+"""Rules about single values: globs, schemas, secrets, what axe does not know."""
+
+from __future__ import annotations
+
+import pytest
+
+from axe_lsp.agentfile.secrets import find_secrets
+from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.features.rule import Severity
+from support.findings import HEAD, check_findings
+from support.fixture import open_fixture
+from support.secrets import OPENAI_KEY
+
+CALLER = '--- caller.toml\nsub_agents = ["main"]\n'
+NOT_AXE = {"not-axe": Severity.HINT}
+
+
+def test_malformed_globs() -> None:
+    check_findings("""
+        files = ["*.md", "src/[a-z.py", "a\\\\"]
+                         ^^^^^^^^^^^^^ error bad-glob: invalid glob pattern "src/[a-z.py": syntax error in pattern
+                                        ^^^^^ error bad-glob: invalid glob pattern "a\\\\": syntax error in pattern
+    """)
+
+
+def test_schemas_are_checked_wherever_their_parts_are_written() -> None:
+    (first, *_) = check_findings(
+        """
+        output = { type = "object", properties = { path = { type = "strng" } } }
+                                                                   ^^^^^^^ error bad-schema: output.properties.path.type must be one of: array, boolean, integer, null, number, object, string; got "strng". Did you mean `string`?
+        [input]
+        required = "path"
+                   ^^^^^^ error bad-schema: input.required must be an array of strings
+        properties.a.minLength = -1
+                                 ^^ error bad-schema: input.properties.a.minLength must be a whole number from 0
+        [input.properties.b]
+        items = [1]
+                 ^ error bad-schema: input.properties.b.items[0] must be a schema: a table, true or false
+    """,
+        others=CALLER,
+    )
+    assert first.suggestion == '"string"'
+
+
+def test_an_input_is_an_object_and_an_output_need_not_be() -> None:
+    check_findings(
+        """
+        [output]
+        type = "array"
+        [input]
+        type = "array"
+               ^^^^^^^ error bad-schema: input.type must be "object": agents are called with one
+    """,
+        others='--- caller.toml\nsub_agents = ["main"]\n',
+    )
+
+
+def test_the_schema_of_an_answer_is_a_warning_as_axe_takes_it() -> None:
+    check_findings("""
+        [params.response_format]
+        type = "json_schema"
+        schema = { type = "zzzz" }
+                          ^^^^^^ warning bad-schema: params.response_format.schema.type must be one of: array, boolean, integer, null, number, object, string; got "zzzz"
+    """)
+
+
+def test_half_typed_schemas_are_left_alone() -> None:
+    check_findings("""
+        [output.properties.path]
+        type =
+             ^ error syntax: expected a value
+    """)
+
+
+def test_secrets_in_values_and_comments() -> None:
+    text = HEAD + f'description = "{OPENAI_KEY}"\n# was {OPENAI_KEY}\n'
+    opened = open_fixture(text)
+    found = diagnostics(opened.snapshot, opened.file)
+    assert [each.code for each in found] == ["plain-secret", "plain-secret"]
+    assert [each.range.of(opened.text) for each in found] == [OPENAI_KEY, OPENAI_KEY]
+    assert found[0].message == (
+        "this looks like a key of OpenAI, for everyone who gets the file; "
+        "it belongs in $OPENAI_API_KEY or config.toml"
+    )
+
+
+def test_no_message_of_any_rule_repeats_a_secret() -> None:
+    opened = open_fixture(
+        f'name = "{OPENAI_KEY}"\nmodel = "{OPENAI_KEY}"\nsub_agents = ["{OPENAI_KEY}"]\n'
+        f'tools = ["{OPENAI_KEY}"]\n[retry]\nbackoff = "{OPENAI_KEY}"\n'
+    )
+    found = diagnostics(opened.snapshot, opened.file)
+    assert {"model-format", "unknown-agent", "unknown-tool", "out-of-range"} <= {
+        each.code for each in found
+    }
+    for each in found:
+        assert not list(find_secrets(each.message)), each.code
+        assert OPENAI_KEY[-20:] not in each.message
+
+
+def test_what_axe_does_not_know_is_reported_to_those_who_ask() -> None:
+    fixture = """
+        tools = ["grep", "read_file", "Read", "x"]
+                 ^^^^^^ hint not-axe: axe refuses the file: it knows no tool "grep"
+                                      ^^^^^^ hint not-axe: axe refuses the file: it knows no tool "Read"
+                                              ^^^ error unknown-tool: unknown tool "x" in tools config. There are: read_file, list_directory, grep, find_files, write_file, edit_file, run_command, url_fetch, web_search.
+        budget.scope = "tree"
+               ^^^^^ hint not-axe: axe ignores "budget.scope", an extension of axe-lsp
+        [task]
+         ^^^^ hint not-axe: axe ignores "task", an extension of axe-lsp
+        recursive = true
+        [task.type.audit]
+        prompt = "x"
+        [memory]
+        last_n = 3
+        scope = "run"
+        ^^^^^ hint not-axe: axe ignores "memory.scope", an extension of axe-lsp
+    """
+    check_findings(fixture, severities=NOT_AXE)
+
+
+def test_a_provider_that_axe_does_not_have() -> None:
+    check_findings(
+        """
+        name = "main"
+        model = "replay/demo"
+                ^^^^^^^^^^^^^ hint not-axe: axe knows no provider "replay"
+        """,
+        head="",
+        severities=NOT_AXE,
+    )
+
+
+def test_nobody_hears_of_axe_unasked() -> None:
+    check_findings('tools = ["grep"]\nbudget.scope = "tree"\n')
+
+
+def test_how_to_delegate_without_anybody_to_delegate_to() -> None:
+    (finding,) = check_findings("""
+        [sub_agents_config]
+         ^^^^^^^^^^^^^^^^^ hint unused-config: sub_agents_config has no effect without sub_agents
+        max_depth = 2
+    """)
+    assert finding.unnecessary
+
+
+@pytest.mark.parametrize(
+    "fixture",
+    [
+        'sub_agents = ["a"]\nsub_agents_config.max_depth = 2\n',
+        "[sub_agents_config]\nmax_depth = 2\n[task]\n",
+    ],
+)
+def test_how_to_delegate_where_there_is_somebody(fixture: str) -> None:
+    check_findings(fixture, others="--- a.toml\n")
+
+
+def test_an_empty_list_is_nobody_and_dotted_keys_count_as_their_table() -> None:
+    check_findings("""
+        sub_agents = []
+        sub_agents_config.max_depth = 2
+        ^^^^^^^^^^^^^^^^^ hint unused-config: sub_agents_config has no effect without sub_agents
+    """)
