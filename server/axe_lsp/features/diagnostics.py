@@ -2,35 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from axe_lsp.agentfile.secrets import without_secrets
-from axe_lsp.features.rule import Finding, Severity, problems_of
-from axe_lsp.features.rules import RULES, plain_secret
+from axe_lsp.features.rule import Finding, Rule, Severity, problems_of
+from axe_lsp.features.rules import RULES, plain_secret, unused_ignore
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
 Severities = Mapping[str, Severity | None]
 """Diagnostic codes to another severity than the rule's own, or to None for "off"."""
 
+_CODES = frozenset(rule.code for rule in RULES)
+
 
 def diagnostics(
     snapshot: Snapshot, file: AgentFile, severities: Severities | None = None
 ) -> tuple[Finding, ...]:
     """The findings about `file`, in the order of the text."""
-    found = _findings(snapshot, file, severities or {})
+    severities = severities or {}
+    rules = [rule for rule in RULES if _is_on(rule, severities)]
+    found = [finding for rule in rules for finding in rule.check(snapshot, file)]
+    if file.ignores:
+        found = list(_without_ignored(snapshot, file, rules, found))
     if any(problems_of(file, plain_secret.RULE.code)):
-        found = (replace(each, message=without_secrets(each.message)) for each in found)
-    return tuple(sorted(found, key=lambda finding: finding.range))
+        found = [replace(each, message=without_secrets(each.message)) for each in found]
+    graded = (each.with_severity(severities.get(each.code) or each.severity) for each in found)
+    return tuple(sorted(graded, key=lambda finding: finding.range))
 
 
-def _findings(snapshot: Snapshot, file: AgentFile, severities: Severities) -> Iterator[Finding]:
-    for rule in RULES:
-        if rule.code in severities:
-            severity = severities[rule.code]
-            if severity is not None:
-                for finding in rule.check(snapshot, file):
-                    yield finding.with_severity(severity)
-        elif rule.is_on:
-            yield from rule.check(snapshot, file)
+def _is_on(rule: Rule, severities: Severities) -> bool:
+    return severities[rule.code] is not None if rule.code in severities else rule.is_on
+
+
+def _without_ignored(
+    snapshot: Snapshot, file: AgentFile, rules: Sequence[Rule], found: Sequence[Finding]
+) -> Iterator[Finding]:
+    """What no comment in the file silences, and what is wrong with the comments."""
+    silenced = []
+    for finding in found:
+        if _is_ignored(file, finding):
+            silenced.append(finding)
+        else:
+            yield finding
+    if unused_ignore.RULE in rules:
+        judged = {each.code for each in rules if each.is_settled(snapshot, file)}
+        judged.discard(unused_ignore.RULE.code)
+        for unused in unused_ignore.unused_ignores(file.ignores, silenced, judged, _CODES):
+            if not _is_ignored(file, unused):
+                yield unused
+
+
+def _is_ignored(file: AgentFile, finding: Finding) -> bool:
+    return any(
+        finding.code == named.code and ignore.covers(finding.range.start)
+        for ignore in file.ignores
+        for named in ignore.codes
+    )

@@ -53,13 +53,25 @@ class Finding:
 
 
 Check = Callable[[Snapshot, AgentFile], Iterable[Finding]]
+Settled = Callable[[Snapshot, AgentFile], bool]
+
+
+def always(_: Snapshot, __: AgentFile) -> bool:
+    """The file itself tells everything."""
+    return True
+
+
+def once_complete(snapshot: Snapshot, _: AgentFile) -> bool:
+    """All other files have to be known."""
+    return snapshot.complete
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One kind of diagnostic: its stable code, what it looks at, and its page in the documentation.
 
-    One that is not `is_on` is only checked where the user has given it a severity.
+    One that is not `is_on` is only checked where the user has given it a severity. Where it
+    `is_settled`, nothing that is still to come will add to what it finds.
     """
 
     code: str
@@ -68,6 +80,7 @@ class Rule:
     documentation: str
     check: Check
     is_on: bool = True
+    is_settled: Settled = always
 
 
 def problems_with(code: str, severity: Severity) -> Check:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from axe_lsp.agentfile.check import check
 from axe_lsp.agentfile.definition import DEFAULT_MAX_DEPTH
+from axe_lsp.agentfile.ignores import Ignore, read_ignores
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.problem import Problem
@@ -62,6 +63,7 @@ class AgentFile:
     max_depth: int
     typed: TextRange | None
     problems: tuple[Problem, ...]
+    ignores: tuple[Ignore, ...] = ()
     open: Lookup | None = None
 
     @property
@@ -111,6 +113,7 @@ def read_agent_file(
         max_depth=max_depth if isinstance(max_depth, int) else 0,
         typed=lookup.place(INPUT),
         problems=problems,
+        ignores=read_ignores(parse),
         open=lookup if is_open else None,
     )
 

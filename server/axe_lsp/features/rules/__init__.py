@@ -24,6 +24,7 @@ from axe_lsp.features.rules import (
     unknown_tool,
     unreachable_depth,
     unused_config,
+    unused_ignore,
     wrong_type,
 )
 
@@ -49,4 +50,5 @@ RULES: tuple[Rule, ...] = (
     bad_schema.RULE,
     plain_secret.RULE,
     not_axe.RULE,
+    unused_ignore.RULE,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from axe_lsp.features.rule import Finding, Related, Rule, Severity
+from axe_lsp.features.rule import Finding, Related, Rule, Severity, once_complete
 from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile, Reference
 from axe_lsp.workspace.graph import cycle_through
 from axe_lsp.workspace.snapshot import Snapshot
@@ -45,4 +45,5 @@ An agent that can, through others or directly, call itself may go round in circl
 it, at the price of every model on the way. The message shows the shortest way round.
 """,
     check=check,
+    is_settled=once_complete,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.text import TextRange, quoted
-from axe_lsp.features.rule import Finding, Related, Rule, Severity
+from axe_lsp.features.rule import Finding, Related, Rule, Severity, once_complete
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
@@ -44,4 +44,5 @@ who is called depends on who calls. An agent of the user that one of the workspa
 information, since that is usually meant.
 """,
     check=check,
+    is_settled=once_complete,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.features.nearest import nearest
-from axe_lsp.features.rule import Finding, Rule, Severity
+from axe_lsp.features.rule import Finding, Rule, Severity, once_complete
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Reference
 from axe_lsp.workspace.places import BUILT_IN_TYPES
 from axe_lsp.workspace.snapshot import Snapshot
@@ -46,4 +46,5 @@ the file that names it, in the other agent folders of the workspace, and in the 
 check these names when it loads a file: the call fails when the model makes it.
 """,
     check=check,
+    is_settled=once_complete,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Rule, Severity, problems_of
+from axe_lsp.features.rule import Finding, Rule, Severity, once_complete, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.graph import calling
 from axe_lsp.workspace.places import Scope
@@ -42,4 +42,5 @@ is offered to the models of agents that list this one in their `sub_agents`; if 
 with an `input` of their own make use of it.
 """,
     check=check,
+    is_settled=once_complete,
 )

@@ -1,0 +1,66 @@
+"""Comments that silence nothing. What the other rules have found is handed in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from axe_lsp.agentfile.ignores import Ignore, IgnoredCode
+from axe_lsp.features.nearest import nearest
+from axe_lsp.features.rule import Finding, Rule, Severity
+
+
+def unused_ignores(
+    ignores: Collection[Ignore],
+    silenced: Collection[Finding],
+    judged: Collection[str],
+    known: Collection[str],
+) -> Iterator[Finding]:
+    """The comments, or the codes in them, that none of the `silenced` findings needs.
+
+    Whether a code of the `known` ones is needed can only be said if it is among the `judged`.
+    """
+    for ignore in ignores:
+        if not ignore.codes:
+            yield _finding(ignore, "this silences nothing: name the diagnostic, `ignore[code]`")
+        for each in ignore.codes:
+            if each.code not in known:
+                similar = nearest(each.code, known)
+                hint = f". Did you mean `{similar}`?" if similar else ""
+                yield _finding(each, f"there is no diagnostic `{each.code}`{hint}", similar)
+            elif each.code in judged and not _is_needed(ignore, each.code, silenced):
+                yield _finding(each, f"there is no `{each.code}` here that this would silence")
+
+
+def _is_needed(ignore: Ignore, code: str, silenced: Collection[Finding]) -> bool:
+    return any(each.code == code and ignore.covers(each.range.start) for each in silenced)
+
+
+def _finding(about: Ignore | IgnoredCode, message: str, suggestion: str | None = None) -> Finding:
+    return Finding(
+        RULE.code,
+        RULE.severity,
+        about.range,
+        message,
+        unnecessary=suggestion is None,
+        suggestion=suggestion,
+    )
+
+
+RULE = Rule(
+    code="unused-ignore",
+    severity=Severity.HINT,
+    summary="A comment `# axe: ignore[…]` that silences nothing.",
+    documentation="""
+A comment silences the diagnostics whose codes it names: at the end of a line for that line, on a line of its own
+for the next. If a statement over several lines begins or ends on that line, it is meant as a whole. What stands behind the
+bracket is free for the reason.
+
+```toml
+sub_agents = ["lint", "nightly"]  # axe: ignore[unknown-agent] made by the deployment
+```
+
+A code that nothing is found for, or that does not exist, is reported, so that old comments don't hide new mistakes. Codes
+that are switched off are not judged.
+""",
+    check=lambda _snapshot, _file: (),
+)

@@ -1,0 +1,127 @@
+"""`# axe: ignore[code]`: what it silences, and what is said of one that silences nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from axe_lsp.agentfile.ignores import read_ignores
+from axe_lsp.agentfile.parse import Parse
+from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.features.rule import Severity
+from support.findings import HEAD, check_findings
+from support.fixture import open_fixture
+from support.secrets import OPENAI_KEY
+
+
+def codes(text: str) -> list[str]:
+    opened = open_fixture(HEAD + text)
+    return [each.code for each in diagnostics(opened.snapshot, opened.file)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "zzz = 1  # axe: ignore[unknown-key]\n",
+        "# axe: ignore[unknown-key]\nzzz = 1\n",
+        "zzz = 1 # axe: ignore [ unknown-key ]: for another program\n",
+        "zzz = 1 # why not #axe:ignore[unknown-key]\n",
+        "# axe: ignore[unknown-key]\n# which is of another program\nzzz = 1\n",
+        "# axe: ignore[unknown-key]\r\nzzz = 1\r\n",
+        "[zzz]  # axe: ignore[unknown-key]\n",
+        "zzz = 1  # axe: ignore[unknown-key]",
+    ],
+)
+def test_a_comment_silences_its_line_or_the_next(text: str) -> None:
+    assert codes(text) == []
+
+
+def test_only_the_codes_that_it_names_and_only_there() -> None:
+    check_findings("""
+        timeout = -1  # axe: ignore[negative-timeout]
+        zzz = 1
+        ^^^ warning unknown-key: unknown key "zzz"; it has no effect
+        # axe: ignore[unknown-key]
+        yyy = 1
+        xxx = 1
+        ^^^ warning unknown-key: unknown key "xxx"; it has no effect
+    """)
+
+
+def test_several_codes() -> None:
+    assert codes('sub_agents = ["x", "x"]  # axe: ignore[unknown-agent, duplicate-agent]\n') == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'sub_agents = [  # axe: ignore[unknown-agent]\n  "x",\n  "y",\n]\n',
+        '# axe: ignore[unknown-agent]\nsub_agents = [\n  "x",\n  "y",\n]\n',
+        'sub_agents = [\n  "x",\n  "y",\n]  # axe: ignore[unknown-agent]\n',
+        'sub_agents = [\n  "x",  # axe: ignore[unknown-agent]\n'
+        '  # axe: ignore[unknown-agent]\n  "y",\n]\n',
+        f'# axe: ignore[plain-secret]\nsystem_prompt = """\nUse {OPENAI_KEY}\n\n"""\n',
+        f'system_prompt = """\nUse {OPENAI_KEY}\n\n"""  # axe: ignore[plain-secret]\n',
+    ],
+)
+def test_a_statement_over_several_lines_is_meant_as_a_whole(text: str) -> None:
+    assert codes(text) == []
+
+
+def test_inside_a_string_it_is_no_comment() -> None:
+    assert codes('system_prompt = """\n# axe: ignore[unknown-key]\n"""\nzzz = 1\n') == [
+        "unknown-key"
+    ]
+
+
+def test_a_comment_that_silences_nothing_is_unnecessary() -> None:
+    (first, second, third) = check_findings("""
+        timeout = 1  # axe: ignore[negative-timeout]
+                                   ^^^^^^^^^^^^^^^^ hint unused-ignore: there is no `negative-timeout` here that this would silence
+        # axe: ignore[unknown-kye]
+                      ^^^^^^^^^^^ hint unused-ignore: there is no diagnostic `unknown-kye`. Did you mean `unknown-key`?
+        stream = true  # axe: ignore
+                       ^^^^^^^^^^^^^ hint unused-ignore: this silences nothing: name the diagnostic, `ignore[code]`
+    """)
+    assert (first.unnecessary, second.suggestion, third.unnecessary) == (True, "unknown-key", True)
+
+
+def test_a_comment_above_a_blank_line_is_about_nothing() -> None:
+    assert codes("# axe: ignore[unknown-key]\n\nzzz = 1\n") == ["unused-ignore", "unknown-key"]
+
+
+def test_what_cannot_be_known_yet_is_not_called_unused() -> None:
+    text = HEAD + 'sub_agents = ["x"]  # axe: ignore[unknown-agent]\n'
+    opened = open_fixture(text, complete=False)
+    assert diagnostics(opened.snapshot, opened.file) == ()
+    opened = open_fixture(f"--- main.toml\n{text}--- x.toml\n")
+    assert [each.code for each in diagnostics(opened.snapshot, opened.file)] == ["unused-ignore"]
+
+
+def test_what_is_switched_off_is_not_called_unused() -> None:
+    opened = open_fixture(HEAD + "zzz = 1  # axe: ignore[unknown-key]\n")
+    assert diagnostics(opened.snapshot, opened.file, {"unknown-key": None}) == ()
+    opened = open_fixture(HEAD + "timeout = 1  # axe: ignore[unknown-key]\n")
+    assert diagnostics(opened.snapshot, opened.file, {"unused-ignore": None}) == ()
+
+
+def test_comments_about_comments_can_be_silenced_too() -> None:
+    assert codes("timeout = 1  # axe: ignore[unknown-key, unused-ignore]\n") == []
+
+
+def test_severities_of_what_is_left_can_be_changed() -> None:
+    opened = open_fixture(HEAD + "zzz = 1 # axe: ignore[unknown-key]\nyyy = 1\n")
+    (found,) = diagnostics(opened.snapshot, opened.file, {"unknown-key": Severity.ERROR})
+    assert found.severity is Severity.ERROR
+
+
+PIECES = st.sampled_from(
+    ["# axe: ignore[", "a,b", "]", "\n", "\r\n", "x = 1", "[t]", '"""', "#", " ", "axe:"]
+)
+
+
+@given(st.lists(PIECES, max_size=12).map("".join))
+def test_no_text_is_too_odd(text: str) -> None:
+    for each in read_ignores(Parse(text)):
+        assert all(code.range.of(text) == code.code for code in each.codes)
