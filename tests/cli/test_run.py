@@ -387,3 +387,40 @@ def test_a_named_folder_comes_before_all_others(home: Home, provider: ScriptedPr
     (mine / "solo.toml").write_text(agent("solo", model="openai/mine")["solo"])
     provider.script("mine", Says("mine"))
     assert home.call("run", "solo", "--agents-dir", "mine") == (0, "mine", "")
+
+
+def test_sigterm_ends_the_whole_tree_and_loses_no_recording(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(TEAM)
+    hold = Hold()
+    provider.script("m-parent", Says(calls=[calls_agent("helper", "t")]))
+    provider.script("m-helper", Answer(Says("late"), hold=hold))
+    with home.start("run", "parent", "--record", "r.toml") as process:
+        hold.wait_until_arrived()
+        process.terminate()
+        out, err = process.communicate(timeout=30)
+    hold.wait_until_hung_up()
+    assert (process.returncode, out, err) == (143, "", "")
+    assert 'agent = "parent"' in (home.work / "r.toml").read_text()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("flags", [[], ["--stream"], ["--json"]])
+def test_an_answer_that_cannot_be_written_is_an_error(
+    home: Home, provider: ScriptedProvider, flags: list[str]
+) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("precious"))
+    outcome = home.shell(f"run solo {' '.join(flags)} >/dev/full")
+    assert outcome == (1, "", "axe-lsp: the output can't be written: No space left on device\n")
+
+
+def test_streams_that_are_closed_lose_no_answer_unnoticed(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("answer"), Says("answer"))
+    assert home.shell("run solo 2>&-") == (0, "answer", "")
+    outcome = home.shell("run solo >&-")
+    assert outcome == (1, "", "axe-lsp: the output can't be written: Bad file descriptor\n")

@@ -156,28 +156,3 @@ def test_there_may_be_nothing_to_trim(tmp_path: Path) -> None:
     assert trim_memory(path, 1) == 0
     assert path.read_text() == "above\n## 1\na\n"
     assert path.stat().st_ino == before.st_ino
-
-
-def test_a_linked_memory_is_trimmed_where_it_lies(tmp_path: Path) -> None:
-    path, link = tmp_path / "m.md", tmp_path / "link.md"
-    path.write_text("## 1\na\n## 2\nb\n")
-    link.symlink_to(path)
-    assert trim_memory(link, 1) == 1
-    assert link.is_symlink()
-    assert path.read_text() == "## 2\nb\n"
-
-
-def test_trimming_that_fails_leaves_everything_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "m.md"
-    path.write_text("## 1\na\n## 2\nb\n")
-
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        trim_memory(path, 1)
-    assert path.read_text() == "## 1\na\n## 2\nb\n"
-    assert list(tmp_path.iterdir()) == [path]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -54,3 +55,18 @@ class Home:
         with self.start(*arguments, stdin=pipe) as process:
             out, err = process.communicate(stdin, timeout=60)
         return process.returncode, out, err
+
+    def shell(self, line: str) -> tuple[int, str, str]:
+        """The same with what a shell can do to the streams, such as `run solo >&-`."""
+        command = f"{shlex.join(COMMAND)} {line}"
+        done = subprocess.run(
+            ["sh", "-c", command],
+            cwd=self.work,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return done.returncode, done.stdout, done.stderr

@@ -6,15 +6,16 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import sys
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from axe_lsp.cli.display import Display, open_display
 from axe_lsp.cli.verbose import VerboseLog
 from axe_lsp.runtime.engine import Engine
-from axe_lsp.runtime.errors import ConfigError, RunError
+from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import Event, TextDelta
 from axe_lsp.runtime.prepare import Prepared, Resolve
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
@@ -32,9 +33,10 @@ def run_live(
     recorders: list[Recorder] = []
     hook = _provider_hook(options.replay, options.record, recorders)
     try:
-        return asyncio.run(_run(request, workspace, resolve, options, hook))
+        with _terminable():
+            return asyncio.run(_run(request, workspace, resolve, options, hook))
     finally:
-        # Also what led to a failure, or to Ctrl-C, is worth a recording.
+        # Also what led to a failure, to Ctrl-C or to the end of a CI job is worth a recording.
         for recorder in recorders:
             _save(options.record, recorder)
 
@@ -57,16 +59,34 @@ async def _run(
         warn=output.warn,
         note=output.note,
     )
-    output.on_broken_pipe = lambda: engine.cancel(run_id)
+    output.on_fault = lambda: engine.cancel(run_id)
     async with engine:
         try:
             with closing(output):
                 result = await engine.run(request, run_id, on_ready=output.ready)
-        except RunError:
+        except BaseException:
             output.failed()
             raise
     output.finished(result)
     return 0
+
+
+class Terminated(SystemExit):
+    """SIGTERM arrived. The code is that of shells (128 + SIGTERM)."""
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM ends the run as Ctrl-C does, so that nothing is lost."""
+
+    def end(number: int, _frame: object) -> None:
+        raise Terminated(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class _Output:
@@ -78,8 +98,8 @@ class _Output:
         self._log = VerboseLog() if options.verbose else None
         self._progress = None if options.verbose else _progress()
         self._written = ""
-        self._broken = False
-        self.on_broken_pipe: Callable[[], object] = lambda: None
+        self._fault: OSError | None = None
+        self.on_fault: Callable[[], object] = lambda: None
 
     def streams(self, prepared: Prepared) -> bool:
         """Whether text is shown as it is written: an answer without tools, and not as JSON."""
@@ -97,7 +117,7 @@ class _Output:
             self._log.event(event)
         if self._progress:
             self._progress.event(event)
-        if isinstance(event, TextDelta) and event.run.depth == 0 and not self._broken:
+        if isinstance(event, TextDelta) and event.run.depth == 0 and not self._fault:
             self.close()
             self._write(event.delta)
 
@@ -116,6 +136,8 @@ class _Output:
 
     def finished(self, result: RunResult) -> None:
         """The answer is there."""
+        if self._fault:
+            raise self._fault
         if self._log:
             self._log.finished(result)
         if self._json:
@@ -132,8 +154,8 @@ class _Output:
 
     def failed(self) -> None:
         """There will be no answer."""
-        if self._broken:
-            raise BrokenPipeError
+        if self._fault:
+            raise self._fault
         self._end_line()
         if self._log:
             self._log.failed()
@@ -142,9 +164,9 @@ class _Output:
         try:
             sys.stdout.write(text)
             sys.stdout.flush()
-        except BrokenPipeError:  # Nobody reads on, so nobody needs the rest.
-            self._broken = True
-            self.on_broken_pipe()
+        except OSError as error:  # Nobody can read on, so nobody needs the rest.
+            self._fault = error
+            self.on_fault()
         self._written = text
 
     def _end_line(self) -> None:

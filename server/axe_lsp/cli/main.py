@@ -5,12 +5,12 @@ Only the module of the subcommand is imported, so `axe-lsp run` does not pay for
 
 from __future__ import annotations
 
-import io
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NamedTuple
+
+from axe_lsp.cli import streams
 
 
 class Command(NamedTuple):
@@ -37,39 +37,57 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 """Exit code when nobody reads the output any more (128 + SIGPIPE)."""
 
+OUTPUT_LOST = 1
+"""Exit code when the output can't be written, as on a full disk."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point; returns the exit code."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    _speak_utf8()
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    name, rest = _command(arguments)
+    if name == "serve":
+        return _call(name, rest)  # It has its own ideas about the streams.
+    streams.prepare()
     try:
-        return _dispatch(list(arguments))
+        code = _dispatch(name, rest)
+        sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        _forget_stdout()
-        return BROKEN_PIPE
+    except OSError as error:
+        fault = streams.output_fault()
+        if isinstance(error, BrokenPipeError) or isinstance(fault, BrokenPipeError):
+            return BROKEN_PIPE
+        if fault is None:
+            raise
+        print(f"axe-lsp: the output can't be written: {fault.strerror}", file=sys.stderr)
+        return OUTPUT_LOST
+    return code
 
 
-def _dispatch(arguments: list[str]) -> int:
+def _command(arguments: list[str]) -> tuple[str, list[str]]:
+    """The name of the subcommand and what it is given."""
     name = arguments[0] if arguments else "serve"
-    if name in ("-h", "--help", "help"):
+    if name in ("-h", "--help"):
+        return "help", []
+    if name == "--version":
+        return "version", arguments[1:]
+    if name.startswith("-") or not arguments:
+        return "serve", arguments
+    return name, arguments[1:]
+
+
+def _dispatch(name: str, arguments: list[str]) -> int:
+    if name == "help":
         print(_overview(), end="")
         return 0
-    if name == "--version":
-        name = "version"
-    if name.startswith("-") or not arguments:
-        return _call("serve", arguments)
     if name not in COMMANDS:
         print(_unknown(name), file=sys.stderr)
         return 1
-    return _call(name, arguments[1:])
+    return _call(name, arguments)
 
 
 def _call(name: str, arguments: list[str]) -> int:
     code: int = import_module(COMMANDS[name].module).main(arguments)
-    if sys.stdout is not None:
-        sys.stdout.flush()
     return code
 
 
@@ -90,15 +108,3 @@ def _unknown(name: str) -> str:
     near = get_close_matches(name, COMMANDS, n=1)
     hint = f"Did you mean `{near[0]}`?" if near else "`axe-lsp --help` lists the commands."
     return f"axe-lsp: unknown command `{name}`. {hint}"
-
-
-def _speak_utf8() -> None:
-    """Agents answer in any language, whatever the terminal's encoding is set to."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="replace")
-
-
-def _forget_stdout() -> None:
-    """Keep Python from complaining at exit that it could not flush."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,9 +6,7 @@ files, so whatever starts with `## ` counts as an entry, as in axe.
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -17,6 +15,7 @@ from axe_lsp.agentfile.definition import MemoryConfig
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.folders import Environment, data_folder, expand_path
 from axe_lsp.runtime.plain_text import decode
+from axe_lsp.runtime.whole_file import write_whole_file
 
 MAX_RESULT = 1000
 """Characters of a result that are kept."""
@@ -81,24 +80,8 @@ def trim_memory(path: Path, keep: int) -> int:
     removed = len(starts) - keep
     if removed <= 0:
         return 0
-    _replace(path.resolve(), _newest(lines, starts, keep).encode("latin-1"))
+    write_whole_file(path, _newest(lines, starts, keep).encode("latin-1"))
     return removed
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Exchange the content of a file in one step. Who may read it stays the same."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    new = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        new.chmod(path.stat().st_mode)
-        new.replace(path)
-    except BaseException:
-        new.unlink(missing_ok=True)
-        raise
 
 
 def _memory_path(

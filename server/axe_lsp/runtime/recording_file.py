@@ -6,7 +6,6 @@ docs/replay-format.md is the description for those people; it and this module ch
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -24,6 +23,7 @@ from axe_lsp.runtime.recording import (
     Recording,
     Sent,
 )
+from axe_lsp.runtime.whole_file import write_whole_file
 
 VERSION = 1
 
@@ -49,9 +49,7 @@ def load_recording(path: Path) -> Recording:
 
 def save_recording(path: Path, recording: Recording) -> None:
     """Write a recording; a file that is there is replaced at once or not at all. Raises OSError."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(dump_recording(recording), encoding="utf-8")
-    temporary.replace(path)
+    write_whole_file(path, dump_recording(recording).encode())
 
 
 def dump_recording(recording: Recording) -> str:

@@ -1,0 +1,45 @@
+"""The standard streams of a command: UTF-8, never missing, and never losing output unnoticed."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import TextIO
+
+
+def prepare() -> None:
+    """Make both streams usable. One that was closed from the start gets a stand-in.
+
+    What goes to a missing standard error is lost, as the caller wanted. A missing standard output
+    fails when something is written to it, like a full disk.
+    """
+    if sys.stdout is None:
+        sys.stdout = _opened(os.O_RDONLY)
+    if sys.stderr is None:
+        sys.stderr = _opened(os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        # Agents answer in any language, whatever the terminal's encoding is set to.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+
+
+def output_fault() -> OSError | None:
+    """Why standard output can't be written, if it can't. Flushes it, and drops what is stuck."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # Python would try once more at exit, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return error
+    return None
+
+
+def tell_person(text: str) -> None:
+    """A hint on standard error, if somebody sits in front of it. Scripts get what axe writes."""
+    if text and sys.stderr.isatty():
+        print(text, file=sys.stderr)
+
+
+def _opened(mode: int) -> TextIO:
+    return open(os.open(os.devnull, mode), "w", encoding="utf-8")  # noqa: PTH123 - stays open
