@@ -93,6 +93,19 @@ def test_a_half_typed_required_key_is_not_missing() -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    ["timeout = 3x", "stream = True", "files = [lint]", "files = [{ a = ", 'tools = ["raed_file'],
+)
+def test_what_is_no_value_yet_has_no_wrong_one(line: str) -> None:
+    check_problems(f"{line}\n")
+
+
+def test_an_empty_file_lacks_its_required_keys_at_its_start() -> None:
+    for text in ("", "# nothing"):
+        assert [problem.range for problem in check(Parse(text))] == [(0, 0), (0, 0)]
+
+
+@pytest.mark.parametrize(
     ("line", "message"),
     [
         ("description = 5", "description must be a string, not an integer"),
@@ -234,6 +247,37 @@ def test_keys_that_do_not_go_together() -> None:
         [params.response_format]
         type = "json_schema"
                ^^^^^^^^^^^^^ missing-key: params.response_format.schema is required when type is json_schema
+    """)
+
+
+def test_a_longest_pause_of_0_is_the_default() -> None:
+    check_problems("[retry]\ninitial_delay_ms = 500\nmax_delay_ms = 0\n")
+
+
+def test_artifacts_lie_nowhere_above() -> None:
+    check_problems("""
+        [artifacts]
+        enabled = true
+        dir = "../out"
+              ^^^^^^^^ out-of-range: artifacts.dir must not contain path traversal sequences
+    """)
+
+
+def test_headers_are_strings() -> None:
+    check_problems("""
+        [[mcp_servers]]
+        name = "a"
+        url = "https://example.com"
+        transport = "sse"
+        headers = { A = "x", B = 1 }
+                                 ^ wrong-type: mcp_servers.headers.B must be a string, not an integer
+    """)
+
+
+def test_mcp_servers_in_one_array_are_checked_once_they_are_finished() -> None:
+    check_problems("""
+        mcp_servers = [{ name = "a", transport = "sse" }, { name = "b"
+                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ missing-key: mcp_servers[0].url is required
     """)
 
 

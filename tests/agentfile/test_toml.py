@@ -99,6 +99,21 @@ def test_an_unclosed_array_ends_before_the_next_key() -> None:
     """)
 
 
+def test_an_unclosed_inline_table_ends_before_the_next_key() -> None:
+    parse = check_syntax("""
+        memory = { enabled = true
+                                ^ the inline table is not closed: expected `}`
+        timeout = 5
+    """)
+    assert keys(parse.text)["timeout"] == 5
+
+
+def test_an_unclosed_prompt_ends_before_the_line_break_of_its_last_line() -> None:
+    text = 'a = """\r\nprose\r\nname = "x"\r\n'
+    (prompt, _) = walk(parse_tree(text)[0])
+    assert prompt.entry.range.of(text) == 'a = """\r\nprose'
+
+
 def test_an_unclosed_prompt_ends_before_the_next_statement() -> None:
     parse = check_syntax('''
         system_prompt = """
@@ -121,6 +136,21 @@ def test_an_unclosed_prompt_does_not_swallow_the_next_multi_line_string() -> Non
         max_tokens = 5
     ''')
     assert keys(parse.text)["params.max_tokens"] == 5
+
+
+def test_an_unclosed_prompt_does_not_end_where_the_next_string_begins() -> None:
+    parse = check_syntax('''
+        system_prompt = """
+                        ^^^ the string is not closed: expected `"""`
+        Be brief.
+        description = """text"""
+    ''')
+    assert keys(parse.text)["description"] == "text"
+
+
+def test_lines_of_nested_arrays_are_no_headers() -> None:
+    for line in ("[true]", "[inf]", "[1.5]", '["a"]', "[[true]]"):
+        assert parse_tree(f"x = [\n{line}\n]\n")[1] == ()
 
 
 def test_a_string_may_end_in_what_looks_like_an_opening() -> None:
@@ -168,6 +198,25 @@ def test_clashing_definitions_are_reported_at_the_later_one() -> None:
     """)
 
 
+def test_keys_that_are_repeated_in_an_inline_table_are_reported_there() -> None:
+    check_syntax("""
+        memory = { enabled = true, enabled = false }
+                                   ^^^^^^^ the key `enabled` is already set above
+    """)
+    check_syntax("""
+        servers = [{ name = "a" }, { x.y = 1, x.y.z = 2 }]
+                                              ^^^^^ Cannot overwrite a value
+    """)
+
+
+def test_numbers_of_thousands_of_digits_are_reported_where_they_are() -> None:
+    digits = "1" * 5000
+    for text in (f"name = 'x'\r\n[params]\r\nmax_tokens = {digits}\r\n", f"a = [1, {digits}]"):
+        (problem,) = Parse(text).problems
+        assert problem.range.of(text) == digits
+        assert problem.message == f"`{digits[:40]}` is not a valid integer"
+
+
 def test_impossible_values_are_reported_as_a_whole() -> None:
     check_syntax("""
         a = 01
@@ -187,7 +236,7 @@ def test_wrong_escapes_are_reported_at_the_escape() -> None:
 
 
 def test_positions_hold_after_crlf_a_byte_order_mark_and_astral_characters() -> None:
-    text = '\ufeffname = "😀"\r\nx = "é\u2028"\r\nx = 2\r\n'
+    text = "\ufeff" + "\r\n" * 30 + 'name = "😀"\r\nx = "é\u2028"\r\nx = 2\r\n'
     (problem,) = Parse(text).problems
     assert problem.range.of(text) == "x"
     assert problem.range.start == text.rindex("x")

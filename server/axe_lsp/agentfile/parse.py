@@ -6,7 +6,8 @@ tomli is the judge: a text is TOML if tomli reads it, and means what tomli reads
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -84,8 +85,17 @@ def _judge(text: str) -> tuple[Mapping[str, Any] | None, tomli.TOMLDecodeError |
         return None, error
     except RecursionError:
         return None, tomli.TOMLDecodeError("Values are nested too deep", text, 0)
-    except ValueError as error:  # Integers of thousands of digits.
-        return None, tomli.TOMLDecodeError(str(error), text, 0)
+    except ValueError as error:  # Python refuses integers of thousands of digits.
+        return None, tomli.TOMLDecodeError(str(error), text, _place_of_digits(text))
+
+
+_MANY_DIGITS = re.compile(r"(?<=[=\[,\s+-])[0-9](?:_?[0-9]){4299,}")
+
+
+def _place_of_digits(text: str) -> int:
+    """Where the first integer begins that Python refuses, counted as tomli counts."""
+    match = _MANY_DIGITS.search(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    return match.start() if match is not None else 0
 
 
 def _explain(text: str, document: Document, verdict: tomli.TOMLDecodeError) -> SyntaxProblem:
@@ -128,9 +138,13 @@ def _explain_entry(
         if other.key.names == entry.key.names:
             name = ".".join(entry.key.names)
             return SyntaxProblem(entry.key.range, f"the key `{name}` is already set above")
+    *_, innermost = entry, *_entries_at(entry.value, offset)
+    if message.startswith("Duplicate"):
+        name = ".".join(innermost.key.names)
+        return SyntaxProblem(innermost.key.range, f"the key `{name}` is already set above")
     value = _innermost(entry.value, offset)
     if value is None or message.startswith("Cannot"):  # The statement clashes with another one.
-        return SyntaxProblem(entry.key.range, message)
+        return SyntaxProblem(innermost.key.range, message)
     if value.kind is ValueKind.STRING:
         return _explain_string(text, offset, message)
     if value.kind in _CONTAINERS:
@@ -148,6 +162,18 @@ def _explain_string(text: str, offset: int, message: str) -> SyntaxProblem:
 
 
 _CONTAINERS = (ValueKind.ARRAY, ValueKind.INLINE_TABLE)
+
+
+def _entries_at(value: Value | None, offset: int) -> Iterator[Entry]:
+    """The entries of inline tables around `offset`, the innermost one last."""
+    if value is None or not value.range.touches(offset):
+        return
+    for item in value.items:
+        yield from _entries_at(item, offset)
+    for entry in value.entries:
+        if entry.range.touches(offset):
+            yield entry
+            yield from _entries_at(entry.value, offset)
 
 
 def _innermost(value: Value | None, offset: int) -> Value | None:
