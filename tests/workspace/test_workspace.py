@@ -111,6 +111,42 @@ def test_an_agent_that_appears_or_goes_affects_those_that_may_have_meant_it() ->
     assert workspace.apply([Change(child, None)]).affected == {parent, child}
 
 
+def test_a_list_that_closes_or_breaks_a_circle_affects_the_agents_on_it() -> None:
+    workspace = Workspace(PLACES)
+    first, second, third = (f"{FOLDER}/{name}.toml" for name in ("first", "second", "third"))
+    texts = {first: agent(["second"]), second: agent(["third"]), third: agent([])}
+    workspace.apply([Change(uri, text) for uri, text in texts.items()], complete=True)
+    assert workspace.apply([Change(third, agent(["first"]))]).affected == {first, second, third}
+    assert workspace.apply([Change(third, agent([]))]).affected == {first, second, third}
+
+
+def test_an_agent_that_takes_the_place_of_another_affects_the_circle_of_the_other() -> None:
+    workspace = Workspace(PLACES)
+    caller, users = f"{FOLDER}/caller.toml", f"{USER_FOLDER}/lint.toml"
+    between = f"{USER_FOLDER}/between.toml"
+    texts = {caller: agent(["lint"]), users: agent(["between"]), between: agent(["caller"])}
+    workspace.apply([Change(uri, text) for uri, text in texts.items()], complete=True)
+    nearer = f"{FOLDER}/lint.toml"
+    assert workspace.apply([Change(nearer, agent([]))]).affected == {*texts, nearer}
+    assert workspace.apply([Change(nearer, None)]).affected == {*texts, nearer}
+
+
+def test_a_name_means_the_agent_of_the_same_folder_then_of_the_workspace_then_the_users() -> None:
+    other = "file:///project/.axe/agents"
+    uris = [f"{folder}/lint.toml" for folder in (FOLDER, other, USER_FOLDER, "file:///loose")]
+    workspace = Workspace(PLACES)
+    workspace.apply([Change(uri, agent([])) for uri in reversed(uris)])
+
+    def found(folder: str) -> list[str]:
+        seen_from = PLACES.locate(f"{folder}/caller.toml")
+        return [file.uri for file in workspace.snapshot.agents("lint", seen_from)]
+
+    assert found(FOLDER) == [uris[0], uris[1], uris[2]]
+    assert found(other) == [uris[1], uris[0], uris[2]]
+    assert found(USER_FOLDER) == [uris[2], uris[1], uris[0]]
+    assert found("file:///loose") == [uris[1], uris[0], uris[2]]
+
+
 def test_typing_in_a_prompt_affects_nobody_else() -> None:
     workspace = Workspace(PLACES)
     uris = [f"{FOLDER}/{name}.toml" for name in NAMES]
