@@ -118,12 +118,19 @@ def test_an_entry_goes_with_its_comment_and_its_line() -> None:
         ("[t<|>]\nb = 2\n", ""),
         ("[t<|>]\n[t.u]\nb = 2\n", "[t.u]\nb = 2\n"),
         ("\ufeff[t<|>]\n[u]\n", "\ufeff[u]\n"),
+        ("\ufeff[t<|>]\nb = 2\n", "\ufeff"),
     ],
 )
 def test_a_table_goes_with_its_own_lines_only(before: str, after: str) -> None:
     parse, offset = read(before)
     table = next(each for each in parse.document.tables[1:] if each.range.touches(offset))
-    assert spliced(parse.text, [splices.without_table(parse, table)]) == after
+    assert spliced(parse.text, splices.without_tables(parse, [table])) == after
+
+
+def test_tables_side_by_side_go_together() -> None:
+    parse = Parse("a = 1\n\n[t]\nb = 2\n\n[t.u]\nc = 3\n")
+    (removal,) = splices.without_tables(parse, parse.document.tables[1:])
+    assert spliced(parse.text, [removal]) == "a = 1\n"
 
 
 @pytest.mark.parametrize(
@@ -209,3 +216,18 @@ def test_arrays_change_between_one_line_and_many() -> None:
 def test_splices_apply_in_any_order() -> None:
     first, last = Splice(TextRange(0, 1), "xyz"), Splice(TextRange(2, 3), "")
     assert spliced("abc", [first, last]) == spliced("abc", [last, first]) == "xyzb"
+
+
+@pytest.mark.parametrize(
+    ("text", "comment"),
+    [
+        ("# a\n\n# b\r\n  # c\n[t<|>]", "# b\r\n  # c\n"),
+        ("a = 1 # a\n[t<|>]", ""),
+        ('a = """\n# a\n"""\n[t<|>]', ""),
+        ("\ufeff# a\n[t<|>]", "# a\n"),
+        ("[t<|>]", ""),
+    ],
+)
+def test_the_comment_above_is_what_stands_right_above(text: str, comment: str) -> None:
+    parse, offset = read(text)
+    assert splices.comment_above(parse, offset).of(parse.text) == comment

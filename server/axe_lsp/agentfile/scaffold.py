@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from axe_lsp.agentfile.splices import literal
 
+NO_MODEL = "provider/model-name"
+"""What stands for a model until somebody has chosen one."""
 
-def scaffold(name: str, model: str = "provider/model-name") -> str:
+
+def scaffold(name: str, model: str = NO_MODEL) -> str:
     """The text of a new agent file."""
     return _SCAFFOLD.format(name=literal(name), model=literal(model))
 

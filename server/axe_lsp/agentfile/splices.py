@@ -7,7 +7,8 @@ as long as the parts that are asked about are there.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from axe_lsp.agentfile.parse import Parse
@@ -24,9 +25,12 @@ class Splice(NamedTuple):
 
 def spliced(text: str, splices: Sequence[Splice]) -> str:
     """The text after splices that do not overlap."""
-    for where, new in sorted(splices, reverse=True):
-        text = text[: where.start] + new + text[where.end :]
-    return text
+    pieces: list[str] = []
+    position = 0
+    for where, new in sorted(splices):
+        pieces += (text[position : where.start], new)
+        position = where.end
+    return "".join([*pieces, text[position:]])
 
 
 def line_break(text: str) -> str:
@@ -50,6 +54,28 @@ def requoted(token: str, content: str) -> str:
     return quotes + literal(content)[1:-1] + quotes
 
 
+def line_start(text: str, offset: int) -> int:
+    """Where the line that holds `offset` begins."""
+    start = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+    return 1 if start == 0 and text.startswith("\ufeff") else start
+
+
+def line_end(text: str, offset: int) -> int:
+    """Where the line that holds `offset` ends, in front of the line break."""
+    return _end(_REST_OF_LINE, text, offset)
+
+
+def comment_above(parse: Parse, offset: int) -> TextRange:
+    """The lines with nothing but comments right above the one that holds `offset`."""
+    text = parse.text
+    start = end = line_start(text, offset)
+    for comment in reversed(parse.document.comments):
+        line = line_start(text, comment.start)
+        if _next_line(text, comment.end) == start and not text[line : comment.start].strip():
+            start = line
+    return TextRange(start, end)
+
+
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _NOT_LITERAL = re.compile(r"['\x00-\x08\x0a-\x1f\x7f]")
 _BLANKS = re.compile(r"[ \t]*")
@@ -68,7 +94,7 @@ def without_part(text: str, whole: Value, part: Value | Entry) -> Splice:
     A line that holds nothing but the part goes with the comment on it.
     """
     parts: Sequence[Value | Entry] = whole.items if whole.kind is ValueKind.ARRAY else whole.entries
-    index = next(number for number, each in enumerate(parts) if each.range == part.range)
+    index = bisect_left(parts, part.range, key=lambda each: each.range)
     before = parts[index - 1].range.end if index else whole.range.start + 1
     start, end = part.range
     comma = _comma_behind(text, end)
@@ -77,8 +103,8 @@ def without_part(text: str, whole: Value, part: Value | Entry) -> Splice:
     is_joined = index > 0 and separator.strip() == ","
     if _is_alone(text, whole, start, behind):
         if comma is None and is_joined:
-            return _removal(before, _line_end(text, end))
-        return _removal(_line_start(text, start), _next_line(text, behind))
+            return _removal(before, line_end(text, end))
+        return _removal(line_start(text, start), _next_line(text, behind))
     if is_joined and (comma is None or not _LINE_BREAK.search(separator)):
         return _removal(before, end)
     if len(parts) == 1 and not separator.strip():
@@ -90,23 +116,40 @@ def without_part(text: str, whole: Value, part: Value | Entry) -> Splice:
 
 def without_entry(text: str, entry: Entry) -> Splice:
     """A table without one of its entries: its lines, with the comment behind it."""
-    return _removal(_line_start(text, entry.range.start), _next_line(text, entry.range.end))
+    return _removal(line_start(text, entry.range.start), _next_line(text, entry.range.end))
 
 
-def without_table(parse: Parse, table: Table) -> Splice:
-    """The file without a table that has a header: its lines up to its last entry, no subtables.
+def without_tables(parse: Parse, tables: Iterable[Table]) -> list[Splice]:
+    """The file without tables that have headers: their lines up to the last entry, no subtables.
 
-    Comments below stay, since they may be about what follows. Of the empty lines around it those
-    that separated it go.
+    Comments below stay, since they may be about what follows. Of the empty lines around a table
+    those that separated it go.
     """
     text = parse.text
-    last = table.entries[-1].range.end if table.entries else table.header_range.end
-    start, end = _line_start(text, table.header_range.start), _next_line(text, last)
-    end = _end(_EMPTY_LINES, text, end)
-    if end == len(text):
-        start = len(text[:start].rstrip())
-        start = _next_line(text, start) if start else 0
-    return _removal(start, end)
+    removals: list[Splice] = []
+    for table in tables:
+        last = table.entries[-1].range.end if table.entries else table.header_range.end
+        start = line_start(text, table.header_range.start)
+        end = _end(_EMPTY_LINES, text, _next_line(text, last))
+        if removals and removals[-1].range.end == start:
+            start = removals.pop().range.start
+        removals.append(_removal(start, end))
+    if removals and removals[-1].range.end == len(text):
+        above = text[: removals[-1].range.start].rstrip()
+        start = len(above) if above in ("", "\ufeff") else _next_line(text, len(above))
+        removals[-1] = _removal(start, len(text))
+    return removals
+
+
+def without_comment(text: str, comment: TextRange) -> Splice:
+    """The file without a comment, and without its line if that holds nothing else."""
+    start = _blanks_before(text, comment.start)
+    line = line_start(text, comment.start)
+    return (
+        _removal(line, _next_line(text, comment.end))
+        if start <= line
+        else _removal(start, comment.end)
+    )
 
 
 def _removal(start: int, end: int) -> Splice:
@@ -121,7 +164,7 @@ def _comma_behind(text: str, offset: int) -> int | None:
 
 def _is_alone(text: str, whole: Value, start: int, end: int) -> bool:
     """Whether nothing else stands on the lines from `start` to `end`, which are inside `whole`."""
-    line = _line_start(text, start)
+    line = line_start(text, start)
     is_first = line > whole.range.start and not text[line:start].strip()
     return is_first and _NOTHING_MORE.match(text, end) is not None
 
@@ -157,13 +200,13 @@ def line_in(parse: Parse, table: Table, line: str) -> Splice:
 
 def line_below(text: str, offset: int, line: str) -> Splice:
     """A line of its own below the one that holds `offset`."""
-    end = _line_end(text, offset)
+    end = line_end(text, offset)
     return Splice(TextRange(end, end), line_break(text) + line)
 
 
 def line_above(text: str, offset: int, line: str) -> Splice:
     """A line of its own, as far indented as the one that holds `offset`, above that one."""
-    start = _line_start(text, offset)
+    start = line_start(text, offset)
     indentation = text[start : _end(_BLANKS, text, start)]
     return Splice(TextRange(start, start), indentation + line + line_break(text))
 
@@ -194,13 +237,13 @@ def on_one_line(text: str, array: Value) -> Splice:
 def on_many_lines(text: str, array: Value, indentation: str = "  ") -> Splice:
     """The array with each item on a line of its own, and a comma behind the last one."""
     new = line_break(text)
-    start = _line_start(text, array.range.start)
+    start = line_start(text, array.range.start)
     outer = text[start : _end(_BLANKS, text, start)]
     items = "".join(f"{outer}{indentation}{item.range.of(text)},{new}" for item in array.items)
     return Splice(array.range, f"[{new}{items}{outer}]")
 
 
-# -- lines
+# -- inside
 
 
 def _end(pattern: re.Pattern[str], text: str, offset: int) -> int:
@@ -208,17 +251,8 @@ def _end(pattern: re.Pattern[str], text: str, offset: int) -> int:
     return match.end() if match is not None else offset
 
 
-def _line_start(text: str, offset: int) -> int:
-    start = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
-    return 1 if start == 0 and text.startswith("\ufeff") else start
-
-
-def _line_end(text: str, offset: int) -> int:
-    return _end(_REST_OF_LINE, text, offset)
-
-
 def _next_line(text: str, offset: int) -> int:
-    return _end(_LINE_BREAK, text, _line_end(text, offset))
+    return _end(_LINE_BREAK, text, line_end(text, offset))
 
 
 def _blanks_before(text: str, offset: int) -> int:

@@ -1,0 +1,39 @@
+"""What an editor can offer to do to a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from axe_lsp.features.edit import Edit
+from axe_lsp.features.rule import Finding
+
+
+class ActionKind(Enum):
+    """Why it is offered. The values are LSP's (3.17, CodeActionKind); a dot leads to a narrower one."""
+
+    QUICK_FIX = "quickfix"
+    EXTRACT = "refactor.extract"
+    REWRITE = "refactor.rewrite"
+    FIX_ALL = "source.fixAll"
+
+    def is_asked_for(self, kinds: frozenset[str] | None) -> bool:
+        """Whether one of `kinds` is this one or a wider one. None and "" ask for everything."""
+        if kinds is None or "" in kinds:
+            return True
+        return any(f"{self.value}.".startswith(f"{each}.") for each in kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeAction:
+    """Something that can be done, or that can't for a reason (`disabled`).
+
+    `finding` is what it mends; of several that mend one finding the `preferred` one is the likely.
+    """
+
+    title: str
+    kind: ActionKind
+    edit: Edit
+    finding: Finding | None = None
+    preferred: bool = False
+    disabled: str = ""

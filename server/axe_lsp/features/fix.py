@@ -1,0 +1,189 @@
+"""What a fix is, and how the usual ones are made. `features/fixes` has those of each rule."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from axe_lsp.agentfile import splices
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.schema import KeyPath
+from axe_lsp.agentfile.splices import Splice
+from axe_lsp.agentfile.tree import Entry, Value
+from axe_lsp.agentfile.values import decode
+from axe_lsp.features.edit import Edit, TextChange
+from axe_lsp.features.rename import TextOf
+from axe_lsp.features.rule import Finding
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One way to mend what a finding is about.
+
+    The `preferred` one is what an editor takes when it is told just to mend it. A `certain` one is
+    what the author must have meant, so it may be taken unasked.
+    """
+
+    title: str
+    edit: Edit
+    preferred: bool = False
+    certain: bool = False
+
+
+Diagnose = Callable[[AgentFile], Sequence[Finding]]
+"""All findings about a file."""
+
+
+class Context(NamedTuple):
+    """What is known besides the file itself."""
+
+    snapshot: Snapshot
+    diagnose: Diagnose
+    text_of: TextOf
+
+
+class Case(NamedTuple):
+    """A finding in an open file, and what its fixes need to know."""
+
+    context: Context
+    file: AgentFile
+    lookup: Lookup
+    finding: Finding
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self.context.snapshot
+
+    @property
+    def text(self) -> str:
+        return self.lookup.parse.text
+
+    @property
+    def token(self) -> str:
+        """What the finding is about, as written."""
+        return self.finding.range.of(self.text)
+
+
+Fixer = Callable[[Case], Iterable[Fix]]
+"""The fixes of one rule's findings, the likely ones first."""
+
+
+# -- changes of the file itself
+
+
+def change(
+    case: Case, title: str, *changes: Splice, preferred: bool = False, certain: bool = False
+) -> Fix:
+    """A fix that splices the file."""
+    edit = tuple(TextChange(case.file.uri, *each) for each in changes)
+    return Fix(title, edit, preferred, certain)
+
+
+def replace(
+    case: Case, new: str, *, title: str = "", preferred: bool = True, certain: bool = False
+) -> Fix:
+    """Other text for what the finding is about."""
+    splice = Splice(case.finding.range, new)
+    title = title or f"Replace by `{new}`"
+    return change(case, title, splice, preferred=preferred, certain=certain)
+
+
+def respell(case: Case, content: str, *, preferred: bool = True, certain: bool = False) -> Fix:
+    """Another content for the string that the finding is about."""
+    new = splices.requoted(case.token, content)
+    title = f"Replace by `{content}`"
+    return replace(case, new, title=title, preferred=preferred, certain=certain)
+
+
+def remove_item(
+    case: Case, title: str, *, preferred: bool = False, certain: bool = False
+) -> Iterator[Fix]:
+    """The item that the finding is about taken out of its array."""
+    found = find_value(case)
+    if found is not None and found.array is not None:
+        removal = splices.without_part(case.text, found.array, found.value)
+        yield change(case, title, removal, preferred=preferred, certain=certain)
+
+
+def remove_table(case: Case, path: KeyPath, *, preferred: bool = False) -> Iterator[Fix]:
+    """The file without a table, however it is written, and all that is in it."""
+    parse, size = case.lookup.parse, len(path)
+    tables = (table for table in parse.document.tables if table.path[:size] == path)
+    entries = [
+        splices.without_entry(case.text, entry)
+        for table in parse.document.tables
+        for entry in table.entries
+        if len(table.path) < size and (table.path + entry.key.names)[:size] == path
+    ]
+    removals = [*entries, *splices.without_tables(parse, tables)]
+    if removals:
+        title = f"Remove `{'.'.join(path)}`"
+        yield change(case, title, *removals, preferred=preferred)
+
+
+# -- finding what a finding is about
+
+
+class FoundValue(NamedTuple):
+    """A value, the entry that it belongs to, and the array that it is an item of, if it is one."""
+
+    value: Value
+    entry: Entry
+    array: Value | None
+
+    def decoded(self, case: Case) -> Any:
+        return decode(case.text, self.value)
+
+
+def find_value(case: Case) -> FoundValue | None:
+    """The value that the finding is about."""
+    where = case.finding.range
+    for located in case.lookup.located:
+        whole = located.entry.value
+        if whole is None or not whole.range.start <= where.start < whole.range.end:
+            continue
+        if whole.range == where:
+            return FoundValue(whole, located.entry, None)
+        index = bisect_left(whole.items, where, key=lambda item: item.range)
+        if index < len(whole.items) and whole.items[index].range == where:
+            return FoundValue(whole.items[index], located.entry, whole)
+    return None
+
+
+class FoundKey(NamedTuple):
+    """An entry, and the inline table that it is in, if it is in one."""
+
+    entry: Entry
+    inline: Value | None
+
+    def removal(self, text: str) -> Splice:
+        """The file without the entry."""
+        if self.inline is not None:
+            return splices.without_part(text, self.inline, self.entry)
+        return splices.without_entry(text, self.entry)
+
+
+def find_key(case: Case) -> FoundKey | None:
+    """The entry whose key the finding is about."""
+    where = case.finding.range
+    for table in case.lookup.parse.document.tables:
+        for entry in table.entries:
+            if entry.range.start <= where.start < entry.range.end:
+                return _key_in(entry, None, where.start)
+    return None
+
+
+def _key_in(entry: Entry, inline: Value | None, offset: int) -> FoundKey | None:
+    if any(part.range.start == offset for part in entry.key.parts):
+        return FoundKey(entry, inline)
+    if entry.value is None:
+        return None
+    for table in (entry.value, *entry.value.items):
+        for inner in table.entries:
+            if inner.range.start <= offset < inner.range.end:
+                return _key_in(inner, table, offset)
+    return None

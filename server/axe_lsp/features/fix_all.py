@@ -1,0 +1,65 @@
+"""All fixes of a file that may be taken unasked, at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from axe_lsp.agentfile.splices import Splice, spliced
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.features.edit import Edit, TextChange
+from axe_lsp.features.fix import Case, Context, Fix
+from axe_lsp.features.fixes import fixes_of
+from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
+
+_ROUNDS = 10
+"""A fix may show what another one hid, and fixes side by side may be in each other's way."""
+
+
+def fix_all(context: Context, file: AgentFile) -> Edit:
+    """The edit that leaves no finding with a certain fix; empty if there is none to begin with."""
+    if file.open is None:
+        return ()
+    before = text = file.open.parse.text
+    first = splices = _compatible(_certain_fixes(context, file))
+    for _ in range(_ROUNDS):
+        if not splices:
+            break
+        text = spliced(text, splices)
+        again = read_agent_file(file.place, text, is_open=True)
+        splices = _compatible(_certain_fixes(context, again))
+    if text == spliced(before, first):
+        return tuple(TextChange(file.uri, *each) for each in first)
+    return (_difference(file.uri, before, text),)
+
+
+def _certain_fixes(context: Context, file: AgentFile) -> Iterator[Fix]:
+    """One for each finding that has one."""
+    if file.open is not None:
+        for finding in context.diagnose(file):
+            fixes = fixes_of(Case(context, file, file.open, finding))
+            yield from islice((fix for fix in fixes if fix.certain), 1)
+
+
+def _compatible(fixes: Iterable[Fix]) -> list[Splice]:
+    """The changes of as many fixes as do not overlap, in the order of the text."""
+    taken: list[Splice] = []
+    for fix in fixes:
+        own = [Splice(step.range, step.text) for step in fix.edit if isinstance(step, TextChange)]
+        if not any(_overlap(each.range, other.range) for each in own for other in taken):
+            taken += own
+    return sorted(taken)
+
+
+def _overlap(one: TextRange, other: TextRange) -> bool:
+    return one == other or (one.start < other.end and other.start < one.end)
+
+
+def _difference(uri: str, before: str, after: str) -> TextChange:
+    """One change for everything from the first difference to the last."""
+    shorter = min(len(before), len(after))
+    start = next((at for at in range(shorter) if before[at] != after[at]), shorter)
+    same = next(
+        (n for n in range(shorter - start) if before[-1 - n] != after[-1 - n]), shorter - start
+    )
+    return TextChange(uri, TextRange(start, len(before) - same), after[start : len(after) - same])

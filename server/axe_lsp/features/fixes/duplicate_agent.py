@@ -1,0 +1,11 @@
+"""Name the agent once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.features.fix import Case, Fix, remove_item
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    yield from remove_item(case, "Remove the duplicate", preferred=True, certain=True)

@@ -1,0 +1,48 @@
+"""The file of an agent that does not exist yet."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from axe_lsp.agentfile import agent_name
+from axe_lsp.agentfile.model_name import ModelNameError, parse_model_name
+from axe_lsp.agentfile.scaffold import NO_MODEL, scaffold
+from axe_lsp.features.edit import NewFile
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.places import SUFFIX, Scope
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def new_agent(snapshot: Snapshot, name: str, seen_from: AgentFile) -> NewFile | None:
+    """A file that makes `name` mean something in another file, with the model of that one.
+
+    None for what can't be the name of an agent, and where there is no folder for it.
+    """
+    folder = folder_for(snapshot, seen_from)
+    if not folder or agent_name.objection(name) is not None:
+        return None
+    return NewFile(agent_uri(folder, name), scaffold(name, model_for(seen_from)))
+
+
+def agent_uri(folder: str, name: str) -> str:
+    """Where the agent of a name lies in a folder."""
+    return f"{folder}/{quote(name, safe='')}{SUFFIX}"
+
+
+def folder_for(snapshot: Snapshot, seen_from: AgentFile) -> str:
+    """The folder of the file itself if agents are found there, else another one; "" if there is none."""
+    if seen_from.place.scope is not Scope.LOOSE:
+        return seen_from.place.folder
+    folders = (
+        each.place.folder for each in snapshot.files() if each.place.scope is Scope.WORKSPACE
+    )
+    return min(folders, default=snapshot.places.user_folder)
+
+
+def model_for(caller: AgentFile) -> str:
+    """The model of an agent that another one calls: that one's, if it can be used again."""
+    model = caller.model.value if caller.model is not None else ""
+    try:
+        return str(parse_model_name(model))
+    except ModelNameError:
+        return NO_MODEL

@@ -1,0 +1,19 @@
+"""Other ways to write what is right already: one module each, offered for what the cursor is on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.features.action import CodeAction
+from axe_lsp.features.refactorings import array_layout, extract_prompt, extract_type
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+Refactoring = Callable[[Snapshot, AgentFile, TextRange], Iterator[CodeAction]]
+
+REFACTORINGS: tuple[Refactoring, ...] = (
+    extract_type.actions,
+    extract_prompt.actions,
+    array_layout.actions,
+)

@@ -1,0 +1,81 @@
+"""An inline type of `Task` made an agent of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile import agent_name, splices
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.parse import Parse
+from axe_lsp.agentfile.splices import Splice, literal, spliced
+from axe_lsp.agentfile.text import TextRange, quoted
+from axe_lsp.agentfile.tree import Table
+from axe_lsp.features.action import ActionKind, CodeAction
+from axe_lsp.features.edit import NewFile, TextChange
+from axe_lsp.features.new_agent import agent_uri, folder_for, model_for
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.places import BUILT_IN_TYPES
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def actions(snapshot: Snapshot, file: AgentFile, where: TextRange) -> Iterator[CodeAction]:
+    """The `[task.type.<name>]` under the cursor moved to `<name>.toml`, for which its name stands then."""
+    table = _type_at(file.open, where.start) if file.open is not None else None
+    folder = folder_for(snapshot, file)
+    if file.open is None or table is None or not folder:
+        return
+    name = table.path[2]
+    new = NewFile(agent_uri(folder, name), _agent(file.open.parse, table, model_for(file)))
+    yield CodeAction(
+        f"Move the type to an agent {quoted(name)} of its own",
+        ActionKind.EXTRACT,
+        (new, TextChange(file.uri, *_without(file.open, table))),
+        disabled=_objection(snapshot, file, name),
+    )
+
+
+def _type_at(lookup: Lookup, offset: int) -> Table | None:
+    for table in lookup.parse.document.tables:
+        is_type = table.path[:2] == ("task", "type") and len(table.path) == 3
+        end = table.entries[-1].range.end if table.entries else table.header_range.end
+        if is_type and not table.is_array and table.header_range.start <= offset <= end:
+            is_whole = all(entry.value and entry.value.complete for entry in table.entries)
+            return table if is_whole else None
+    return None
+
+
+def _objection(snapshot: Snapshot, file: AgentFile, name: str) -> str:
+    if name in BUILT_IN_TYPES:
+        return f"{quoted(name)} would mean the built-in type of that name"
+    if snapshot.agent(name, file.place) is not None:
+        return f"there is an agent {quoted(name)} already"
+    return agent_name.objection(name) or ""
+
+
+def _agent(parse: Parse, table: Table, model: str) -> str:
+    """The text of the new file: the lines of the table, with the agent's name for the prompt."""
+    text, new = parse.text, splices.line_break(parse.text)
+    start = splices.line_end(text, table.header_range.end)
+    end = splices.line_end(text, table.entries[-1].range.end) if table.entries else start
+    keys = [
+        Splice(
+            TextRange(entry.key.range.start - start, entry.key.range.end - start), "system_prompt"
+        )
+        for entry in table.entries
+        if entry.key.names == ("prompt",)
+    ]
+    comment = splices.comment_above(parse, table.header_range.start).of(text)
+    head = f"name = {literal(table.path[2])}{new}model = {literal(model)}"
+    return f"{comment}{head}{spliced(text[start:end], keys)}{new}"
+
+
+def _without(lookup: Lookup, table: Table) -> Splice:
+    """The file without the type and the comment above it. `[task]` stays, since it offers the tool."""
+    comment = splices.comment_above(lookup.parse, table.header_range.start)
+    (removal,) = splices.without_tables(lookup.parse, [table])
+    start = min(comment.start, removal.range.start)
+    others = [each.path for each in lookup.parse.document.tables if each is not table]
+    paths = [*others, *(each.path for each in lookup.located if each.table is not table)]
+    is_last = not any(path[:1] == ("task",) for path in paths)
+    header = f"[task]{splices.line_break(lookup.parse.text)}" if is_last else ""
+    return Splice(TextRange(comment.start if header else start, removal.range.end), header)

@@ -1,0 +1,157 @@
+"""Other ways to write an agent, which mean the same."""
+
+from __future__ import annotations
+
+import pytest
+import tomli
+
+from support.actions import HEAD, Offered
+from support.fixture import FOLDER, USER_FOLDER
+
+# -- an inline type becomes an agent
+
+MOVE_TYPE = 'Move the type to an agent "audit" of its own'
+
+
+def test_an_inline_type_becomes_an_agent_of_that_name() -> None:
+    offered = Offered(
+        HEAD
+        + """\
+[task]
+types = ["audit"]
+
+# Looks for trouble
+[task.type.audit]
+# in every file
+description = "Audits"  # or so
+prompt = '''
+Look<|> closely.
+'''
+tools = ["read_file"]
+
+[params]
+temperature = 0
+"""
+    )
+    new = offered.new_file(MOVE_TYPE)
+    assert new.uri == f"{FOLDER}/audit.toml"
+    assert new.text == (
+        '# Looks for trouble\nname = "audit"\nmodel = "openai/gpt"\n'
+        '# in every file\ndescription = "Audits"  # or so\n'
+        "system_prompt = '''\nLook closely.\n'''\ntools = [\"read_file\"]\n"
+    )
+    assert offered.taken(MOVE_TYPE) == (
+        HEAD + '[task]\ntypes = ["audit"]\n\n[params]\ntemperature = 0\n'
+    )
+
+
+def test_the_tool_stays_when_its_only_type_becomes_an_agent() -> None:
+    offered = Offered('name = "main"\r\n[task.type.audit<|>]\r\nprompt = "x"\r\n')
+    assert offered.taken(MOVE_TYPE) == 'name = "main"\r\n[task]\r\n'
+    new = tomli.loads(offered.new_file(MOVE_TYPE).text)
+    assert (new["name"], new["system_prompt"]) == ("audit", "x")
+
+
+def test_a_type_of_nothing_but_a_name() -> None:
+    offered = Offered("[task.type.audit<|>]")
+    assert tomli.loads(offered.new_file(MOVE_TYPE).text) == {
+        "name": "audit",
+        "model": "provider/model-name",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "said"),
+    [
+        ("explore", "", '"explore" would mean the built-in type of that name'),
+        ("lint", '--- lint.toml\nname = "lint"\n', 'there is an agent "lint" already'),
+        ('"../x"', "", 'agent name "../x" must not contain path separators'),
+    ],
+)
+def test_why_a_type_can_not_become_an_agent(name: str, others: str, said: str) -> None:
+    offered = Offered(f'--- main.toml\n[task.type.{name}]\nprompt<|> = "x"\n{others}')
+    title = f'Move the type to an agent "{name.strip(chr(34))}" of its own'
+    assert offered.action(title).disabled.startswith(said)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[task<|>]\n[task.type.audit]",
+        "[task.type.audit]\n\n<|>[params]",
+        '[task.type.audit]\nprompt = "x<|>',
+        "[[task.type.audit<|>]]",
+    ],
+)
+def test_where_no_type_is(text: str) -> None:
+    assert Offered(text, "refactor.extract").titles == []
+
+
+# -- a prompt becomes a skill
+
+MOVE_PROMPT = "Move the prompt to skills/main/SKILL.md of the configuration folder"
+
+
+def test_a_prompt_becomes_a_skill_where_axe_looks_for_skills() -> None:
+    offered = Offered(
+        HEAD + 'system_prompt = """\nBe <|>brief.\nBe kind.\n"""  # rules\nstream = true\n'
+    )
+    new = offered.new_file(MOVE_PROMPT)
+    assert new.uri == f"{USER_FOLDER.removesuffix('/agents')}/skills/main/SKILL.md"
+    assert new.text == "Be brief.\nBe kind.\n"
+    assert offered.taken(MOVE_PROMPT) == (
+        HEAD + 'skill = "skills/main/SKILL.md"  # rules\nstream = true\n'
+    )
+
+
+def test_an_agent_with_a_skill_keeps_its_prompt() -> None:
+    offered = Offered(HEAD + 'skill = "x"\nsystem_prompt = "Be<|> brief."')
+    assert offered.action(MOVE_PROMPT).disabled == "the agent has a `skill` already"
+
+
+@pytest.mark.parametrize(
+    "text", ['system_prompt = "<|>"', 'system_prompt = "x<|>', "skill = '<|>'"]
+)
+def test_where_no_prompt_is(text: str) -> None:
+    assert Offered(text, "refactor.extract").titles == []
+
+
+# -- arrays
+
+MANY, ONE = "Put each item on a line of its own", "Put the array on one line"
+
+
+@pytest.mark.parametrize(
+    ("title", "before", "after"),
+    [
+        (MANY, 'files = ["a<|>", "b"] # c', 'files = [\n  "a",\n  "b",\n] # c'),
+        (ONE, 'files = [\n  "a",<|>\n  "b",\n] # c', 'files = ["a", "b"] # c'),
+        (ONE, 'files = [<|>\r\n\t"a"\r\n]\r\n', 'files = ["a"]\r\n'),
+    ],
+)
+def test_an_array_on_one_line_or_on_many(title: str, before: str, after: str) -> None:
+    offered = Offered(before, "refactor")
+    assert offered.titles == [title]
+    assert offered.taken(title) == after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'files = ["a<|>"]',
+        "files = [<|>]",
+        'files = [\n  "a", # first<|>\n  "b",\n]',
+        'files = ["a", "b<|>"',
+        'fil<|>es = ["a", "b"]',
+    ],
+)
+def test_an_array_that_has_only_one_layout(text: str) -> None:
+    assert Offered(text, "refactor.rewrite").titles == []
+
+
+def test_kinds_are_asked_for_by_themselves_or_by_a_wider_one() -> None:
+    text = 'sub_agents = ["main<|>", "x"]'
+    assert Offered(text, "refactor").titles == [MANY]
+    assert Offered(text, "refactor.extract").titles == []
+    assert MANY not in Offered(text, "quickfix").titles
+    assert Offered(text, "").titles[-1] == MANY
