@@ -18,6 +18,7 @@ from axe_lsp.features.rules import RULES
 from axe_lsp.settings import SETTINGS, Setting
 
 ROOT = Path(__file__).parent.parent
+PAGES = ROOT / "server" / "axe_lsp" / "pages"
 EXTENSION = ROOT / "vscode-extension" / "package.json"
 _NOTE = "<!-- Written by docs/generate.py. -->\n\n"
 
@@ -29,6 +30,7 @@ def generated() -> dict[Path, str]:
         ROOT / "docs" / "diagnostics.md": _NOTE + diagnostics_page(),
         ROOT / "docs" / "settings.md": _NOTE + settings_page(),
         EXTENSION: extension_manifest(),
+        **{PAGES / f"{rule.code}.md": rule_page(rule) for rule in RULES},
     }
 
 
@@ -150,12 +152,48 @@ One that is off is switched on by giving it a severity.
 
 
 def _rule_row(rule: Rule) -> str:
-    severity = rule.severity.name.lower() + ("" if rule.is_on else ", off")
-    return f"| [`{rule.code}`](#{rule.code}) | {severity} | {rule.summary} |"
+    return f"| [`{rule.code}`](#{rule.code}) | {_severity(rule)} | {rule.summary} |"
+
+
+def _severity(rule: Rule) -> str:
+    return rule.severity.name.lower() + ("" if rule.is_on else ", off")
 
 
 def _rule_section(rule: Rule) -> str:
     return f"## {rule.code}\n\n{rule.documentation.strip()}\n"
+
+
+def rule_page(rule: Rule) -> str:
+    """What an editor opens for the code of a diagnostic."""
+    return _RULE_PAGE.format(
+        code=rule.code,
+        severity=_severity(rule),
+        summary=rule.summary,
+        documentation=rule.documentation.strip(),
+    )
+
+
+_RULE_PAGE = """\
+# {code}
+
+{summary} Severity: {severity}.
+
+{documentation}
+
+---
+
+To change the severity, or to switch the diagnostic off or on, in the settings of the editor:
+
+```json
+{{ "axe.diagnostics": {{ "{code}": "off" }} }}
+```
+
+To silence it in one place, at the end of the line or on a line of its own above:
+
+```toml
+# axe: ignore[{code}]
+```
+"""
 
 
 # -- settings
@@ -201,6 +239,7 @@ def _property(setting: Setting) -> dict[str, object]:
 
 
 def main() -> None:
+    PAGES.mkdir(exist_ok=True)
     for path, text in generated().items():
         path.write_text(text, encoding="utf-8")
         print(path.relative_to(ROOT))

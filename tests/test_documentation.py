@@ -33,6 +33,11 @@ def test_generated_pages_are_fresh(path: Path) -> None:
     assert path.read_text("utf-8") == expected, "stale: run `python docs/generate.py`"
 
 
+def test_there_is_no_page_of_a_diagnostic_that_does_not_exist() -> None:
+    pages = generator().PAGES
+    assert set(pages.iterdir()) <= set(generator().generated())
+
+
 def camel(name: str) -> str:
     return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
 

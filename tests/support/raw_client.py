@@ -333,6 +333,7 @@ _CLIENT_ANSWERS: dict[str, Callable[[Json], Json]] = {
     "client/unregisterCapability": lambda _: None,
     "window/workDoneProgress/create": lambda _: None,
     "workspace/configuration": lambda params: [None] * len(params["items"]),
+    "workspace/diagnostic/refresh": lambda _: None,
     "workspace/applyEdit": lambda _: {"applied": True},
 }
 

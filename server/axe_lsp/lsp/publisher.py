@@ -1,20 +1,24 @@
-"""Sends diagnostics: of the file that is being edited at once, of all others when there is time."""
+"""Tells a client what is wrong: of the file that is being edited at once, of others when there is time.
+
+A client that pulls diagnostics is told when to pull again, and gets nothing pushed that it pulls.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from axe_lsp.daemon.daemon import Daemon
-from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.lsp import from_proto, to_proto
-from axe_lsp.lsp.language_server import LanguageServer
-from axe_lsp.lsp.open_agents import OpenAgents
+from axe_lsp.lsp.findings import findings
+from axe_lsp.lsp.messages import JsonObject
+from axe_lsp.lsp.pulling import Pulling
 from axe_lsp.workspace.graph import reachable
-from axe_lsp.workspace.places import Scope
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.server import AxeServer
 
 PAUSE = 0.05
 """Seconds in which changes that concern other files are collected."""
@@ -24,41 +28,37 @@ _SLICE = 0.005
 
 
 class Publisher:
-    """One client's diagnostics. Knows what was sent, so that nothing is sent twice.
+    """One client's diagnostics. Knows what was sent, so that nothing is sent twice."""
 
-    Files that nobody has open are reported if they lie in the workspace.
-    """
-
-    def __init__(self, server: LanguageServer, daemon: Daemon, opened: OpenAgents) -> None:
+    def __init__(self, server: AxeServer) -> None:
         self._server = server
-        self._daemon = daemon
-        self._opened = opened
-        self._sent: dict[str, list[types.Diagnostic]] = {}
+        self.pulling = Pulling(server, self)
+        self._sent: dict[str, list[JsonObject]] = {}
         self._waiting: dict[str, None] = {}
         self._deeper: set[str] = set()
         self._is_flushing = False
 
-    def publish(self, uri: str) -> None:
-        """Send what there is to say about a file now, if it is not what was said last."""
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything that there is to say has been looked at."""
+        return not self._is_flushing
+
+    def publish_edited(self, uri: str) -> None:
+        """Send what there is to say about the file that the client has just changed.
+
+        If it pulls, it is going to ask by itself.
+        """
         self._waiting.pop(uri, None)
-        document = self._opened.document(uri)
-        found = self._diagnostics(uri)
-        is_new = uri not in self._sent and (document is not None or bool(found))
-        if not is_new and found == self._sent.get(uri, []):
-            return
-        self._sent[uri] = found
-        if not found and document is None:
-            del self._sent[uri]
-        version = document.version if document is not None else None
-        name = document.uri if document is not None else uri
-        params = types.PublishDiagnosticsParams(name, found, version)
-        self._server.notify(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+        if self.pulling.takes(uri):
+            self._take_back(uri)
+        else:
+            self._push(uri)
 
     def forget(self, uri: str, name: str) -> None:
         """Take back what was said of a document that was closed, under the name it was opened by."""
+        self.pulling.forget(uri)
         if self._sent.pop(uri, None):
-            params = types.PublishDiagnosticsParams(name, [])
-            self._server.notify(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+            self._send(name, [], None)
 
     def publish_later(self, uris: Iterable[str], deeper: Iterable[str] = ()) -> None:
         """Look at these files again, soon; at those in `deeper` with all that they may call."""
@@ -70,7 +70,7 @@ class Publisher:
 
     def publish_all(self) -> None:
         """Look at all files again, those that are no longer known included, soon."""
-        known = (file.uri for file in self._daemon.snapshot.files())
+        known = (file.uri for file in self._server.daemon.snapshot.files())
         self.publish_later({**self._sent, **dict.fromkeys(known)})
 
     async def _flush(self) -> None:
@@ -83,28 +83,47 @@ class Publisher:
                     pause_at = time.monotonic() + _SLICE
         finally:
             self._is_flushing = False
+            self.pulling.tell()
 
     def _work(self) -> Iterator[None]:
         """Everything that waits, a step at a time."""
         while self._waiting or self._deeper:
             deeper, self._deeper = self._deeper, set()
-            for file in reachable(self._daemon.snapshot, deeper):
+            for file in reachable(self._server.daemon.snapshot, deeper):
                 self._waiting[file.uri] = None
                 yield
             if self._waiting:
-                self.publish(next(iter(self._waiting)))
+                self._publish(next(iter(self._waiting)))
                 yield
 
-    def _diagnostics(self, uri: str) -> list[types.Diagnostic]:
-        snapshot = self._daemon.snapshot
-        file = snapshot.file(uri)
-        if file is None or (file.open is None and file.place.scope is not Scope.WORKSPACE):
-            return []
-        severities = from_proto.severities(self._daemon.settings.diagnostics)
-        found = diagnostics(snapshot, file, severities)
-        if not found:
-            return []
-        lines, encoding = self._daemon.lines(uri), self._server.position_encoding
-        return [
-            to_proto.diagnostic(finding, lines, encoding, self._daemon.lines) for finding in found
-        ]
+    def _publish(self, uri: str) -> None:
+        self._waiting.pop(uri, None)
+        if self.pulling.takes(uri):
+            self._take_back(uri)
+            self.pulling.look(uri)
+        else:
+            self._push(uri)
+
+    def _push(self, uri: str) -> None:
+        """Send what there is to say about a file, if it is not what was said last."""
+        document = self._server.opened.document(uri)
+        found = findings(self._server, uri)
+        is_new = uri not in self._sent and (document is not None or bool(found))
+        if not is_new and found == self._sent.get(uri, []):
+            return
+        self._sent[uri] = found
+        if not found and document is None:
+            del self._sent[uri]
+        version = document.version if document is not None else None
+        self._send(self._server.opened.name(uri), found, version)
+
+    def _take_back(self, uri: str) -> None:
+        """What was pushed before the client began to pull would be shown twice."""
+        if self._sent.pop(uri, None):
+            self._send(self._server.opened.name(uri), [], None)
+
+    def _send(self, name: str, found: list[JsonObject], version: int | None) -> None:
+        params: JsonObject = {"uri": name, "diagnostics": found}
+        if version is not None:
+            params["version"] = version
+        self._server.notify(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)

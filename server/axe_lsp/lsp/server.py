@@ -16,6 +16,7 @@ from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.lsp import (
     commands,
     language_features,
+    pulling,
     run_requests,
     semantic_tokens,
     structure_features,
@@ -41,7 +42,7 @@ class AxeServer(LanguageServer):
         self.daemon = daemon
         self.documents = Documents()
         self.opened = OpenAgents(self.documents)
-        self.publisher = Publisher(self, daemon, self.opened)
+        self.publisher = Publisher(self)
         self.watching = Watching(self)
         self._stop_listening: Callable[[], None] = lambda: None
         self._editing: str | None = None
@@ -74,6 +75,7 @@ class AxeServer(LanguageServer):
             # pygls marks handlers with attributes, which bound methods cannot take.
             self.feature(method)(partial(handler))
         language_features.register(self)
+        pulling.register(self)
         structure_features.register(self)
         semantic_tokens.register(self)
         run_requests.register(self)
@@ -162,7 +164,7 @@ class AxeServer(LanguageServer):
             self.daemon.edit(uri, text, self)
         finally:
             self._editing = None
-        self.publisher.publish(uri)
+        self.publisher.publish_edited(uri)
 
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         self._drop(self.documents.close(params))

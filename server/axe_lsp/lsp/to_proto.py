@@ -10,9 +10,6 @@ from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.completion import Completion, CompletionKind
 from axe_lsp.features.definition import Target
 from axe_lsp.features.hover import Hover
-from axe_lsp.features.rule import Finding
-
-SOURCE = "axe-lsp"
 
 LinesOf = Callable[[str], LineIndex]
 """The lines of the file at a URI."""
@@ -32,28 +29,6 @@ def text_range(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -
     start = types.Position(*lines.position(where.start, encoding))
     end = types.Position(*lines.position(where.end, encoding))
     return types.Range(start, end)
-
-
-def diagnostic(
-    finding: Finding, lines: LineIndex, encoding: PositionEncoding, lines_of: LinesOf
-) -> types.Diagnostic:
-    """A finding about the file with these lines; `lines_of` serves the related places."""
-    related = [
-        types.DiagnosticRelatedInformation(
-            types.Location(each.uri, text_range(each.range, lines_of(each.uri), encoding)),
-            each.message,
-        )
-        for each in finding.related
-    ]
-    return types.Diagnostic(
-        range=text_range(finding.range, lines, encoding),
-        severity=types.DiagnosticSeverity(finding.severity),
-        code=finding.code,
-        source=SOURCE,
-        message=finding.message,
-        tags=[types.DiagnosticTag.Unnecessary] if finding.unnecessary else None,
-        related_information=related or None,
-    )
 
 
 def hover(found: Hover, lines: LineIndex, encoding: PositionEncoding) -> types.Hover:
