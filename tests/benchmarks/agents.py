@@ -15,6 +15,14 @@ from axe_lsp.agentfile.schema import ANY_NAME, KEYS, KeySpec, KeyType
 DIGIT = "max_depth = "
 """What stands before the digit that the benchmarks change: 3 is right, 9 is too much."""
 
+_LIMITS = f"""
+# How deep and how far this agent may go.
+[sub_agents_config]
+{DIGIT}3
+parallel = true
+timeout = 120
+"""
+
 _PROMPT = """\
 You are a careful reviewer of changes to a large code base. Read the diff first, then the files around
 it, then the tests. A finding needs a file, a line and a reason; "looks odd" is no reason.
@@ -32,25 +40,39 @@ it, then the tests. A finding needs a file, a line and a reason; "looks odd" is 
 """
 
 
-def agent_text(size: int, name: str = "reviewer", sub_agents: tuple[str, ...] = ()) -> str:
-    """An agent file of about `size` characters without a problem."""
+HELPERS = ("linter", "tester")
+"""Whom the reviewer calls."""
+
+_REVIEWER = "reviewer"
+
+
+def reviewer_text(size: int) -> str:
+    """The agent file of the reviewer, of about that size."""
+    return agent_text(size, _REVIEWER, HELPERS)
+
+
+def make_reviewer(folder: Path, size: int) -> tuple[str, str]:
+    """A project with the reviewer and its helpers: the URI and the text of the reviewer's file."""
+    project = Workspace(folder, 0)
+    project.path("").parent.mkdir(parents=True)
+    for name in HELPERS:
+        project.path(name).write_text(agent_text(1_000, name), "utf-8")
+    return project.uri(_REVIEWER), reviewer_text(size)
+
+
+def agent_text(size: int, name: str, sub_agents: tuple[str, ...] = ()) -> str:
+    """An agent file of about `size` characters without a problem, if those whom it calls exist."""
     globs = [f"src/module_{number:04}/**/*.py" for number in range(max(2, size // 400))]
     head = [
         f'name = "{name}"',
         'description = "Reviews changes and says what is wrong with them"',
         'model = "anthropic/claude-sonnet-4-5"',
-        f"sub_agents = {_array(sub_agents)}",
+        *([f"sub_agents = {_array(sub_agents)}"] if sub_agents else []),
         f"files = [\n{''.join(f'  {_quoted(glob)},{chr(10)}' for glob in globs)}]",
         "timeout = 300",
     ]
     tail = f"""
-
-# How deep and how far this agent may go.
-[sub_agents_config]
-{DIGIT}3
-parallel = true
-timeout = 120
-
+{_LIMITS if sub_agents else ""}
 [memory]
 enabled = true
 last_n = 10

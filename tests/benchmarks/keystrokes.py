@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from benchmarks.agents import DIGIT, agent_text, replacement
+from benchmarks.agents import DIGIT, make_reviewer, replacement
 from benchmarks.client import Client
 from benchmarks.contenders import BARE_TOMLI, OURS, STUB, TOMBI, scratch_folder, start
 from benchmarks.results import Ratio, Row, Table
@@ -25,9 +25,8 @@ def measure(sizes: Sequence[int], rounds: int) -> Table:
         ratios=[Ratio(OURS, BARE_TOMLI, wanted=1.5), Ratio(OURS, TOMBI)],
     )
     for size in sizes:
-        text = agent_text(size)
         with scratch_folder() as folder, ExitStack() as stack:
-            uri = (folder / "axe" / "agents" / "reviewer.toml").as_uri()
+            uri, text = make_reviewer(folder, size)
             mistakes = {}
             for name in table.contenders:
                 client = stack.enter_context(start(name, folder))
@@ -59,7 +58,7 @@ class Mistake:
             self._wrong = replacement(text, behind, wrong)
             self._right = replacement(text, behind, text[place])
         client.open(uri, text)
-        client.wait_for_diagnostics(uri, lambda found: not found)
+        self._before = len(client.wait_for_diagnostics(uri, lambda _: True))
 
     def make_and_mend(self) -> float:
         """The mean time of two keystrokes, in milliseconds."""
@@ -67,6 +66,6 @@ class Mistake:
 
     def _there_and_back(self) -> None:
         self._client.change(self._uri, self._wrong)
-        self._client.wait_for_diagnostics(self._uri, bool)
+        self._client.wait_for_diagnostics(self._uri, lambda found: len(found) > self._before)
         self._client.change(self._uri, self._right)
-        self._client.wait_for_diagnostics(self._uri, lambda found: not found)
+        self._client.wait_for_diagnostics(self._uri, lambda found: len(found) == self._before)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from benchmarks.agents import DIGIT, agent_text, position_behind
+from benchmarks.agents import DIGIT, make_reviewer, position_behind
 from benchmarks.client import Client, Json
 from benchmarks.contenders import BARE_TOMLI, OURS, TOMBI, scratch_folder, start
 from benchmarks.results import Ratio, Row, Table
@@ -22,13 +22,13 @@ def measure(rounds: int) -> Table:
         contenders=[OURS, BARE_TOMLI, TOMBI],
         ratios=[Ratio(OURS, BARE_TOMLI), Ratio(OURS, TOMBI)],
     )
-    text = agent_text(1_000).replace("parallel = true\n", "pa\n")
-    places = {
-        "hover": position_behind(text, DIGIT[:4]),
-        "completion": position_behind(text, "\npa"),
-    }
     with scratch_folder() as folder, ExitStack() as stack:
-        uri = (folder / "axe" / "agents" / "reviewer.toml").as_uri()
+        uri, text = make_reviewer(folder, 1_000)
+        text = text.replace("parallel = true\n", "pa\n")
+        places = {
+            "hover": position_behind(text, DIGIT[:4]),
+            "completion": position_behind(text, "\npa"),
+        }
         clients = {name: stack.enter_context(start(name, folder)) for name in table.contenders}
         for client in clients.values():
             client.begin()

@@ -9,7 +9,10 @@ import pytest
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.workspace.places import Places
 from axe_lsp.workspace.workspace import Change, Workspace
-from benchmarks.agents import DIGIT, agent_text, make_workspace, replacement
+from benchmarks.agents import DIGIT, HELPERS, agent_text, make_workspace, replacement, reviewer_text
+
+FOLDER = "file:///axe/agents"
+AROUND = {f"{FOLDER}/{name}.toml": agent_text(1_000, name) for name in HELPERS}
 
 
 def problems(texts: dict[str, str]) -> list[str]:
@@ -21,9 +24,9 @@ def problems(texts: dict[str, str]) -> list[str]:
 
 @pytest.mark.parametrize("size", [1_000, 100_000])
 def test_a_file_has_the_size_that_was_asked_for_and_no_problem(size: int) -> None:
-    text = agent_text(size)
+    text = reviewer_text(size)
     assert len(text) == pytest.approx(size, rel=0.01)
-    assert problems({"file:///axe/agents/reviewer.toml": text}) == []
+    assert problems({**AROUND, f"{FOLDER}/reviewer.toml": text}) == []
 
 
 def test_a_workspace_is_one_tree_without_a_problem(tmp_path: Path) -> None:
@@ -33,11 +36,12 @@ def test_a_workspace_is_one_tree_without_a_problem(tmp_path: Path) -> None:
 
 
 def test_the_digit_that_is_changed_is_the_one_that_counts() -> None:
-    text = agent_text(1_000)
+    text = reviewer_text(1_000)
     change = replacement(text, DIGIT, "9")
     lines = text.split("\n")
     start, end = change["range"]["start"], change["range"]["end"]
     line = lines[start["line"]]
     assert line[start["character"] : end["character"]] == "3"
     lines[start["line"]] = line[: start["character"]] + change["text"] + line[end["character"] :]
-    assert problems({"file:///axe/agents/reviewer.toml": "\n".join(lines)}) == ["max-depth"]
+    changed = {f"{FOLDER}/reviewer.toml": "\n".join(lines)}
+    assert problems({**AROUND, **changed}) == ["max-depth"]

@@ -127,8 +127,11 @@ def _open_stranger(client: Client, workspace: Workspace) -> None:
     """Open a file that names an unknown agent, which can be said once all agents are known."""
     uri = workspace.uri("stranger")
     client.open(uri, agent_text(1_000, "stranger", ("nobody",)))
-    client.wait_for_diagnostics(uri, lambda found: not found)
+    client.wait_for_diagnostics(uri, lambda _: True)
 
 
 def _wait_for_index(client: Client, workspace: Workspace) -> None:
-    client.wait_for_diagnostics(workspace.uri("stranger"), bool)
+    client.wait_for_diagnostics(
+        workspace.uri("stranger"),
+        lambda found: any(each["code"] == "unknown-agent" for each in found),
+    )
