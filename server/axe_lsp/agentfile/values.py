@@ -61,6 +61,14 @@ def inner_range(text: str, value: Value) -> TextRange:
     return value.range
 
 
+def say_the_same(text: str, other: str) -> bool:
+    """Whether two texts are TOML and say the same; numbers with a point are compared as written."""
+    try:
+        return _said(text) == _said(other)
+    except (tomli.TOMLDecodeError, RecursionError, ValueError):
+        return False
+
+
 def _quote(token: str) -> str:
     return token[:3] if token.startswith(('"""', "'''")) else token[:1]
 
@@ -77,3 +85,8 @@ def _by_tomli(token: str) -> Any:
         return tomli.loads(f"value = {token}")["value"]
     except (tomli.TOMLDecodeError, RecursionError, ValueError):
         return None
+
+
+def _said(text: str) -> dict[str, Any]:
+    # As text, because nan is no number that equals itself.
+    return tomli.loads(text.removeprefix("\ufeff"), parse_float=str)

@@ -15,6 +15,7 @@ from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.lsp import (
     commands,
+    formatting,
     language_features,
     pulling,
     run_requests,
@@ -78,6 +79,7 @@ class AxeServer(LanguageServer):
         pulling.register(self)
         structure_features.register(self)
         semantic_tokens.register(self)
+        formatting.register(self)
         run_requests.register(self)
         commands.register(self)
 
