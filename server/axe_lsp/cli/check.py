@@ -15,7 +15,7 @@ from axe_lsp.daemon.uris import uri_of
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.rule import Severity
 from axe_lsp.runtime.errors import ExitCode
-from axe_lsp.workspace.places import Places
+from axe_lsp.workspace.places import AGENT_FOLDERS, Places
 from axe_lsp.workspace.workspace import Change, Workspace
 
 PROBLEMS = 1
@@ -94,11 +94,16 @@ def _parser() -> Parser:
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """A file itself; of a folder the agents below it, or, if it has no agent folders, in it."""
+    """A file itself; of a folder the agents below it, or, if it has no agent folders, in it.
+
+    Where `.axe` itself is named, its agents are meant.
+    """
     if not path.is_dir():
         yield path
         return
-    folders = list(disk.agent_folders_below(path)) or [path]
+    inside = path / "agents"
+    is_parent = inside.as_posix().endswith(AGENT_FOLDERS)
+    folders = list(disk.agent_folders_below(path)) or [inside if is_parent else path]
     for folder in folders:
         yield from disk.agent_files_in(folder)
 

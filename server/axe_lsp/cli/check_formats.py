@@ -7,7 +7,9 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TextIO
+from urllib.parse import quote
 
 from axe_lsp import __version__
 from axe_lsp.agentfile.text import LineIndex, TextRange
@@ -149,7 +151,7 @@ def print_sarif(files: Sequence[Checked], out: TextIO) -> None:
 def _result(file: Checked, finding: Finding) -> dict[str, Any]:
     names = ("startLine", "startColumn", "endLine", "endColumn")
     location = {
-        "artifactLocation": {"uri": file.path.replace(os.sep, "/")},
+        "artifactLocation": {"uri": _uri(Path(file.path))},
         "region": _region(file.lines, finding.range, names),
     }
     return {
@@ -158,6 +160,11 @@ def _result(file: Checked, finding: Finding) -> dict[str, Any]:
         "message": {"text": finding.message},
         "locations": [{"physicalLocation": location}],
     }
+
+
+def _uri(path: Path) -> str:
+    """Relative to the root of the project, as SARIF wants it, unless the file lies elsewhere."""
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
 
 
 def print_github(files: Sequence[Checked], out: TextIO) -> None:

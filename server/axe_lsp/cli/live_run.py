@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from axe_lsp.cli.display import Display, open_display
+from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.verbose import VerboseLog
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import ConfigError
@@ -33,8 +32,7 @@ def run_live(
     recorders: list[Recorder] = []
     hook = _provider_hook(options.replay, options.record, recorders)
     try:
-        with _terminable():
-            return asyncio.run(_run(request, workspace, resolve, options, hook))
+        return run_until_interrupted(_run(request, workspace, resolve, options, hook))
     finally:
         # Also what led to a failure, to Ctrl-C or to the end of a CI job is worth a recording.
         for recorder in recorders:
@@ -69,24 +67,6 @@ async def _run(
             raise
     output.finished(result)
     return 0
-
-
-class Terminated(SystemExit):
-    """SIGTERM arrived. The code is that of shells (128 + SIGTERM)."""
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """SIGTERM ends the run as Ctrl-C does, so that nothing is lost."""
-
-    def end(number: int, _frame: object) -> None:
-        raise Terminated(128 + number)
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 class _Output:
