@@ -151,3 +151,22 @@ def test_sarif_names_the_rules(agents: Path, run: Run) -> None:
     location = result["locations"][0]["physicalLocation"]
     assert location["artifactLocation"]["uri"] == "axe/agents/a.toml"
     assert location["region"]["startLine"] == 3
+
+
+def test_sarif_names_files_by_uris(agents: Path, run: Run, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "else where"
+    write(agents, "a b", "timeout = -30\n")
+    write(elsewhere, "a", "timeout = -30\n")
+    (report,) = json.loads(run("--format", "sarif", ".", str(elsewhere))[1])["runs"]
+    locations = [result["locations"][0]["physicalLocation"] for result in report["results"]]
+    assert [location["artifactLocation"]["uri"] for location in locations] == [
+        "axe/agents/a%20b.toml",
+        (elsewhere / "a.toml").as_uri(),
+    ]
+
+
+def test_the_folder_around_the_agents_may_be_named(agents: Path, run: Run) -> None:
+    write(agents, "a", "timeout = -30\n")
+    write(agents.parent.parent / ".axe/agents", "b", "timeout = -30\n")
+    assert run("axe")[1].startswith("axe/agents/a.toml:3:11")
+    assert run(".axe")[1].startswith(".axe/agents/b.toml:3:11")
