@@ -203,27 +203,24 @@ class ScriptedProvider:
 
     async def _listen(self) -> None:
         self._stop = asyncio.Event()
-        self._connections: set[asyncio.Task[None]] = set()
         server = await asyncio.start_server(
             self._connection, "127.0.0.1", 0, backlog=1024, limit=1 << 26
         )
         self._listening.set_result(server.sockets[0].getsockname()[1])
         await self._stop.wait()
         server.close()
-        for task in self._connections:
-            task.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
+        await asyncio.sleep(0)  # So that what was accepted last has begun, and can be cancelled.
+        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections.add(task)
         try:
             with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
                 while await self._exchange(reader, writer):
                     pass
         finally:
-            self._connections.discard(task)
             writer.close()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:

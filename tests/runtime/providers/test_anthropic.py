@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import (
     Message,
     Request,
+    Response,
     Tool,
     ToolCall,
     ToolParameter,
@@ -128,3 +130,39 @@ def test_a_block_may_begin_with_text() -> None:
         stream.feed(f"data: {event}".encode())
         heard += stream.feed(b"")
     assert heard == stream.finish().content == "ab"
+
+
+def test_an_error_in_place_of_an_answer_is_an_error() -> None:
+    error = {"type": "api_error", "message": "Internal server error"}
+    with pytest.raises(ProviderError, match="server: Internal server error"):
+        anthropic.decode({"type": "error", "error": error})
+
+
+def test_what_later_events_leave_open_stays_as_it_was() -> None:
+    answer = streamed(
+        '{"type": "message_start", "message": {"model": "m", "usage": {"input_tokens": 7}}}',
+        '{"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}}',
+        '{"type": "message_delta", "delta": {"stop_reason": null}, '
+        '"usage": {"input_tokens": null, "output_tokens": 3}}',
+    )
+    assert (answer.input_tokens, answer.output_tokens, answer.stop_reason) == (7, 3, "end_turn")
+
+
+def test_a_call_that_is_cut_off_in_the_middle_has_no_arguments() -> None:
+    answer = streamed(
+        '{"type": "content_block_start", "index": 0, '
+        '"content_block": {"type": "tool_use", "id": "1", "name": "t", "input": {}}}',
+        '{"type": "content_block_delta", "index": 0, '
+        '"delta": {"type": "input_json_delta", "partial_json": "{\\"task\\": \\"do"}}',
+        '{"type": "message_delta", "delta": {"stop_reason": "max_tokens"}, "usage": {}}',
+    )
+    assert answer.tool_calls == (ToolCall("1", "t", {}),)
+    assert answer.stop_reason == "max_tokens"
+
+
+def streamed(*events: str) -> Response:
+    stream = anthropic.stream_decoder()
+    for event in (*events, '{"type": "message_stop"}'):
+        stream.feed(f"data: {event}".encode())
+        stream.feed(b"")
+    return stream.finish()

@@ -85,6 +85,11 @@ def test_an_answer_may_be_empty() -> None:
     assert ollama.decode({"message": {"content": ""}, "done_reason": "stop"}).content == ""
 
 
+def test_an_error_in_place_of_an_answer_is_an_error() -> None:
+    with pytest.raises(ProviderError, match="server: model crashed"):
+        ollama.decode({"error": "model crashed"})
+
+
 def test_an_error_in_the_stream_is_an_error() -> None:
     with pytest.raises(ProviderError, match="server: model crashed"):
         ollama.stream_decoder().feed(b'{"error":"model crashed"}')

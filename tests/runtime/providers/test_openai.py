@@ -133,6 +133,35 @@ def test_calls_without_an_index_are_told_apart_by_their_ids() -> None:
     )
 
 
+def test_calls_that_share_an_index_are_told_apart_by_their_ids() -> None:
+    """As those of Google's service for OpenAI's clients."""
+    stream = openai.stream_decoder()
+    for name in ("one", "two"):
+        function = {"name": name, "arguments": '{"a": 1}'}
+        call = {"index": 0, "id": name, "function": function}
+        stream.feed(
+            f"data: {json.dumps({'choices': [{'delta': {'tool_calls': [call]}}]})}".encode()
+        )
+        stream.feed(b"")
+    stream.feed(b"data: [DONE]")
+    stream.feed(b"")
+    assert [call.id for call in stream.finish().tool_calls] == ["one", "two"]
+    assert [call.arguments for call in stream.finish().tool_calls] == [{"a": 1}] * 2
+
+
+def test_a_refusal_is_the_answer() -> None:
+    refusal = {"content": None, "refusal": "I can't help with that."}
+    assert openai.decode(answer(**refusal)).content == "I can't help with that."
+    stream = openai.stream_decoder()
+    heard = ""
+    for delta in ({"refusal": "I can't "}, {"content": None, "refusal": "help."}):
+        stream.feed(f"data: {json.dumps({'choices': [{'delta': delta}]})}".encode())
+        heard += stream.feed(b"")
+    stream.feed(b"data: [DONE]")
+    stream.feed(b"")
+    assert heard == stream.finish().content == "I can't help."
+
+
 def test_a_stream_without_its_end_mark_is_whole_once_it_gave_a_reason() -> None:
     stream = openai.stream_decoder()
     stream.feed(b'data: {"choices":[{"delta":{"content":"hi"}}]}')

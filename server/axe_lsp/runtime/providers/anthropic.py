@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from axe_lsp.runtime.errors import ProviderError, ProviderErrorCategory
 from axe_lsp.runtime.messages import Json, Message, Request, Response, ToolCall
 from axe_lsp.runtime.providers.sse import SseParser
-from axe_lsp.runtime.providers.wire import Node, WireError, parse_json, tool_schema
+from axe_lsp.runtime.providers.wire import (
+    Node,
+    WireError,
+    error_message,
+    parse_arguments,
+    parse_json,
+    tool_schema,
+)
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 PATH = "v1/messages"
@@ -61,6 +68,9 @@ def encode(request: Request, stream: bool) -> Json:
 
 def decode(body: Json) -> Response:
     """The answer in a whole body. An empty list of blocks is an empty answer (001-5.6g)."""
+    failure = error_message(body)
+    if failure:
+        raise ProviderError("server", failure)
     answer = Node(body)
     usage = answer["usage"]
     blocks = [(block["type"].text(), block) for block in answer["content"].items()]
@@ -107,7 +117,7 @@ class AnthropicStream:
             self._blocks.setdefault(index, {"type": "text"})["text"] = "".join(texts)
         for index, parts in self._inputs.items():
             if any(parts):
-                self._blocks.setdefault(index, {})["input"] = parse_json("".join(parts))
+                self._blocks.setdefault(index, {})["input"] = parse_arguments("".join(parts))
         self._body["content"] = [self._blocks[index] for index in sorted(self._blocks)]
         return decode(self._body)
 
@@ -122,9 +132,9 @@ class AnthropicStream:
         elif kind == "content_block_delta":
             return self._take_delta(event["index"].integer(), event["delta"])
         elif kind == "message_delta":
-            self._body.update(event["delta"].table())
             usage = Node(self._body)["usage"].table()
-            self._body["usage"] = {**usage, **event["usage"].table()}
+            self._body.update(_known(event["delta"]))
+            self._body["usage"] = {**usage, **_known(event["usage"])}
         elif kind == "message_stop":
             self._complete = True
         elif kind == "error":
@@ -143,6 +153,11 @@ class AnthropicStream:
         if text:
             self._texts.setdefault(index, []).append(text)
         return text
+
+
+def _known(table: Node) -> dict[str, Json]:
+    """What an event says. A null leaves open what an earlier one may have said."""
+    return {key: value for key, value in table.table().items() if value is not None}
 
 
 def _encode_message(message: Message) -> Json:

@@ -47,6 +47,9 @@ def encode(request: Request, stream: bool) -> Json:
 
 def decode(body: Json) -> Response:
     """The answer in a whole body. Calls have no ids on the wire, so they get some (001-4.3)."""
+    failure = error_message(body)
+    if failure:
+        raise ProviderError("server", failure)
     answer = Node(body)
     message = answer["message"]
     return Response(

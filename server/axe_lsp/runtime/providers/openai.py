@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Json, Message, Request, Response, Tool, ToolCall
@@ -11,6 +12,7 @@ from axe_lsp.runtime.providers.wire import (
     Node,
     WireError,
     error_message,
+    parse_arguments,
     parse_json,
     to_json,
     tool_schema,
@@ -69,7 +71,7 @@ def decode(body: Json) -> Response:
         raise ProviderError("server", error_message(body) or "response contains no choices")
     message, usage = choices[0]["message"], answer["usage"]
     return Response(
-        content=message["content"].text(),
+        content=message["content"].text() or message["refusal"].text(),
         tool_calls=tuple(_decode_call(call) for call in message["tool_calls"].items()),
         model=answer["model"].text(),
         stop_reason=choices[0]["finish_reason"].text(),
@@ -90,7 +92,7 @@ class OpenAIStream:
         self._events = SseParser()
         self._model = ""
         self._text: list[str] = []
-        self._calls: dict[int, dict[str, str]] = {}
+        self._calls: list[_PartialCall] = []
         self._finish_reason = ""
         self._usage: Mapping[str, Json] = {}
         self._complete = False
@@ -106,11 +108,11 @@ class OpenAIStream:
         """The whole answer. Servers that are only like OpenAI's may leave out the end mark."""
         if not self._complete and not self._finish_reason:
             raise WireError("the stream ended before the answer was complete")
-        calls = [
-            {"id": call["id"], "function": {"name": call["name"], "arguments": call["arguments"]}}
-            for _, call in sorted(self._calls.items())
-        ]
-        message = {"content": "".join(self._text), "tool_calls": calls}
+        calls = sorted(self._calls, key=lambda call: call.index)
+        message = {
+            "content": "".join(self._text),
+            "tool_calls": [call.whole() for call in calls],
+        }
         return decode(
             {
                 "model": self._model,
@@ -133,39 +135,45 @@ class OpenAIStream:
         delta = choices[0]["delta"]
         for call in delta["tool_calls"].items():
             self._take_call(call)
-        text = delta["content"].text()
+        text = delta["content"].text() + delta["refusal"].text()
         self._text.append(text)
         return text
 
     def _take_call(self, part: Node) -> None:
-        index = self._index(part)
-        call = self._calls.setdefault(index, {"id": "", "name": "", "arguments": ""})
-        function = part["function"]
-        call["id"] = part["id"].text() or call["id"]
-        call["name"] = function["name"].text() or call["name"]
-        call["arguments"] += function["arguments"].text()
+        """A part belongs to the last call of its index, but another id begins another call.
 
-    def _index(self, part: Node) -> int:
-        """Which call a part belongs to. Some servers give no index and begin each with its id."""
-        if part["index"].value is not None:
-            return part["index"].integer()
-        return len(self._calls) if part["id"].text() else max(self._calls, default=0)
+        Some servers give no index, and Google's gives the same to all.
+        """
+        index, id_ = part["index"].integer(), part["id"].text()
+        call = next((call for call in reversed(self._calls) if call.index == index), None)
+        if call is None or (id_ and call.id and id_ != call.id):
+            call = _PartialCall(index)
+            self._calls.append(call)
+        call.id = id_ or call.id
+        call.name = part["function"]["name"].text() or call.name
+        call.arguments.append(part["function"]["arguments"].text())
+
+
+@dataclass(slots=True)
+class _PartialCall:
+    """As much of a tool call as has arrived."""
+
+    index: int
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+    def whole(self) -> Json:
+        """As it stands in an answer that is not streamed."""
+        function = {"name": self.name, "arguments": "".join(self.arguments)}
+        return {"id": self.id, "function": function}
 
 
 def _decode_call(call: Node) -> ToolCall:
     function = call["function"]
     return ToolCall(
-        call["id"].text(), function["name"].text(), _arguments(function["arguments"].text())
+        call["id"].text(), function["name"].text(), parse_arguments(function["arguments"].text())
     )
-
-
-def _arguments(text: str) -> Mapping[str, Json]:
-    """The arguments in a JSON text; none if it is no JSON object (001-3.4)."""
-    try:
-        value = parse_json(text)
-    except WireError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _encode_message(message: Message) -> list[Json]:

@@ -120,6 +120,15 @@ def parse_json(data: bytes | str) -> Json:
         raise WireError(str(error)) from None
 
 
+def parse_arguments(text: str) -> Mapping[str, Json]:
+    """The arguments of a tool call in a JSON text; none if it is no JSON object (001-3.4)."""
+    try:
+        value = parse_json(text)
+    except WireError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 def to_json(value: Json) -> str:
     """Compact JSON."""
     return valid_text(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
