@@ -209,6 +209,12 @@ def test_keys_that_are_repeated_in_an_inline_table_are_reported_there() -> None:
     """)
 
 
+def test_what_may_not_stand_in_a_comment_is_reported_alone() -> None:
+    text = "a = [ # \x00\n]\n"
+    (problem,) = Parse(text).problems
+    assert problem.range.of(text) == "\x00"
+
+
 def test_numbers_of_thousands_of_digits_are_reported_where_they_are() -> None:
     digits = "1" * 5000
     for text in (f"name = 'x'\r\n[params]\r\nmax_tokens = {digits}\r\n", f"a = [1, {digits}]"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from axe_lsp.agentfile.definition import load
-from axe_lsp.features.edit import MovedFile, TextChange
+from axe_lsp.features.edit import MovedFile, Secret, TextChange
 from axe_lsp.features.fixes import FIXES
 from axe_lsp.features.rules import RULES
 from support.actions import HEAD, Offered
@@ -32,8 +32,8 @@ def preferred(text: str, *, others: str = "", head: str = HEAD) -> list[str]:
     return [each.title for each in offered.actions if each.preferred]
 
 
-# Nobody but the author knows which of two files, or which glob, is the one that was meant.
-WITHOUT_FIX = {"duplicate-name", "plain-secret"}
+# Nobody but the author knows which of two files is the one that was meant.
+WITHOUT_FIX = {"duplicate-name"}
 
 
 def test_every_rule_has_a_fix_or_a_reason_not_to() -> None:
@@ -422,3 +422,47 @@ def test_a_finding_is_silenced_by_a_comment(before: str, expected: str) -> None:
 def test_what_no_comment_can_silence(text: str) -> None:
     found = Offered(text, "quickfix").titles
     assert not any(each.startswith("Silence") for each in found)
+
+
+# -- secrets
+
+KEY = "sk-ant-api03-aB3dE5fG7hJ9kL2mN4pQ6rS8tU0vW1xY3zA5"
+
+
+def test_a_key_moves_to_the_users_own_configuration() -> None:
+    title = "Move it to config.toml, as the key of anthropic"
+    offered = Offered(f'{HEAD}api_key = "<|>{KEY}"  # mine\nstream = true\n')
+    action = offered.action(title)
+    assert action.secret == Secret("anthropic", KEY)
+    assert offered.taken(title) == f"{HEAD}stream = true\n"
+
+
+def test_a_key_in_a_header_comes_from_the_environment() -> None:
+    server = '[[mcp_servers]]\nname = "x"\nurl = "https://x.y"\ntransport = "sse"\n'
+    check(
+        f'{server}headers = {{ Authorization = "Bearer <|>{KEY}" }}',
+        "Take it from the environment, from $ANTHROPIC_API_KEY",
+        f'{server}headers = {{ Authorization = "Bearer ${{ANTHROPIC_API_KEY}}" }}',
+    )
+    check(
+        f'{server}[mcp_servers.headers]\nX-Key = "<|>hf_aB3dE5fG7hJ9kL2mN4pQ6rS8tU0vW1xY3zA5"',
+        "Take it from the environment, from $HUGGING_FACE_API_KEY",
+        f'{server}[mcp_servers.headers]\nX-Key = "${{HUGGING_FACE_API_KEY}}"',
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"# <|>{KEY}",
+        f'system_prompt = "use <|>{KEY}"',
+        'x = "<|>ghp_aB3dE5fG7hJ9kL2mN4pQ6rS8tU0vW1xY3zA5"',
+    ],
+)
+def test_a_key_that_has_no_place_of_its_own_is_left_to_the_author(text: str) -> None:
+    assert titles(text) in ([], ["Remove `x`"])
+
+
+def test_a_key_appears_in_nothing_that_is_shown() -> None:
+    offered = Offered(f'{HEAD}api_key = "<|>{KEY}"')
+    assert KEY not in repr([(each.title, each.secret) for each in offered.actions])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.folders import config_folder, data_folder, expand_path
+from axe_lsp.runtime.folders import cache_folder, config_folder, data_folder, expand_path
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,11 @@ def test_the_folders_are_those_of_axe(
     monkeypatch.setattr(sys, "platform", platform)
     assert config_folder(environment) == Path(config)
     assert data_folder(environment) == Path(data)
+
+
+def test_what_can_be_made_again_is_in_the_cache() -> None:
+    assert cache_folder({"HOME": "/h"}) == Path("/h/.cache/axe")
+    assert cache_folder({"HOME": "/h", "XDG_CACHE_HOME": "/c"}) == Path("/c/axe")
 
 
 def test_without_a_home_there_is_a_clear_error() -> None:

@@ -49,7 +49,9 @@ class Offered:
 
 
 def context(snapshot: Snapshot, texts: Mapping[str, str]) -> Context:
-    return Context(snapshot, lambda file: diagnostics(snapshot, file), lambda uri: texts.get(uri, ""))
+    return Context(
+        snapshot, lambda file: diagnostics(snapshot, file), lambda uri: texts.get(uri, "")
+    )
 
 
 def after(text: str, uri: str, edit: Edit) -> str:

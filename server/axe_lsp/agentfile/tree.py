@@ -90,37 +90,30 @@ class Document(NamedTuple):
 class Located(NamedTuple):
     """An entry and the full path of its key, tables included.
 
-    Keys inside arrays of tables carry the path without the index; `element` counts the elements.
+    Keys inside arrays of tables carry the path without the index.
     """
 
     path: tuple[str, ...]
     entry: Entry
     table: Table
-    element: int = 0
 
 
 def walk(document: Document) -> Iterator[Located]:
     """Every entry with its path, in written order; entries of inline tables follow their table."""
-    seen: dict[tuple[str, ...], int] = {}
     for table in document.tables:
         path = table.path
-        if table.is_array:
-            seen[path] = seen.get(path, -1) + 1
-        element = next((seen[path[:n]] for n in range(len(path), 0, -1) if path[:n] in seen), 0)
         for entry in table.entries:
-            yield from _walk_entry(path, entry, table, element)
+            yield from _walk_entry(path, entry, table)
 
 
-def _walk_entry(
-    prefix: tuple[str, ...], entry: Entry, table: Table, element: int
-) -> Iterator[Located]:
+def _walk_entry(prefix: tuple[str, ...], entry: Entry, table: Table) -> Iterator[Located]:
     path = prefix + entry.key.names
-    yield Located(path, entry, table, element)
+    yield Located(path, entry, table)
     value = entry.value
     if value is None:
         return
     for inner in value.entries:
-        yield from _walk_entry(path, inner, table, element)
-    for index, item in enumerate(value.items):
+        yield from _walk_entry(path, inner, table)
+    for item in value.items:
         for inner in item.entries:
-            yield from _walk_entry(path, inner, table, index)
+            yield from _walk_entry(path, inner, table)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from axe_lsp.features.edit import Edit
+from axe_lsp.features.edit import Edit, Secret
 from axe_lsp.features.rule import Finding
 
 
@@ -29,6 +29,7 @@ class CodeAction:
     """Something that can be done, or that can't for a reason (`disabled`).
 
     `finding` is what it mends; of several that mend one finding the `preferred` one is the likely.
+    A `secret` has to be put away before the edit takes it out of the file.
     """
 
     title: str
@@ -37,3 +38,4 @@ class CodeAction:
     finding: Finding | None = None
     preferred: bool = False
     disabled: str = ""
+    secret: Secret | None = None

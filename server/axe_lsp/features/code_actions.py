@@ -37,7 +37,12 @@ def _fixes(cases: Sequence[Case]) -> Iterator[CodeAction]:
         for case in cases:
             for fix in fixer(case):
                 yield CodeAction(
-                    fix.title, ActionKind.QUICK_FIX, fix.edit, case.finding, fix.preferred
+                    fix.title,
+                    ActionKind.QUICK_FIX,
+                    fix.edit,
+                    case.finding,
+                    fix.preferred,
+                    secret=fix.secret,
                 )
 
 

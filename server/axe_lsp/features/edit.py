@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from axe_lsp.agentfile.text import TextRange
 
@@ -30,6 +30,14 @@ class MovedFile:
 
     old: str
     new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A provider's key, which belongs in the user's own config.toml and in no log or message."""
+
+    provider: str
+    key: str = field(repr=False)
 
 
 Edit = tuple[TextChange | NewFile | MovedFile, ...]

@@ -13,7 +13,7 @@ from axe_lsp.agentfile.schema import KeyPath
 from axe_lsp.agentfile.splices import Splice
 from axe_lsp.agentfile.tree import Entry, Value
 from axe_lsp.agentfile.values import decode
-from axe_lsp.features.edit import Edit, TextChange
+from axe_lsp.features.edit import Edit, Secret, TextChange
 from axe_lsp.features.rename import TextOf
 from axe_lsp.features.rule import Finding
 from axe_lsp.workspace.agent_file import AgentFile
@@ -25,13 +25,14 @@ class Fix:
     """One way to mend what a finding is about.
 
     The `preferred` one is what an editor takes when it is told just to mend it. A `certain` one is
-    what the author must have meant, so it may be taken unasked.
+    what the author must have meant, so it may be taken unasked. A `secret` has to be put away first.
     """
 
     title: str
     edit: Edit
     preferred: bool = False
     certain: bool = False
+    secret: Secret | None = None
 
 
 Diagnose = Callable[[AgentFile], Sequence[Finding]]
@@ -169,21 +170,26 @@ class FoundKey(NamedTuple):
 
 def find_key(case: Case) -> FoundKey | None:
     """The entry whose key the finding is about."""
-    where = case.finding.range
-    for table in case.lookup.parse.document.tables:
+    found = entry_around(case.lookup, case.finding.range.start)
+    if found is not None:
+        starts = [part.range.start for part in found.entry.key.parts]
+        return found if case.finding.range.start in starts else None
+    return None
+
+
+def entry_around(lookup: Lookup, offset: int) -> FoundKey | None:
+    """The innermost entry that holds `offset`."""
+    for table in lookup.parse.document.tables:
         for entry in table.entries:
-            if entry.range.start <= where.start < entry.range.end:
-                return _key_in(entry, None, where.start)
+            if entry.range.start <= offset < entry.range.end:
+                return _innermost(FoundKey(entry, None), offset)
     return None
 
 
-def _key_in(entry: Entry, inline: Value | None, offset: int) -> FoundKey | None:
-    if any(part.range.start == offset for part in entry.key.parts):
-        return FoundKey(entry, inline)
-    if entry.value is None:
-        return None
-    for table in (entry.value, *entry.value.items):
-        for inner in table.entries:
-            if inner.range.start <= offset < inner.range.end:
-                return _key_in(inner, table, offset)
-    return None
+def _innermost(found: FoundKey, offset: int) -> FoundKey:
+    value = found.entry.value
+    for table in (value, *value.items) if value is not None else ():
+        for entry in table.entries:
+            if entry.range.start <= offset < entry.range.end:
+                return _innermost(FoundKey(entry, table), offset)
+    return found

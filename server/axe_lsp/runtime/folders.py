@@ -45,6 +45,14 @@ def data_folder(environment: Environment) -> Path:
     return Path(_home(environment), ".local", "share", "axe")
 
 
+def cache_folder(environment: Environment) -> Path:
+    """`$XDG_CACHE_HOME/axe`, else `~/.cache/axe`: for what can be made again."""
+    explicit = environment.get("XDG_CACHE_HOME")
+    if explicit:
+        return Path(explicit, "axe")
+    return Path(_home(environment), ".cache", "axe")
+
+
 def expand_path(path: str, environment: Environment) -> str:
     """`~` at the start, then `$VAR` and `${VAR}`. An unset variable is empty, as in axe."""
     if path == "~" or path.startswith(("~/", "~" + os.sep)):

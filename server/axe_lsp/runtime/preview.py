@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from axe_lsp.agentfile.tokens import estimated_tokens
 from axe_lsp.runtime.context_files import ContextFile
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.prompt import Prompt
-
-_CHARACTERS_PER_TOKEN = 4
-"""A rule of thumb for English prose; good enough for “will it fit?”, not for a bill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ def preview_of(prepared: Prepared) -> Preview:
         user_message=prompt.user_message,
         tools=tuple(tool.name for tool in request.tools),
         sub_agents=prepared.definition.sub_agents,
-        estimated_tokens=len(prompt.system + prompt.user_message + tools) // _CHARACTERS_PER_TOKEN,
+        estimated_tokens=estimated_tokens(len(prompt.system + prompt.user_message + tools)),
     )
 
 

@@ -56,9 +56,8 @@ def build_prompt(
     memory = None
     if definition.memory.enabled:
         memory = load_memory(order.ids.agent, definition.memory, workspace, environment)
-    system = system_prompt(definition.system_prompt, skill_text, found.files)
-    if memory and memory.entries:
-        system += f"{_DIVIDER}## Memory\n\n{memory.entries}"
+    entries = memory.entries if memory else ""
+    system = system_prompt(definition.system_prompt, skill_text, found.files, entries)
     return Prompt(
         workdir=shown_path(workdir),
         folder=folder,
@@ -76,36 +75,46 @@ def build_prompt(
     )
 
 
-def system_prompt(own: str, skill_text: str, files: Sequence[ContextFile]) -> str:
-    """The agent's own prompt, its skill and its files, each only if there is one."""
+def system_prompt(own: str, skill_text: str, files: Sequence[ContextFile], memory: str = "") -> str:
+    """The agent's own prompt, its skill, its files and its memory, each only if there is one."""
     parts = [own]
     if skill_text:
         parts.append(f"{_DIVIDER}## Skill\n\n{skill_text}")
     if files:
         shown = "\n\n".join(_fenced(file) for file in files)
         parts.append(f"{_DIVIDER}## Context Files\n\n{shown}")
+    if memory:
+        parts.append(f"{_DIVIDER}## Memory\n\n{memory}")
     return "".join(parts)
 
 
 def load_skill(skill: str, environment: Environment) -> str:
-    """The text of a skill: a path, absolute or below the configuration folder, or a bare name.
-
-    The name `review` also finds `skills/review/SKILL.md`.
-    """
+    """The text of a skill. Raises ConfigError."""
     if not skill:
         return ""
-    folder = config_folder(environment)
-    path = Path(os.path.normpath(folder / expand_path(skill, environment)))
-    by_name = folder / "skills" / skill / "SKILL.md"
+    path = skill_path(skill, environment)
     try:
-        if Path(skill).name == skill and by_name.is_file() and not path.exists():
-            path = by_name
         return decode(path.read_bytes())
     except FileNotFoundError:
         message = f"skill not found: {shown_path(path)}"
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path.
         message = f"failed to read skill: {error}"
     raise ConfigError(message, step="failed to load skill for agent")
+
+
+def skill_path(skill: str, environment: Environment) -> Path:
+    """Where a skill lies: a path, absolute or below the configuration folder, or a bare name.
+
+    The name `review` also finds `skills/review/SKILL.md`.
+    """
+    folder = config_folder(environment)
+    path = Path(os.path.normpath(folder / expand_path(skill, environment)))
+    by_name = folder / "skills" / skill / "SKILL.md"
+    try:
+        is_name = Path(skill).name == skill and by_name.is_file() and not path.exists()
+    except (OSError, ValueError):  # No file system can hold such a name; reading it will say so.
+        return path
+    return by_name if is_name else path
 
 
 def _fenced(file: ContextFile) -> str:

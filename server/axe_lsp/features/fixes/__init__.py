@@ -18,6 +18,7 @@ from axe_lsp.features.fixes import (
     name_mismatch,
     not_axe,
     out_of_range,
+    plain_secret,
     syntax,
     unknown_agent,
     unknown_key,
@@ -48,6 +49,7 @@ FIXES: Mapping[str, Fixer] = {
     "name-mismatch": name_mismatch.fixes,
     "bad-glob": bad_glob.fixes,
     "bad-schema": bad_schema.fixes,
+    "plain-secret": plain_secret.fixes,
     "unused-ignore": unused_ignore.fixes,
     "not-axe": not_axe.fixes,
 }
