@@ -26,6 +26,7 @@ def test_names_may_be_nested_or_dotted(section: object) -> None:
         ({"run": {"timeout": -1}}, "axe.run.timeout must be a whole number from 0, not -1"),
         ({"run": {"timeout": True}}, "axe.run.timeout must be a whole number from 0, not True"),
         ({"diagnostics": {"syntax": "loud"}}, "axe.diagnostics knows the severities error, "),
+        ({"inlayHints": "off"}, "axe.inlayHints must be true or false, not 'off'"),
         ({"diagnostics": 3}, "axe.diagnostics must be an object"),
     ],
 )

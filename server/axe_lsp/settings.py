@@ -40,6 +40,12 @@ SETTINGS: tuple[Setting, ...] = (
         '`{"name-mismatch": "off", "not-axe": "hint"}`.',
     ),
     Setting(
+        "inlayHints",
+        {"type": "boolean"},
+        True,
+        "Show in a table what is in force for the keys that it leaves out, and what a 0 stands for.",
+    ),
+    Setting(
         "run.timeout",
         {"type": "integer", "minimum": 0},
         0,
@@ -54,6 +60,7 @@ class Settings:
 
     agent_paths: tuple[str, ...] = ()
     diagnostics: Mapping[str, str] = field(default_factory=dict)
+    inlay_hints: bool = True
     run_timeout: int = 0
 
 
@@ -73,6 +80,7 @@ def read_settings(section: Any) -> tuple[Settings, list[str]]:
     settings = Settings(
         agent_paths=tuple(values["agentPaths"]),
         diagnostics=values["diagnostics"],
+        inlay_hints=values["inlayHints"],
         run_timeout=values["run.timeout"],
     )
     return settings, complaints
@@ -95,6 +103,9 @@ def _fault(setting: Setting, value: Any) -> str | None:
         case "array":
             if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
                 return "must be a list of strings"
+        case "boolean":
+            if not isinstance(value, bool):
+                return f"must be true or false, not {value!r}"
         case "integer":
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
                 return f"must be a whole number from 0, not {value!r}"

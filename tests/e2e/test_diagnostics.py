@@ -77,6 +77,32 @@ def test_a_document_is_reported_once_and_then_only_when_something_changes(editor
     assert pull(editor, "parent", other["resultId"])["resultId"] == first["resultId"]
 
 
+@pytest.mark.parametrize(
+    ("name", "capabilities", "pulls"),
+    [
+        ("VS Code", PULLS, {"workspaceDiagnostics": True}),
+        # A refresh makes it pull the workspace only, whose reports it drops for open documents.
+        ("Neovim", PULLS, {"workspaceDiagnostics": False}),
+        # It would not hear of what a change of another file means for this one.
+        ("Neovim", {"textDocument": {"diagnostic": {}}}, None),
+    ],
+)
+def test_who_cannot_follow_changes_by_pulling_is_not_offered_it(
+    project: Project, name: str, capabilities: Any, pulls: Any
+) -> None:
+    child = project.write("lint", CHILD)
+    with project.editor(capabilities=capabilities, clientInfo={"name": name}) as editor:
+        offered = editor.server["capabilities"].get("diagnosticProvider")
+        assert offered is None if pulls is None else offered.items() >= pulls.items()
+        editor.open("parent", HEAD + 'sub_agents = ["lint"]\n')
+        child.unlink()
+        editor.changed_on_disk(child)
+        if pulls is None:
+            assert editor.problems("parent", 1) == ['unknown-agent "lint"']
+        else:
+            pull_until(editor, "parent", ["unknown-agent"])
+
+
 def test_what_is_pulled_is_not_pushed_as_well(editor: Editor) -> None:
     editor.open("parent", HEAD + "timeout = -1\n")
     editor.replace("parent", "-1", "-2")

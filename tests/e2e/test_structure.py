@@ -144,3 +144,22 @@ def test_files_that_are_not_open_get_nothing(project: Project) -> None:
         assert asked(editor, "foldingRange") is None
         assert asked(editor, "selectionRange", positions=[{"line": 0, "character": 0}]) is None
         assert asked(editor, "semanticTokens/full") is None
+
+
+EVERYTHING = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
+
+
+def test_hints_can_be_accepted_and_switched_off(project: Project) -> None:
+    capabilities = {"workspace": {"inlayHint": {"refreshSupport": True}}}
+    with project.editor(capabilities=capabilities) as editor:
+        editor.open("parent", 'description = "😀"\n[memory]\n')
+        (hint,) = asked(editor, "inlayHint", range=EVERYTHING)
+        assert hint["position"] == {"line": 1, "character": 8}
+        assert hint["label"] == "enabled = false"
+        assert hint["paddingLeft"] is True
+        assert hint["textEdits"][0]["newText"] == "\nenabled = false"
+        assert hint["tooltip"]["value"].startswith("**`memory.enabled`**")
+        settings = {"settings": {"axe": {"inlayHints": False}}}
+        editor.client.notify("workspace/didChangeConfiguration", settings)
+        editor.client.wait_for("workspace/inlayHint/refresh")
+        assert asked(editor, "inlayHint", range=EVERYTHING) is None

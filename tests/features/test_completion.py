@@ -102,6 +102,10 @@ def test_keys_of_the_table_that_are_not_set() -> None:
     assert "name" not in found
 
 
+def test_in_front_of_a_header_the_keys_of_the_table_above_are_offered() -> None:
+    assert "model" in labels('name = "x"\n<|>[params]')
+
+
 def test_a_key_under_the_cursor_is_replaced_as_a_whole() -> None:
     assert taken("max<|>_de\n", "model") == "model = \n"
     assert taken("[memory]\nena<|>bled = true\n", "enabled") == "[memory]\nenabled = true\n"
@@ -200,6 +204,7 @@ def test_what_is_replaced_is_on_the_line_of_the_cursor_and_around_it(text: str) 
         "stream <|>= true",
         "stream =<|> true",
         "# sub_agents = [<|>",
+        "sub_agents = [ # <|>\n]",
         'name = "x" <|>',
         'system_prompt = """\nUse <|> them\n"""',
         "[params]<|>",

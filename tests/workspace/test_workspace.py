@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.workspace.graph import reachable
+from axe_lsp.workspace.graph import calling, reachable
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Update, Workspace
@@ -129,6 +129,22 @@ def test_an_agent_that_takes_the_place_of_another_affects_the_circle_of_the_othe
     nearer = f"{FOLDER}/lint.toml"
     assert workspace.apply([Change(nearer, agent([]))]).affected == {*texts, nearer}
     assert workspace.apply([Change(nearer, None)]).affected == {*texts, nearer}
+
+
+def test_only_those_call_an_agent_that_mean_it_by_its_name() -> None:
+    workspace = Workspace(PLACES)
+    ours, users = f"{FOLDER}/lint.toml", f"{USER_FOLDER}/lint.toml"
+    caller, users_caller = f"{FOLDER}/caller.toml", f"{USER_FOLDER}/caller.toml"
+    texts = {caller: agent(["lint"]), users_caller: agent(["lint"])}
+    texts = {ours: agent([]), users: agent([]), **texts}
+    workspace.apply([Change(uri, text) for uri, text in texts.items()])
+    snapshot = workspace.snapshot
+    found = {
+        uri: [each.uri for each in calling(snapshot, file)]
+        for uri in (ours, users)
+        if (file := snapshot.file(uri)) is not None
+    }
+    assert found == {ours: [caller], users: [users_caller]}
 
 
 def test_a_name_means_the_agent_of_the_same_folder_then_of_the_workspace_then_the_users() -> None:

@@ -17,26 +17,29 @@ if TYPE_CHECKING:
 
 def agents(server: AxeServer) -> Iterator[JsonObject]:
     """All agents, by name; where several files define one, the one that counts comes first."""
-    snapshot = server.daemon.snapshot
+    files = server.daemon.snapshot.files()
+    found = [file for file in files if file.place.scope is not Scope.LOOSE]
+    for file in sorted(found, key=lambda each: (each.place.stem, each.place.scope, each.uri)):
+        yield _agent(server, file)
+
+
+def problems_of(server: AxeServer, file: AgentFile) -> list[JsonObject]:
+    """What is wrong with an agent, without the places."""
     severities = from_proto.severities(server.daemon.settings.diagnostics)
-    files = [file for file in snapshot.files() if file.place.scope is not Scope.LOOSE]
-    for file in sorted(files, key=lambda each: (each.place.stem, each.place.scope, each.uri)):
-        problems = [
-            {"code": each.code, "severity": each.severity.name.lower(), "message": each.message}
-            for each in diagnostics(snapshot, file, severities)
-        ]
-        yield _agent(server, file, problems)
+    return [
+        {"code": each.code, "severity": each.severity.name.lower(), "message": each.message}
+        for each in diagnostics(server.daemon.snapshot, file, severities)
+    ]
 
 
-def _agent(server: AxeServer, file: AgentFile, problems: list[JsonObject]) -> JsonObject:
-    document = server.opened.document(file.uri)
+def _agent(server: AxeServer, file: AgentFile) -> JsonObject:
     return {
         "name": file.place.stem,
-        "uri": document.uri if document is not None else file.uri,
+        "uri": server.opened.name(file.uri),
         "scope": file.place.scope.name.lower(),
         "description": file.description,
         "model": file.model.value if file.model is not None else "",
         "subAgents": list(file.sub_agents),
         "tools": list(file.tools),
-        "problems": problems,
+        "problems": problems_of(server, file),
     }

@@ -1,7 +1,8 @@
 """The same actions as `workspace/executeCommand`, for clients that know only LSP.
 
-A run is told through `$/progress` and `window/logMessage`, and its answer shown as a message. What
-makes runs is imported with the first of them, as in `axe_lsp.lsp.run_requests`.
+A run is told through `$/progress` and `window/logMessage`, and its answer shown as a message; a
+preview is shown as a document. What makes runs is imported with the first of them, as in
+`axe_lsp.lsp.run_requests`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from lsprotocol import types
 
 from axe_lsp.lsp.language_server import RequestFailed
 from axe_lsp.lsp.messages import JsonObject
+from axe_lsp.lsp.shown_texts import show_text
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
@@ -32,7 +34,7 @@ def register(server: AxeServer) -> None:
     def on_preview(params: Any = None) -> Coroutine[Any, Any, JsonObject]:
         from axe_lsp.lsp import running  # noqa: PLC0415 - see above
 
-        return running.preview(server, params)
+        return _preview_shown(server, running.preview(server, params))
 
     @server.command("axe.stop")
     def on_stop(params: Any = None) -> JsonObject:
@@ -49,6 +51,15 @@ async def _shown(server: AxeServer, running: Coroutine[Any, Any, JsonObject]) ->
         _show(server, types.MessageType.Error, error.message)
         raise
     _show(server, types.MessageType.Info, f"{result['agent']}: {result['content']}")
+    return result
+
+
+async def _preview_shown(
+    server: AxeServer, previewing: Coroutine[Any, Any, JsonObject]
+) -> JsonObject:
+    """What would be sent, likewise."""
+    result = await previewing
+    show_text(server, "preview.txt", result["text"])
     return result
 
 

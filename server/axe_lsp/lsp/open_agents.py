@@ -50,6 +50,10 @@ class OpenAgents:
         name = self._names.get(uri)
         return self._documents.get(name) if name is not None else None
 
+    def name(self, uri: str) -> str:
+        """Our URI of any file as the client spells it, if it has."""
+        return self._names.get(uri, uri)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 

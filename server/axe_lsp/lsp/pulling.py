@@ -19,6 +19,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from axe_lsp.daemon.uris import canonical
+from axe_lsp.lsp.client import Client
 from axe_lsp.lsp.findings import findings
 from axe_lsp.lsp.messages import JsonObject
 
@@ -95,7 +96,7 @@ class Pulling:
 
     def tell(self) -> None:
         """Everything has been looked at: let the client know if it should ask again."""
-        if self._is_stale and self._server.client.supports(_REFRESH):
+        if self._is_stale:
             self._server.start(self._refresh(), name="asking the client to pull diagnostics")
         self._is_stale = False
         for held in self._held:
@@ -152,7 +153,7 @@ class Pulling:
 
     @property
     def _pulls_documents(self) -> bool:
-        return isinstance(self._server.client.capability("textDocument.diagnostic"), dict)
+        return _can_pull(self._server.client)
 
     def _report(self, uri: str) -> _Report:
         return _report_of(findings(self._server, uri))
@@ -191,6 +192,22 @@ def _as_report(report: _Report, known: str | None) -> JsonObject:
     if report.id == known:
         return {"kind": "unchanged", "resultId": report.id}
     return {"kind": "full", "resultId": report.id, "items": report.items}
+
+
+def _can_pull(client: Client) -> bool:
+    """Whether the client asks, and can be told to ask again when another file has changed."""
+    asks = isinstance(client.capability("textDocument.diagnostic"), dict)
+    return asks and client.supports(_REFRESH)
+
+
+def announce(capabilities: types.ServerCapabilities, client: Client) -> None:
+    """Leave out what the client would be worse off with than with what is pushed."""
+    provider = capabilities.diagnostic_provider
+    if not _can_pull(client):
+        capabilities.diagnostic_provider = None
+    elif provider is not None and client.name == "Neovim":
+        # Up to 0.12 a refresh lets it pull the workspace, where the open documents are left out.
+        provider.workspace_diagnostics = False
 
 
 def register(server: AxeServer) -> None:

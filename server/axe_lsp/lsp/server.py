@@ -14,15 +14,22 @@ from axe_lsp import __version__
 from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.lsp import (
+    call_hierarchy,
     commands,
     formatting,
+    graph_requests,
+    inlay_hints,
     language_features,
     pulling,
+    reference_features,
+    rename_features,
     run_requests,
     semantic_tokens,
     structure_features,
+    workspace_symbols,
 )
 from axe_lsp.lsp.client import Client
+from axe_lsp.lsp.code_lenses import CodeLenses
 from axe_lsp.lsp.documents import Document, Documents
 from axe_lsp.lsp.language_server import LanguageServer
 from axe_lsp.lsp.messages import JsonObject
@@ -45,6 +52,7 @@ class AxeServer(LanguageServer):
         self.opened = OpenAgents(self.documents)
         self.publisher = Publisher(self)
         self.watching = Watching(self)
+        self.lenses = CodeLenses(self)
         self._stop_listening: Callable[[], None] = lambda: None
         self._editing: str | None = None
         self._register()
@@ -53,7 +61,11 @@ class AxeServer(LanguageServer):
         """Learn the client's folders and settings. The disk is read once it is ready."""
         if client.options:  # Whoever says nothing leaves to others what they have said.
             self._put_in_force(client.options)
-        return super().initialize(client)
+        capabilities = super().initialize(client)
+        if isinstance(capabilities, types.ServerCapabilities):
+            pulling.announce(capabilities, client)
+            rename_features.announce(capabilities, client)
+        return capabilities
 
     async def release(self) -> None:
         """Close what the client had open."""
@@ -80,6 +92,12 @@ class AxeServer(LanguageServer):
         structure_features.register(self)
         semantic_tokens.register(self)
         formatting.register(self)
+        inlay_hints.register(self)
+        reference_features.register(self)
+        rename_features.register(self)
+        call_hierarchy.register(self)
+        workspace_symbols.register(self)
+        graph_requests.register(self)
         run_requests.register(self)
         commands.register(self)
 
@@ -114,6 +132,7 @@ class AxeServer(LanguageServer):
     def _configure(self, section: Any) -> None:
         if self._put_in_force(section):
             self._follow_places()
+            inlay_hints.refresh(self)
 
     def _put_in_force(self, section: Any) -> bool:
         """Use the client's settings; whether they are others than before."""
@@ -189,3 +208,4 @@ class AxeServer(LanguageServer):
         """Some file has changed, through this client or otherwise."""
         others = (uri for uri in update.affected if uri != self._editing)
         self.publisher.publish_later(others, update.deeper)
+        self.lenses.follow(update.snapshot)

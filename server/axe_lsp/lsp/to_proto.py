@@ -11,6 +11,9 @@ from axe_lsp.features.completion import Completion, CompletionKind
 from axe_lsp.features.definition import Target
 from axe_lsp.features.hover import Hover
 
+AGENT_KIND = types.SymbolKind.Class
+"""What editors show agents as, among symbols and in the call hierarchy."""
+
 LinesOf = Callable[[str], LineIndex]
 """The lines of the file at a URI."""
 

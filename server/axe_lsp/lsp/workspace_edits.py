@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from axe_lsp.features.edit import Edit, MovedFile, NewFile, TextChange
-from axe_lsp.lsp import to_proto
-from axe_lsp.lsp.to_proto import LinesOf
+from axe_lsp.lsp.locations import Locations
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
@@ -32,66 +30,63 @@ def can_apply(server: AxeServer, edit: Edit) -> bool:
 
 
 def workspace_edit(
-    server: AxeServer, edit: Edit, lines_of: LinesOf | None = None
+    server: AxeServer, edit: Edit, locations: Locations | None = None
 ) -> types.WorkspaceEdit:
     """The edit in the client's words: with versions where it knows versions, else by URI.
 
-    The client must be able to apply it. `lines_of` serves those who have read the files already.
+    The client must be able to apply it. Who has read files already hands in `locations`.
     """
-    writer = _Writer(server, lines_of or cache(server.daemon.lines))
+    locations = locations or Locations(server)
     if server.client.supports(_CHANGES):
-        return types.WorkspaceEdit(document_changes=list(writer.operations(edit)))
+        return types.WorkspaceEdit(document_changes=list(_operations(server, edit, locations)))
     changes = [step for step in edit if isinstance(step, TextChange)]
-    return types.WorkspaceEdit(
-        changes={writer.name(uri): edits for uri, edits in writer.by_file(changes).items()}
-    )
+    by_file = _by_file(changes, locations).items()
+    return types.WorkspaceEdit(changes={server.opened.name(uri): edits for uri, edits in by_file})
 
 
-class _Writer:
-    """What is needed to say anything about a file."""
+def _operations(server: AxeServer, edit: Edit, locations: Locations) -> Iterator[_Operation]:
+    """What changes a file between two operations on files is one, since its ranges are of one text."""
+    changes: list[TextChange] = []
+    for step in edit:
+        if isinstance(step, TextChange):
+            changes.append(step)
+            continue
+        yield from _documents(server, changes, locations)
+        changes = []
+        yield from _file_operation(server, step)
+    yield from _documents(server, changes, locations)
 
-    def __init__(self, server: AxeServer, lines_of: LinesOf) -> None:
-        self._opened = server.opened
-        self._encoding = server.position_encoding
-        self._lines_of = lines_of
 
-    def operations(self, edit: Edit) -> Iterator[_Operation]:
-        """All changes of a file between two operations on files are one, as their ranges are of one text."""
-        changes: list[TextChange] = []
-        for step in edit:
-            if isinstance(step, TextChange):
-                changes.append(step)
-                continue
-            yield from self._documents(changes)
-            changes = []
-            yield from self._file_operation(step)
-        yield from self._documents(changes)
+def _documents(
+    server: AxeServer, changes: Sequence[TextChange], locations: Locations
+) -> Iterator[types.TextDocumentEdit]:
+    for uri, edits in _by_file(changes, locations).items():
+        document = server.opened.document(uri)
+        version = document.version if document is not None else None
+        yield _document(server.opened.name(uri), version, edits)
 
-    def by_file(self, changes: list[TextChange]) -> dict[str, list[types.TextEdit]]:
-        """The changes by our URIs."""
-        found: dict[str, list[types.TextEdit]] = {}
-        for each in changes:
-            where = to_proto.text_range(each.range, self._lines_of(each.uri), self._encoding)
-            found.setdefault(each.uri, []).append(types.TextEdit(where, each.text))
-        return found
 
-    def name(self, uri: str) -> str:
-        """The URI as the client spells it."""
-        document = self._opened.document(uri)
-        return document.uri if document is not None else uri
+def _by_file(
+    changes: Sequence[TextChange], locations: Locations
+) -> dict[str, list[types.TextEdit]]:
+    found: dict[str, list[types.TextEdit]] = {}
+    for each in changes:
+        edit = types.TextEdit(locations.range(each.uri, each.range), each.text)
+        found.setdefault(each.uri, []).append(edit)
+    return found
 
-    def _documents(self, changes: list[TextChange]) -> Iterator[types.TextDocumentEdit]:
-        for uri, edits in self.by_file(changes).items():
-            document = self._opened.document(uri)
-            version = document.version if document is not None else None
-            identifier = types.OptionalVersionedTextDocumentIdentifier(self.name(uri), version)
-            yield types.TextDocumentEdit(identifier, [*edits])
 
-    def _file_operation(self, step: NewFile | MovedFile) -> Iterator[_Operation]:
-        if isinstance(step, MovedFile):
-            yield types.RenameFile(self.name(step.old), step.new)
-            return
-        yield types.CreateFile(step.uri)
-        start = types.Range(types.Position(0, 0), types.Position(0, 0))
-        identifier = types.OptionalVersionedTextDocumentIdentifier(step.uri, None)
-        yield types.TextDocumentEdit(identifier, [types.TextEdit(start, step.text)])
+def _file_operation(server: AxeServer, step: NewFile | MovedFile) -> Iterator[_Operation]:
+    if isinstance(step, MovedFile):
+        yield types.RenameFile(server.opened.name(step.old), step.new)
+        return
+    yield types.CreateFile(step.uri)
+    start = types.Range(types.Position(0, 0), types.Position(0, 0))
+    yield _document(step.uri, None, [types.TextEdit(start, step.text)])
+
+
+def _document(
+    uri: str, version: int | None, edits: Sequence[types.TextEdit]
+) -> types.TextDocumentEdit:
+    identifier = types.OptionalVersionedTextDocumentIdentifier(uri, version)
+    return types.TextDocumentEdit(identifier, [*edits])

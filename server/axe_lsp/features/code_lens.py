@@ -1,0 +1,42 @@
+"""What stands above an agent file: what can be done with the agent, and how often it is named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.meaning import agent_meaning, mentions
+from axe_lsp.workspace.places import Scope
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+class LensKind(Enum):
+    """What a lens does when it is clicked."""
+
+    RUN = auto()
+    PREVIEW = auto()
+    REFERENCES = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """A line of its own above `range`. What it says about references is counted when it is seen."""
+
+    range: TextRange
+    kind: LensKind
+
+
+def code_lenses(file: AgentFile) -> list[Lens]:
+    """The lenses of an open file, at the agent's name."""
+    kinds = [LensKind.RUN, LensKind.PREVIEW]
+    # Nobody can name a file in no folder of agents; and references are found from the name.
+    if file.name is not None and file.place.scope is not Scope.LOOSE:
+        kinds.append(LensKind.REFERENCES)
+    return [Lens(file.start, kind) for kind in kinds]
+
+
+def reference_count(snapshot: Snapshot, file: AgentFile) -> int:
+    """How often the agent is named."""
+    return sum(1 for _ in mentions(snapshot, agent_meaning(file)))

@@ -1,0 +1,127 @@
+"""Lenses above agent files, for each client as far as it can do what they offer.
+
+Run and Preview are commands of this server, which every client can send. References can be shown by
+the client alone: it gets that lens if it says that it knows the command, as it does for other servers,
+in the experimental capability `commands.commands`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+
+from axe_lsp.daemon.uris import canonical
+from axe_lsp.features.code_lens import LensKind, code_lenses, reference_count
+from axe_lsp.lsp import to_proto
+from axe_lsp.lsp.positions import open_file
+from axe_lsp.workspace.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.server import AxeServer
+
+SHOW_REFERENCES = "axe.showReferences"
+"""A command of the client: show the references of what is at a position (URI, position)."""
+
+_PAUSE = 0.2
+"""Seconds in which changes of counts are collected."""
+
+_COMMANDS = {LensKind.RUN: ("Run", "axe.run"), LensKind.PREVIEW: ("Preview", "axe.preview")}
+
+
+class CodeLenses:
+    """One client's lenses. Knows the counts that the client has, to tell when they are others."""
+
+    def __init__(self, server: AxeServer) -> None:
+        self._server = server
+        self._told: dict[str, int] = {}
+        self._seen = server.daemon.snapshot
+        self._is_checking = False
+        self._register()
+
+    def _register(self) -> None:
+        server = self._server
+
+        @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
+        def on_code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
+            file = open_file(server, params.text_document)
+            if file is None or file.open is None:
+                return None
+            lines, encoding = file.open.parse.lines, server.position_encoding
+            return [
+                _lens(
+                    each.kind,
+                    to_proto.text_range(each.range, lines, encoding),
+                    params.text_document.uri,
+                )
+                for each in code_lenses(file)
+                if self._is_for_client(each.kind)
+            ]
+
+        @server.feature(types.CODE_LENS_RESOLVE)
+        def on_resolve(lens: types.CodeLens) -> types.CodeLens:
+            if lens.command is None:
+                lens.command = self._references(lens)
+            return lens
+
+    def follow(self, snapshot: Snapshot) -> None:
+        """There is a new state of all files; who is named by whom may be another."""
+        before, self._seen = self._seen, snapshot
+        if not self._told or self._is_checking or _has_same_names(before, snapshot):
+            return
+        if self._server.client.supports("workspace.codeLens.refreshSupport"):
+            self._is_checking = True
+            self._server.start(self._refresh(), name="refreshing code lenses")
+
+    def _is_for_client(self, kind: LensKind) -> bool:
+        client = self._server.client
+        if kind is LensKind.RUN:
+            return client.options.get("trusted") is not False
+        known = client.capability("experimental.commands.commands")
+        is_known = isinstance(known, list) and SHOW_REFERENCES in known
+        return kind is not LensKind.REFERENCES or is_known
+
+    def _references(self, lens: types.CodeLens) -> types.Command:
+        name = lens.data.get("uri") if isinstance(lens.data, dict) else None
+        if not isinstance(name, str):
+            raise JsonRpcInvalidParams(
+                "codeLens/resolve: data must be as textDocument/codeLens gave it"
+            )
+        uri = canonical(name)
+        count = self._told[uri] = self._count(uri)
+        title = f"{count} reference{'' if count == 1 else 's'}"
+        return types.Command(title, SHOW_REFERENCES, arguments=[name, lens.range.start])
+
+    def _count(self, uri: str) -> int:
+        file = self._server.daemon.snapshot.file(uri)
+        return reference_count(self._server.daemon.snapshot, file) if file is not None else 0
+
+    async def _refresh(self) -> None:
+        try:
+            await asyncio.sleep(_PAUSE)
+        finally:
+            self._is_checking = False
+        told = {uri: count for uri, count in self._told.items() if uri in self._server.opened}
+        self._told = {uri: self._count(uri) for uri in told}
+        if self._told != told:
+            with suppress(JsonRpcException):  # A client that thinks better of it has its reasons.
+                await self._server.request(types.WORKSPACE_CODE_LENS_REFRESH)
+
+
+def _has_same_names(before: Snapshot, after: Snapshot) -> bool:
+    """Whether nobody has appeared or gone, and nobody lists others than before."""
+    return (
+        before.names is after.names
+        and before.closed_callers is after.closed_callers
+        and before.buffer_callers is after.buffer_callers
+    )
+
+
+def _lens(kind: LensKind, where: types.Range, uri: str) -> types.CodeLens:
+    if kind is LensKind.REFERENCES:
+        return types.CodeLens(where, data={"uri": uri})
+    title, command = _COMMANDS[kind]
+    return types.CodeLens(where, types.Command(title, command, arguments=[{"uri": uri}]))

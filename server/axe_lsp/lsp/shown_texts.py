@@ -1,0 +1,46 @@
+"""Texts that are in no file of the user's, such as a preview, in front of the user.
+
+They are written to the cache, in a folder that only the user may look into, since clients show files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from axe_lsp.daemon.uris import uri_of
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.folders import Environment, cache_folder
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.server import AxeServer
+
+_log = logging.getLogger(__name__)
+
+
+def show_text(server: AxeServer, name: str, text: str) -> None:
+    """Show `text` in an editor under a file's name, in the background, if the client can do that."""
+    if server.client.supports("window.showDocument.support"):
+        server.start(_show(server, name, text), name=f"showing {name}")
+
+
+async def _show(server: AxeServer, name: str, text: str) -> None:
+    try:
+        path = await asyncio.to_thread(_write, server.daemon.environment, name, text)
+        params = types.ShowDocumentParams(uri_of(path), take_focus=True)
+        await server.request(types.WINDOW_SHOW_DOCUMENT, params)
+    except (ConfigError, OSError, JsonRpcException) as error:
+        _log.warning("%s could not be shown: %s", name, error)
+
+
+def _write(environment: Environment, name: str, text: str) -> Path:
+    folder = cache_folder(environment) / "shown"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(text, encoding="utf-8", newline="")
+    return path

@@ -1,0 +1,81 @@
+"""Agents of the whole workspace by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from axe_lsp.daemon.uris import canonical, path_of
+from axe_lsp.features.workspace_symbols import workspace_symbols
+from axe_lsp.lsp import to_proto
+from axe_lsp.lsp.locations import Locations
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.places import Place, Scope
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.server import AxeServer
+
+_RESOLVABLE = "workspace.symbol.resolveSupport.properties"
+
+
+def register(server: AxeServer) -> None:
+    """Offer the feature to the client of `server`."""
+
+    @server.feature(types.WORKSPACE_SYMBOL, types.WorkspaceSymbolOptions(resolve_provider=True))
+    def on_workspace_symbol(
+        params: types.WorkspaceSymbolParams,
+    ) -> list[types.WorkspaceSymbol] | list[types.SymbolInformation]:
+        found = workspace_symbols(server.daemon.snapshot, params.query)
+        properties = server.client.capability(_RESOLVABLE)
+        if isinstance(properties, list) and "location.range" in properties:
+            return [_without_range(server, each) for each in found]
+        locations = Locations(server)
+        return [_with_range(server, each, locations) for each in found]
+
+    @server.feature(types.WORKSPACE_SYMBOL_RESOLVE)
+    def on_resolve(symbol: types.WorkspaceSymbol) -> types.WorkspaceSymbol:
+        agent = server.daemon.snapshot.file(canonical(symbol.location.uri))
+        if agent is not None:
+            symbol.location = Locations(server).location(agent.uri, agent.start)
+        return symbol
+
+
+def _without_range(server: AxeServer, agent: AgentFile) -> types.WorkspaceSymbol:
+    """For clients that ask again about the one symbol that is gone to: no file has to be read."""
+    return types.WorkspaceSymbol(
+        location=types.LocationUriOnly(server.opened.name(agent.uri)),
+        name=agent.place.stem,
+        kind=to_proto.AGENT_KIND,
+        container_name=_container(server, agent.place),
+    )
+
+
+def _with_range(
+    server: AxeServer, agent: AgentFile, locations: Locations
+) -> types.SymbolInformation:
+    return types.SymbolInformation(
+        location=locations.location(agent.uri, agent.start),
+        name=agent.place.stem,
+        kind=to_proto.AGENT_KIND,
+        container_name=_container(server, agent.place),
+    )
+
+
+def _container(server: AxeServer, place: Place) -> str:
+    """Whose agent it is: the user's, or that of a folder in the workspace."""
+    if place.scope is Scope.USER:
+        return "user"
+    folder = path_of(place.folder)
+    return _in_workspace(server, folder) if folder is not None else place.folder
+
+
+def _in_workspace(server: AxeServer, folder: Path) -> str:
+    """A folder without what all have in common; with several roots, their names tell them apart."""
+    roots = server.daemon.roots
+    for root in roots:
+        if root in folder.parents:
+            shown = folder.relative_to(root if len(roots) == 1 else root.parent)
+            return shown.as_posix()
+    return folder.as_posix()

@@ -1,0 +1,70 @@
+"""Whatever somebody types, and wherever the cursor is: no feature fails, and none points outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.features.document_symbols import Symbol, document_symbols
+from axe_lsp.features.folding import folding
+from axe_lsp.features.inlay_hints import inlay_hints
+from axe_lsp.features.selection import selections
+from axe_lsp.features.semantic_tokens import semantic_tokens
+from support.any_text import TEXTS
+from support.fixture import open_text
+
+
+def _walk(symbols: tuple[Symbol, ...]) -> Iterator[Symbol]:
+    for symbol in symbols:
+        yield symbol
+        yield from _walk(symbol.children)
+
+
+@given(TEXTS)
+def test_symbols_have_names_and_lie_in_their_ranges(text: str) -> None:
+    for symbol in _walk(document_symbols(open_text(text))):
+        assert symbol.name.strip()
+        assert 0 <= symbol.range.start <= symbol.selection.start
+        assert symbol.selection.end <= symbol.range.end <= len(text)
+        for child in symbol.children:
+            assert symbol.range.start <= child.range.start
+            assert child.range.end <= symbol.range.end
+
+
+@given(TEXTS)
+def test_folds_go_over_lines_that_there_are(text: str) -> None:
+    file = open_text(text)
+    assert file.open is not None
+    for fold in folding(file):
+        assert 0 <= fold.first_line < fold.last_line < len(file.open.parse.lines.starts)
+        assert 0 <= fold.range.start <= fold.range.end <= len(text)
+
+
+@given(TEXTS, st.data())
+def test_selections_grow(text: str, data: st.DataObject) -> None:
+    offset = data.draw(st.integers(0, len(text)))
+    steps = selections(open_text(text), offset)
+    assert steps[-1] == TextRange(0, len(text))
+    assert all(step.touches(offset) for step in steps)
+    for inner, outer in pairwise(steps):
+        assert outer.start <= inner.start <= inner.end <= outer.end
+        assert inner != outer
+
+
+@given(TEXTS)
+def test_tokens_follow_each_other(text: str) -> None:
+    tokens = [token.range for token in semantic_tokens(open_text(text))]
+    assert all(token.start < token.end <= len(text) for token in tokens)
+    assert all(one.end <= other.start for one, other in pairwise(tokens))
+
+
+@given(TEXTS)
+@example("a.b.c = { d = 0 }\n[retry]\ninitial_delay_ms = 0\n[retry]")
+def test_hints_stand_in_the_text(text: str) -> None:
+    for hint in inlay_hints(open_text(text), TextRange(0, len(text))):
+        assert 0 <= hint.offset <= len(text)
+        assert 0 <= hint.place <= len(text)
