@@ -152,3 +152,34 @@ def test_without_a_subcommand_they_are_listed(
 ) -> None:
     out = said(capsys)
     assert all(name in out for name in ("list", "show", "init", "edit"))
+
+
+def test_the_name_of_a_new_agent_is_given_without_its_suffix(
+    here: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = said(capsys, "init", "solo.toml", code=1)
+    assert text == "give the name without .toml: axe-lsp agents init solo\n"
+    assert not list(here.work.rglob("*.toml"))
+
+
+def test_an_editor_that_can_not_be_started_is_named(
+    here: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here.add(agent("solo"))
+    monkeypatch.setenv("EDITOR", "no-such-editor -w")
+    text = said(capsys, "edit", "solo", code=1)
+    assert text == "failed to start $EDITOR (no-such-editor -w): No such file or directory\n"
+
+
+def test_a_folder_that_can_not_be_written_is_named(
+    here: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here.work / "file").write_text("")
+    text = said(capsys, "init", "solo", "--agents-dir", "file/below", code=1)
+    assert text.startswith("failed to write agent config: ")
+    assert "file/below" in text
+
+
+def test_nobody_reading_the_list_is_no_error(here: Home) -> None:
+    here.add(agent("solo"))
+    assert here.shell("agents list | true")[2] == ""

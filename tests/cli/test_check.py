@@ -103,9 +103,6 @@ def test_a_folder_without_agent_folders_is_taken_for_one(tmp_path: Path, run: Ru
 
 def test_what_is_not_there_is_an_error_of_its_own(run: Run) -> None:
     assert run("nowhere") == (2, "", "axe-lsp check: no such file or folder: nowhere\n")
-    code, out, err = run()
-    assert (code, out) == (0, "No problems in 0 files.\n")
-    assert "no agent files below" in err
 
 
 def test_files_that_are_no_text_are_named(agents: Path, run: Run) -> None:
@@ -147,7 +144,8 @@ def test_sarif_names_the_rules(agents: Path, run: Run) -> None:
     (report,) = log["runs"]
     (result,) = report["results"]
     assert log["version"] == "2.1.0"
-    assert result["ruleId"] in {rule["id"] for rule in report["tool"]["driver"]["rules"]}
+    rules = {rule["id"]: rule for rule in report["tool"]["driver"]["rules"]}
+    assert "0 means the default" in rules[result["ruleId"]]["help"]["markdown"]
     location = result["locations"][0]["physicalLocation"]
     assert location["artifactLocation"]["uri"] == "axe/agents/a.toml"
     assert location["region"]["startLine"] == 3
@@ -170,3 +168,20 @@ def test_the_folder_around_the_agents_may_be_named(agents: Path, run: Run) -> No
     write(agents.parent.parent / ".axe/agents", "b", "timeout = -30\n")
     assert run("axe")[1].startswith("axe/agents/a.toml:3:11")
     assert run(".axe")[1].startswith(".axe/agents/b.toml:3:11")
+
+
+def test_warnings_fail_a_strict_check(agents: Path, run: Run) -> None:
+    write(agents, "lint", "zzz = 1\n")
+    assert run("--strict")[0] == 1
+    write(agents, "lint", "")
+    assert run("--strict")[0] == 0
+
+
+@pytest.mark.parametrize("output", ["human", "json"])
+def test_where_there_are_no_agents_nothing_is_called_good(
+    tmp_path: Path, run: Run, output: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    code, out, err = run("--format", output, str(tmp_path / "empty"))
+    assert (code, out) == (0, {"human": "", "json": "[]\n"}[output])
+    assert err.startswith("axe-lsp check: no agent files below ")

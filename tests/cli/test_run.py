@@ -239,19 +239,21 @@ def test_a_missing_key_is_exit_code_3(home: Home) -> None:
     assert home.call("run", "solo")[0] == 3
 
 
-def test_a_deleted_working_directory_is_a_clear_error(home: Home) -> None:
+@pytest.mark.parametrize("command", [["run", "solo"], ["check"]])
+def test_a_deleted_working_directory_is_a_clear_error(home: Home, command: list[str]) -> None:
     gone = home.work / "gone"
     gone.mkdir()
     script = f'cd {gone} && rmdir {gone} && exec "$@"'
     result = subprocess.run(
-        ["/bin/sh", "-c", script, "sh", *COMMAND, "run", "solo"],
+        ["/bin/sh", "-c", script, "sh", *COMMAND, *command],
         env={**home.environment, "PYTHONPATH": str(Path(__file__).parents[2] / "server")},
         capture_output=True,
         text=True,
         check=False,
     )
     assert result.returncode == 2
-    assert result.stderr.startswith("failed to get working directory: it has been deleted")
+    assert "failed to get working directory: it has been deleted" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize(("flag", "keys"), [("--stream", {}), ("-v", {"stream": True})])
@@ -424,3 +426,11 @@ def test_streams_that_are_closed_lose_no_answer_unnoticed(
     assert home.shell("run solo 2>&-") == (0, "answer", "")
     outcome = home.shell("run solo >&-")
     assert outcome == (1, "", "axe-lsp: the output can't be written: Bad file descriptor\n")
+
+
+@pytest.mark.parametrize("seconds", ["-1", "soon", "1.5", ""])
+def test_a_timeout_that_is_no_time_is_a_usage_error(home: Home, seconds: str) -> None:
+    home.add(agent("solo"))
+    code, out, err = home.call("run", "solo", f"--timeout={seconds}")
+    assert (code, out) == (1, "")
+    assert f"{seconds!r} is not a whole number of seconds from 0" in err

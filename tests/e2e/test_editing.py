@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from support.raw_client import ServerError
-from support.session import PUBLISH, Project
+from support.raw_client import RawClient, ServerError
+from support.session import PUBLISH, SERVER, Project
 
 HEAD = 'name = "parent"\nmodel = "ollama/m"\n'
 THREE_MISTAKES = (
@@ -333,3 +333,35 @@ def test_requests_about_files_that_are_not_open_are_answered_empty(project: Proj
         with pytest.raises(ServerError) as caught:
             editor.client.request("textDocument/hover", {"position": 5})
         assert caught.value.code == -32602
+
+
+def test_a_code_that_no_rule_has_is_told_with_the_nearest(project: Project) -> None:
+    options = {"diagnostics": {"unknown-agnet": "off", "unknown-key": "off"}}
+    with project.editor(initializationOptions=options) as editor:
+        shown = editor.client.wait_for("window/showMessage")
+        assert shown["message"] == (
+            "the setting axe.diagnostics names `unknown-agnet`, which is no diagnostic code; "
+            "did you mean `unknown-agent`?"
+        )
+
+
+def test_closing_what_was_never_opened_is_ignored_in_one_line(project: Project) -> None:
+    with project.editor() as editor:
+        editor.close("ghost")
+        editor.open("parent", HEAD)
+        editor.problems("parent", 0)
+        assert f"ignored textDocument/didClose: {editor.uri('ghost')} is not open" in (
+            editor.client.stderr()
+        )
+        assert "Traceback" not in editor.client.stderr()
+
+
+def test_a_server_whose_folder_has_gone_says_so_when_a_run_needs_one(project: Project) -> None:
+    gone = project.root / "gone"
+    gone.mkdir()
+    command = ["sh", "-c", f'cd {gone}; rmdir {gone}; exec "$@"', "sh", *SERVER]
+    with RawClient.spawn(command, env=project.environment, cwd=project.root) as client:
+        client.initialize()
+        with pytest.raises(ServerError, match="failed to get working directory") as failure:
+            client.request("axe/run", {"agent": "nobody"})
+        assert failure.value.data == {"kind": "config", "exitCode": 2}

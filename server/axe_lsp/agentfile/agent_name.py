@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from axe_lsp.agentfile.text import quoted
 
+SUFFIX = ".toml"
+"""What an agent's file has behind the name."""
+
 
 def objection(name: str) -> str | None:
     """Why no agent can have this name: it is blank, or would leave the folder of agents."""

@@ -6,16 +6,18 @@ import argparse
 import os
 import shlex
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.scaffold import scaffold
-from axe_lsp.cli.arguments import Parser
+from axe_lsp.cli.arguments import Parser, agents_folder
+from axe_lsp.cli.streams import complain, tell_person
 from axe_lsp.runtime.agent_files import AgentFolders, check_name, search_folders
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.folders import config_folder, working_folder
+from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.preview import shown_number
 
 
@@ -28,18 +30,24 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     try:
         return int(_COMMANDS[options.command](options))
-    except (RunError, OSError) as error:
-        print(error, file=sys.stderr)
+    except RunError as error:
+        complain(error)
         return 1
 
 
 def _list(options: argparse.Namespace) -> int:
-    """One line per agent. Files that hold none are left out; `axe-lsp check` tells about them."""
-    definitions = [
-        agent for _, _, agent in _folders(options).list() if isinstance(agent, AgentDefinition)
-    ]
+    """One line per agent. Files that hold none are left out, as in axe; a person is told of them."""
+    folders = _folders(options)
+    found = list(folders.list())
+    definitions = [agent for _, _, agent in found if isinstance(agent, AgentDefinition)]
     for agent in sorted(definitions, key=lambda agent: agent.name):
         print(f"{agent.name} - {agent.description}" if agent.description else agent.name)
+    for _, path, fault in found:
+        if isinstance(fault, ConfigError):
+            tell_person(f"{shown_path(path)} holds no agent that can be run: {fault}")
+    if not found:
+        looked = ", ".join(map(shown_path, folders.folders))
+        tell_person(f"No agents in {looked}. `axe-lsp agents init NAME` creates one.")
     return 0
 
 
@@ -51,13 +59,20 @@ def _show(options: argparse.Namespace) -> int:
 
 def _init(options: argparse.Namespace) -> int:
     check_name(options.agent)
-    path = _folder_for_new(options) / f"{options.agent}.toml"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    name = options.agent.removesuffix(SUFFIX)
+    if name != options.agent:
+        raise ConfigError(
+            f"give the name without {SUFFIX}: axe-lsp agents init {shlex.quote(name)}"
+        )
+    path = _folder_for_new(options) / f"{name}{SUFFIX}"
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
-            file.write(scaffold(options.agent))
+            file.write(scaffold(name))
     except FileExistsError:
         raise ConfigError(f"agent config already exists: {path}") from None
+    except OSError as error:
+        raise ConfigError(f"failed to write agent config: {error}") from error
     print(path)
     return 0
 
@@ -68,7 +83,11 @@ def _edit(options: argparse.Namespace) -> int:
         raise ConfigError("$EDITOR environment variable is not set")
     path = _folders(options).find(options.agent)
     command = [*shlex.split(editor), str(path)]
-    return subprocess.run(command, check=False).returncode  # noqa: S603 - the user's own editor
+    try:
+        return subprocess.run(command, check=False).returncode  # noqa: S603 - the user's own editor
+    except OSError as error:
+        message = f"failed to start $EDITOR ({editor}): {error.strerror}"
+        raise ConfigError(message) from error
 
 
 _COMMANDS = {"list": _list, "show": _show, "init": _init, "edit": _edit}
@@ -94,7 +113,7 @@ def _parser() -> Parser:
 
 
 def _folders(options: argparse.Namespace) -> AgentFolders:
-    agents_dir = Path(options.agents_dir) if options.agents_dir else None
+    agents_dir = agents_folder(options.agents_dir)
     return AgentFolders(search_folders([working_folder()], os.environ, agents_dir))
 
 

@@ -4,10 +4,32 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import NoReturn
+
+from axe_lsp.cli.streams import tell_person
+from axe_lsp.runtime.plain_text import shown_path
 
 USAGE_ERROR = 1
 """Exit code for arguments that make no sense, as in axe (2 is for configuration)."""
+
+
+def seconds(text: str) -> int:
+    """A whole number of seconds; as the type of an argument."""
+    number = int(text) if text.isascii() and text.isdigit() else -1
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of seconds from 0")
+    return number
+
+
+def agents_folder(given: str | None) -> Path | None:
+    """The folder that is searched first. One that isn't there is passed over, as in axe."""
+    if not given:
+        return None
+    folder = Path(given)
+    if not folder.is_dir():
+        tell_person(f"There is no folder {shown_path(folder)} (--agents-dir); it is passed over.")
+    return folder
 
 
 class Parser(argparse.ArgumentParser):

@@ -14,22 +14,23 @@ from axe_lsp.daemon import disk
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.rule import Severity
-from axe_lsp.runtime.errors import ExitCode
+from axe_lsp.runtime.errors import ConfigError, ExitCode
+from axe_lsp.runtime.folders import working_folder
 from axe_lsp.workspace.places import AGENT_FOLDERS, Places
 from axe_lsp.workspace.workspace import Change, Workspace
 
 PROBLEMS = 1
-"""Exit code when a file has an error."""
+"""Exit code when a file has an error, or a warning if that was asked for."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Check the files and print what is wrong with them."""
     chosen = _parser().parse_args(arguments)
-    missing = [path for path in chosen.paths if not path.exists()]
-    if missing:
-        print(f"axe-lsp check: no such file or folder: {missing[0]}", file=sys.stderr)
-        return ExitCode.CONFIG
-    files = check([path.absolute() for path in chosen.paths])
+    try:
+        files = check([working_folder() / path for path in _existing(chosen.paths)])
+    except ConfigError as error:
+        print(f"axe-lsp check: {error}", file=sys.stderr)
+        return error.exit_code
     if not files:
         looked = ", ".join(map(str, chosen.paths))
         print(
@@ -38,8 +39,13 @@ def main(arguments: Sequence[str]) -> int:
             file=sys.stderr,
         )
     FORMATS[chosen.format](files, sys.stdout)
-    errors = (each for file in files for each in file.findings if each.severity is Severity.ERROR)
-    return PROBLEMS if any(errors) else ExitCode.OK
+    found = (each.severity for file in files for each in file.findings)
+    worst = min(found, default=Severity.HINT)
+    return (
+        PROBLEMS
+        if worst <= (Severity.WARNING if chosen.strict else Severity.ERROR)
+        else ExitCode.OK
+    )
 
 
 def check(paths: Sequence[Path]) -> list[Checked]:
@@ -90,7 +96,16 @@ def _parser() -> Parser:
     parser.add_argument(
         "--format", choices=sorted(FORMATS), default="human", help="of the output (default: human)"
     )
+    parser.add_argument("--strict", action="store_true", help="exit with 1 after warnings, too")
     return parser
+
+
+def _existing(paths: Sequence[Path]) -> Sequence[Path]:
+    """The paths, if there is something at each of them. Raises ConfigError."""
+    for path in paths:
+        if not path.exists():
+            raise ConfigError(f"no such file or folder: {path}")
+    return paths
 
 
 def _files(path: Path) -> Iterator[Path]:

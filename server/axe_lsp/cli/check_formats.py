@@ -39,7 +39,8 @@ def print_human(files: Sequence[Checked], out: TextIO) -> None:
     for file in files:
         for finding in file.findings:
             out.write("\n".join(_human(file, finding, paint)) + "\n\n")
-    out.write(_summary(files) + "\n")
+    if files:
+        out.write(_summary(files) + "\n")
 
 
 Paint = Callable[[str, Severity], str]
@@ -137,7 +138,8 @@ def print_sarif(files: Sequence[Checked], out: TextIO) -> None:
         {
             "id": rule.code,
             "shortDescription": {"text": rule.summary},
-            "fullDescription": {"text": rule.documentation.strip()},
+            "fullDescription": {"text": rule.summary},
+            "help": {"text": rule.documentation.strip(), "markdown": rule.documentation.strip()},
         }
         for rule in RULES
     ]

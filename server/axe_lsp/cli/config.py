@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from axe_lsp.cli.arguments import Parser
-from axe_lsp.runtime.errors import RunError
+from axe_lsp.cli.streams import complain
+from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.folders import config_folder
 
 CONFIG = """\
@@ -57,18 +57,21 @@ def main(arguments: Sequence[str]) -> int:
         folder = config_folder(os.environ)
         if command == "init":
             _create(folder)
-    except (RunError, OSError) as error:
-        print(error, file=sys.stderr)
+    except RunError as error:
+        complain(error)
         return 1
     print(folder)
     return 0
 
 
 def _create(folder: Path) -> None:
-    """Create what is missing; what is there stays as it is."""
-    (folder / "agents").mkdir(parents=True, exist_ok=True)
-    _write_new(folder / "skills" / "sample" / "SKILL.md", SKILL, mode=0o644)
-    _write_new(folder / "config.toml", CONFIG, mode=0o600)  # It will hold keys.
+    """Create what is missing; what is there stays as it is. Raises ConfigError."""
+    try:
+        (folder / "agents").mkdir(parents=True, exist_ok=True)
+        _write_new(folder / "skills" / "sample" / "SKILL.md", SKILL, mode=0o644)
+        _write_new(folder / "config.toml", CONFIG, mode=0o600)  # It will hold keys.
+    except OSError as error:
+        raise ConfigError(str(error)) from error
 
 
 def _write_new(path: Path, text: str, mode: int) -> None:

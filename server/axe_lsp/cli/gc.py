@@ -13,6 +13,7 @@ from pathlib import Path
 from axe_lsp.agentfile.definition import AgentDefinition, MemoryConfig
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.cli.arguments import Parser
+from axe_lsp.cli.streams import complain
 from axe_lsp.runtime.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.errors import AgentError, ConfigError, RunError
 from axe_lsp.runtime.folders import working_folder
@@ -35,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
         else:
             _collect(options.agent, folders.resolve(options.agent), options)
     except RunError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return int(error.exit_code)
     return 0
 

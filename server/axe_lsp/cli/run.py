@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
-from axe_lsp.cli.arguments import Parser
+from axe_lsp.cli.arguments import Parser, agents_folder, seconds
+from axe_lsp.cli.streams import complain, tell_person
 from axe_lsp.runtime.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.errors import AgentError, RunError
-from axe_lsp.runtime.folders import working_folder
+from axe_lsp.runtime.folders import expand_path, working_folder
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.prepare import Resolve, prepare_request
 from axe_lsp.runtime.preview import dry_run_text
@@ -26,7 +27,9 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
         workspace = working_folder()
-        resolve = agent_resolver(workspace, options.agents_dir)
+        resolve = agent_resolver(workspace, agents_folder(options.agents_dir))
+        if options.workdir and not Path(expand_path(options.workdir, os.environ)).is_dir():
+            tell_person(f"There is no folder {options.workdir} (--workdir); no file will be found.")
         request = _request(options)
         if options.dry_run:
             _dry_run(request, workspace, resolve)
@@ -36,18 +39,15 @@ def main(arguments: Sequence[str]) -> int:
 
         return run_live(request, workspace, resolve, options)
     except RunError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return int(error.exit_code)
 
 
-def agent_resolver(workspace: Path, agents_dir: str | None = None) -> Resolve:
+def agent_resolver(workspace: Path, agents_dir: Path | None = None) -> Resolve:
     """Finds agents on disk, from a folder on, then from the workspace on."""
 
     def resolve(name: str, base: Path) -> AgentDefinition:
-        folders = search_folders(
-            [base, workspace], os.environ, Path(agents_dir) if agents_dir else None
-        )
-        return AgentFolders(folders).resolve(name)
+        return AgentFolders(search_folders([base, workspace], os.environ, agents_dir)).resolve(name)
 
     return resolve
 
@@ -60,7 +60,9 @@ def _parser() -> Parser:
     add("--model", metavar="PROVIDER/NAME", default="", help="instead of the agent's own model")
     add("--skill", metavar="PATH", default="", help="instead of the agent's own skill")
     add("--workdir", metavar="DIR", default="", help="instead of the agent's own workdir")
-    add("--timeout", metavar="SECONDS", type=int, help="how long the run may take (default 120)")
+    add(
+        "--timeout", metavar="SECONDS", type=seconds, help="how long the run may take (default 120)"
+    )
     add("--agents-dir", metavar="DIR", help="search this folder for agents first")
     add("--dry-run", action="store_true", help="show what would be sent, and send nothing")
     add("--json", action="store_true", help="print the answer and its cost as JSON")

@@ -7,6 +7,8 @@ import os
 import sys
 from typing import TextIO
 
+from axe_lsp.runtime.errors import RunError
+
 
 def prepare() -> None:
     """Make both streams usable. One that was closed from the start gets a stand-in.
@@ -33,6 +35,12 @@ def output_fault() -> OSError | None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return error
     return None
+
+
+def complain(error: RunError) -> None:
+    """Say why a command has failed."""
+    print(error, file=sys.stderr)
+    tell_person(error.hint)
 
 
 def tell_person(text: str) -> None:

@@ -9,9 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.folders import Environment, config_folder
-from axe_lsp.workspace.places import AGENT_FOLDERS, SUFFIX
+from axe_lsp.workspace.places import AGENT_FOLDERS
 
 MAX_BYTES = 32 * 1024 * 1024
 """A larger file is no agent that anybody wrote."""

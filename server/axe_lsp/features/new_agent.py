@@ -5,11 +5,12 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from axe_lsp.agentfile import agent_name
+from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.model_name import ModelNameError, parse_model_name
 from axe_lsp.agentfile.scaffold import NO_MODEL, scaffold
 from axe_lsp.features.edit import NewFile
 from axe_lsp.workspace.agent_file import AgentFile
-from axe_lsp.workspace.places import SUFFIX, Scope
+from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from axe_lsp.agentfile.agent_name import objection
+from axe_lsp.agentfile.agent_name import SUFFIX, objection
 from axe_lsp.agentfile.splices import literal, requoted
 from axe_lsp.agentfile.text import TextRange, quoted
 from axe_lsp.agentfile.values import unquote
@@ -19,7 +19,7 @@ from axe_lsp.features.edit import Edit, MovedFile, TextChange
 from axe_lsp.features.naming import named_at, type_keys
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Written, read_agent_file
 from axe_lsp.workspace.meaning import Kind, Meaning, agent_meaning, meaning, mentions, mentions_in
-from axe_lsp.workspace.places import SUFFIX, Place, Scope
+from axe_lsp.workspace.places import Place, Scope
 from axe_lsp.workspace.snapshot import Snapshot, precedence
 
 TextOf = Callable[[str], str]

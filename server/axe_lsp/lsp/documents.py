@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.agentfile.text import PositionEncoding
 from axe_lsp.lsp.edited_text import EditedText
@@ -25,7 +26,7 @@ class Document:
     text: str
 
 
-class NotOpenError(Exception):
+class NotOpenError(JsonRpcInvalidParams):
     """The client changed or closed a document that it hasn't opened."""
 
     def __init__(self, uri: str) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from lsprotocol import types
 
+from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.diagnostics import Severities
 from axe_lsp.features.rule import Severity
+from axe_lsp.features.rules import RULES
 
 _SEVERITIES: Mapping[str, Severity | None] = {
     "error": Severity.ERROR,
@@ -22,6 +24,16 @@ _SEVERITIES: Mapping[str, Severity | None] = {
 def severities(setting: Mapping[str, str]) -> Severities:
     """The setting `axe.diagnostics`."""
     return {code: _SEVERITIES[name] for code, name in setting.items()}
+
+
+def unknown_codes(setting: Mapping[str, str]) -> Iterator[str]:
+    """A sentence about each code in `axe.diagnostics` that no rule has."""
+    codes = [rule.code for rule in RULES]
+    for code in setting:
+        if code not in codes:
+            meant = nearest(code, codes)
+            hint = f"; did you mean `{meant}`?" if meant is not None else ""
+            yield f"the setting axe.diagnostics names `{code}`, which is no diagnostic code{hint}"
 
 
 def text_range(where: types.Range, lines: LineIndex, encoding: PositionEncoding) -> TextRange:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.features.edit import Edit, MovedFile
 from axe_lsp.features.rename import RenameError, follow_move, renamable, rename
@@ -18,7 +19,6 @@ from axe_lsp.lsp.language_server import RequestFailed
 from axe_lsp.lsp.locations import Locations
 from axe_lsp.lsp.positions import position_of
 from axe_lsp.lsp.workspace_edits import can_apply, workspace_edit
-from axe_lsp.workspace.places import SUFFIX
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer

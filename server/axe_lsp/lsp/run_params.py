@@ -10,6 +10,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.hosting.wire import Workplace
+from axe_lsp.runtime.folders import working_folder
 from axe_lsp.runtime.runs import RunRequest
 
 if TYPE_CHECKING:
@@ -112,4 +113,4 @@ def _workspace(server: AxeServer, folder: Path | None) -> Path:
     if folder is not None and folder != server.daemon.user_folder:
         is_usual = folder.name == "agents" and folder.parent.name in _AGENTS_PARENT
         return folder.parent.parent if is_usual else folder
-    return next(iter(server.daemon.roots), Path.cwd())
+    return next(iter(server.daemon.roots), None) or working_folder()

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 def run(server: AxeServer, params: Any, reporter: Subscriber) -> Coroutine[Any, Any, Json]:
     """Run an agent; `reporter` hears of everything that happens before the answer is sent."""
     _check_trust(server)
-    return _run(server, read_run_order(server, params), reporter)
+    return _run(server, _order(server, params), reporter)
 
 
 def preview(server: AxeServer, params: Any) -> Coroutine[Any, Any, Json]:
     """Everything that a run would send first."""
-    return _preview(server, read_run_order(server, params))
+    return _preview(server, _order(server, params))
 
 
 def stop(server: AxeServer, params: Any) -> dict[str, Json]:
@@ -42,6 +42,11 @@ def stop(server: AxeServer, params: Any) -> dict[str, Json]:
     if not isinstance(run_id, str):
         raise JsonRpcInvalidParams('axe/stop: params must be {"runId": string}')
     return {"stopped": server.daemon.runs.cancel(run_id)}
+
+
+def _order(server: AxeServer, params: Any) -> RunOrder:
+    with _reported_errors():
+        return read_run_order(server, params)
 
 
 async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json:

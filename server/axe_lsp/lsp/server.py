@@ -17,6 +17,7 @@ from axe_lsp.lsp import (
     call_hierarchy,
     commands,
     formatting,
+    from_proto,
     graph_requests,
     inlay_hints,
     language_features,
@@ -137,7 +138,7 @@ class AxeServer(LanguageServer):
     def _put_in_force(self, section: Any) -> bool:
         """Use the client's settings; whether they are others than before."""
         settings, complaints = read_settings(section)
-        for complaint in complaints:
+        for complaint in (*complaints, *from_proto.unknown_codes(settings.diagnostics)):
             _log.warning("%s", complaint)
             message = types.ShowMessageParams(types.MessageType.Warning, complaint)
             self.notify(types.WINDOW_SHOW_MESSAGE, message)

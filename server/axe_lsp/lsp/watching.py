@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.daemon.uris import uri_of
-from axe_lsp.workspace.places import AGENT_FOLDERS, SUFFIX
+from axe_lsp.workspace.places import AGENT_FOLDERS
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer

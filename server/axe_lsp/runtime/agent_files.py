@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from axe_lsp.agentfile import agent_name
+from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.definition import AgentDefinition, DefinitionError, load
+from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.folders import Environment, config_folder
@@ -40,11 +42,20 @@ class AgentFolders:
         """The file of an agent, or its open buffer. Raises ConfigError."""
         check_name(name)
         for folder in self.folders:
-            path = folder / f"{name}.toml"
+            path = folder / f"{name}{SUFFIX}"
             # Path.exists raises where a folder may not be looked into (Python < 3.14).
             if path in self.open_buffers or os.path.exists(path):  # noqa: PTH110
                 return path
-        raise ConfigError(f"agent config not found: {name}")
+        raise ConfigError(f"agent config not found: {name}", hint=self._hint(name))
+
+    def _hint(self, name: str) -> str:
+        """What somebody who asked for an agent that isn't there may have meant."""
+        known = {path.stem for folder in self.folders for path in _agent_files(folder)}
+        meant = nearest(name.removesuffix(SUFFIX), known)
+        if meant is not None:
+            return f"Did you mean `{meant}`?"
+        looked = ", ".join(shown_path(folder) for folder in self.folders)
+        return f"Agents are looked for in {looked}. `axe-lsp agents list` lists them."
 
     def list(self) -> Iterator[tuple[str, Path, AgentDefinition | ConfigError]]:
         """Every agent by name, with its file and what it holds or why it holds no agent."""
@@ -97,7 +108,7 @@ def check_name(name: str) -> None:
 
 def _agent_files(folder: Path) -> list[Path]:
     try:
-        return [path for path in folder.iterdir() if path.suffix == ".toml" and not path.is_dir()]
+        return [path for path in folder.iterdir() if path.suffix == SUFFIX and not path.is_dir()]
     except OSError:
         return []
 

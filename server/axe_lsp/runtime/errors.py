@@ -26,16 +26,18 @@ class ExitCode(IntEnum):
 class RunError(Exception):
     """A run that can't begin or go on. The message is for a person and complete in itself.
 
-    `step` says what was being done, for a calling agent that can't see it (001-7.3.6, 7.3.7).
+    `step` says what was being done, for a calling agent that can't see it (001-7.3.6, 7.3.7), `hint`
+    what somebody at a terminal could do next, beyond the words that scripts know from axe.
     `run_id` and `partial` are filled in when the error leaves the run: what happened until then.
     """
 
     kind: ErrorKind = "agent"
     exit_code: ExitCode = ExitCode.AGENT
 
-    def __init__(self, message: str, step: str = "") -> None:
+    def __init__(self, message: str, step: str = "", hint: str = "") -> None:
         super().__init__(message)
         self.step = step
+        self.hint = hint
         self.run_id = ""
         self.partial: RunResult | None = None
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from urllib.parse import unquote
 
+from axe_lsp.agentfile.agent_name import SUFFIX
+
 AGENT_FOLDERS = ("/axe/agents", "/.axe/agents")
-SUFFIX = ".toml"
 BUILT_IN_TYPES = ("explore", "plan", "code")
 """Agents that need no file, as targets of the `Task` tool."""
 

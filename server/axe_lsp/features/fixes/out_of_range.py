@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile import schema, splices
+from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.schema import KeySpec
 from axe_lsp.agentfile.splices import Splice
 from axe_lsp.features.fix import Case, Fix, change, find_value, replace, respell
-from axe_lsp.features.nearest import nearest
 
 
 def fixes(case: Case) -> Iterator[Fix]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.json_schema import TYPES
+from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.nearest import nearest
 from axe_lsp.features.rule import Finding, Rule, Severity, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.nearest import nearest
 from axe_lsp.features.rule import Finding, Rule, Severity, once_complete
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Reference
 from axe_lsp.workspace.places import BUILT_IN_TYPES

@@ -11,7 +11,7 @@ from axe_lsp.agentfile.model_name import (
     ModelNameError,
     parse_model_name,
 )
-from axe_lsp.features.nearest import nearest
+from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.features.rule import Finding, Rule, Severity
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot

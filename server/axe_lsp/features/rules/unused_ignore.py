@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from axe_lsp.agentfile.ignores import Ignore, IgnoredCode
-from axe_lsp.features.nearest import nearest
+from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.features.rule import Finding, Rule, Severity
 
 

@@ -1,0 +1,52 @@
+"""What somebody in front of a terminal is told beyond axe's words, which scripts get alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.command_line import COMMAND, Home
+from support.engines import agent
+from support.terminal import Terminal
+
+
+def told(home: Home, *arguments: str) -> str:
+    """All that stands on the terminal in the end, in one line."""
+    with Terminal([*COMMAND, *arguments], home.environment, home.work, columns=2000) as terminal:
+        return " ".join(terminal.end()[1])
+
+
+@pytest.mark.parametrize("command", [["run"], ["agents", "show"], ["gc"]])
+@pytest.mark.parametrize("name", ["sollo", "solo.toml"])
+def test_a_wrong_name_leads_to_the_right_one(home: Home, command: list[str], name: str) -> None:
+    home.add(agent("solo"))
+    message = f"agent config not found: {name}"
+    assert told(home, *command, name) == f"{message} Did you mean `solo`?"
+    assert home.call(*command, name)[2] == f"{message}\n"
+
+
+def test_where_agents_are_looked_for_is_told(home: Home) -> None:
+    text = told(home, "run", "solo")
+    assert f"Agents are looked for in {home.work}/axe/agents, {home.work}/.axe/agents, " in text
+    assert f"{home.config}/agents. `axe-lsp agents list` lists them." in text
+
+
+def test_the_list_tells_of_files_that_hold_no_agent(home: Home) -> None:
+    home.add(agent("solo") | {"bad": 'name = "bad"\n'})
+    text = told(home, "agents", "list")
+    assert text.startswith(f"solo {home.config}/agents/bad.toml holds no agent that can be run: ")
+    assert text.endswith("missing required field: model")
+    assert home.call("agents", "list") == (0, "solo\n", "")
+
+
+def test_an_empty_list_is_explained(home: Home) -> None:
+    assert "`axe-lsp agents init NAME` creates one." in told(home, "agents", "list")
+    assert home.call("agents", "list") == (0, "", "")
+
+
+def test_folders_that_are_not_there_are_named(home: Home) -> None:
+    home.add(agent("solo"))
+    arguments = ["run", "solo", "--dry-run", "--workdir", "gone", "--agents-dir", "away"]
+    text = told(home, *arguments)
+    assert "There is no folder gone (--workdir); no file will be found." in text
+    assert "There is no folder away (--agents-dir); it is passed over." in text
+    assert home.call(*arguments)[2] == ""
