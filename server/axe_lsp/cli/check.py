@@ -12,8 +12,9 @@ from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.check_formats import FORMATS, Checked
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.uris import uri_of
-from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.features.diagnostics import Severities, diagnostics
 from axe_lsp.features.rule import Severity
+from axe_lsp.features.rules import not_axe
 from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.folders import working_folder
 from axe_lsp.workspace.places import AGENT_FOLDERS, Places
@@ -22,12 +23,15 @@ from axe_lsp.workspace.workspace import Change, Workspace
 PROBLEMS = 1
 """Exit code when a file has an error, or a warning if that was asked for."""
 
+_FOR_AXE = {not_axe.RULE.code: Severity.ERROR}
+
 
 def main(arguments: Sequence[str]) -> int:
     """Check the files and print what is wrong with them."""
     chosen = _parser().parse_args(arguments)
     try:
-        files = check([working_folder() / path for path in _existing(chosen.paths)])
+        paths = [working_folder() / path for path in _existing(chosen.paths)]
+        files = check(paths, _FOR_AXE if chosen.strict_axe else {})
     except ConfigError as error:
         print(f"axe-lsp check: {error}", file=sys.stderr)
         return error.exit_code
@@ -48,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     )
 
 
-def check(paths: Sequence[Path]) -> list[Checked]:
+def check(paths: Sequence[Path], severities: Severities | None = None) -> list[Checked]:
     """What there is to say about the agent files at `paths`, in their order.
 
     Other agents count where names are concerned: those in the same folders, and the user's own.
@@ -75,7 +79,7 @@ def check(paths: Sequence[Path]) -> list[Checked]:
     for path in wanted:
         file = snapshot.file(uri_of(path))
         if file is not None:
-            found = diagnostics(snapshot, file)
+            found = diagnostics(snapshot, file, severities)
             checked.append(Checked(_shown(path), LineIndex(contents[path].text), found))
     return checked
 
@@ -97,6 +101,9 @@ def _parser() -> Parser:
         "--format", choices=sorted(FORMATS), default="human", help="of the output (default: human)"
     )
     parser.add_argument("--strict", action="store_true", help="exit with 1 after warnings, too")
+    parser.add_argument(
+        "--strict-axe", action="store_true", help="report as errors what axe ignores or refuses"
+    )
     return parser
 
 
