@@ -28,6 +28,29 @@ def test_a_file_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o640
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_file_gets_the_mode_that_is_wanted(tmp_path: Path, is_there: bool) -> None:
+    path = tmp_path / "f"
+    if is_there:
+        path.write_bytes(b"old")
+        path.chmod(0o644)
+    write_whole_file(path, b"new", mode=0o600)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_only_the_user_may_read_is_never_open_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modes: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda file: modes.append(os.fstat(file).st_mode & 0o777))
+    path = tmp_path / "f"
+    write_whole_file(path, b"new", mode=0o600)
+    path.chmod(0o640)
+    write_whole_file(path, b"newer")
+    assert modes[0] == 0o600
+    assert modes[1] & ~0o640 == 0
+
+
 def test_a_link_leads_to_the_file_that_changes(tmp_path: Path) -> None:
     path, link = tmp_path / "f", tmp_path / "link"
     path.write_bytes(b"old")

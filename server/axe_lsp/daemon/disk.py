@@ -1,4 +1,4 @@
-"""Agent files on the disk: finding and reading them. Everything here may block."""
+"""Agent files on the disk: finding, reading and creating them. Everything here may block."""
 
 from __future__ import annotations
 
@@ -105,6 +105,18 @@ def read(path: Path) -> Content | None:
     except UnicodeDecodeError as error:
         text = raw.decode("utf-8", "replace")
         return Content(text, f"the file is not UTF-8 (byte {error.start + 1})")
+
+
+def create(path: Path, text: str) -> None:
+    """Write a file that must not be there yet, and the folders that lead to it. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("x", encoding="utf-8", newline="") as file:
+        file.write(text)
+
+
+def exists(path: Path) -> bool:
+    """Whether something has this name, if only a link that leads nowhere."""
+    return os.path.lexists(path)
 
 
 def stamps(folders: Sequence[Path]) -> dict[Path, tuple[int, int]]:

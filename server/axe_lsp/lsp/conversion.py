@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import attrs
 from cattrs import ClassValidationError, Converter, IterableValidationError, transform_error
 from lsprotocol import converters, types
 from lsprotocol.types import METHOD_TO_TYPES
+
+T = TypeVar("T")
 
 
 class MisfitError(Exception):
@@ -55,6 +57,11 @@ def read_result(method: str, result: Any) -> Any:
         return result
     message = {"id": 0, "jsonrpc": "2.0", "result": result}
     return _structure(message, response_type, "answer").result
+
+
+def structured(value: Any, wanted: type[T], name: str) -> T:
+    """A part of a message as the class that LSP has for it. Raises MisfitError."""
+    return cast(T, _structure(value, wanted, name))
 
 
 def to_json(value: Any) -> Any:

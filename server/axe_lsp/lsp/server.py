@@ -14,6 +14,7 @@ from axe_lsp import __version__
 from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.lsp import (
+    action_features,
     call_hierarchy,
     commands,
     formatting,
@@ -66,6 +67,7 @@ class AxeServer(LanguageServer):
         if isinstance(capabilities, types.ServerCapabilities):
             pulling.announce(capabilities, client)
             rename_features.announce(capabilities, client)
+            action_features.announce(capabilities, client)
         return capabilities
 
     async def release(self) -> None:
@@ -97,6 +99,7 @@ class AxeServer(LanguageServer):
         reference_features.register(self)
         rename_features.register(self)
         call_hierarchy.register(self)
+        action_features.register(self)
         workspace_symbols.register(self)
         graph_requests.register(self)
         run_requests.register(self)

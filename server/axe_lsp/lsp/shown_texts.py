@@ -1,6 +1,6 @@
-"""Texts that are in no file of the user's, such as a preview, in front of the user.
+"""Files, and texts that are in no file of the user's, such as a preview, in front of the user.
 
-They are written to the cache, in a folder that only the user may look into, since clients show files.
+Texts are written to the cache, in a folder that only the user may look into, since clients show files.
 """
 
 from __future__ import annotations
@@ -22,20 +22,36 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_SUPPORT = "window.showDocument.support"
+
+
+def show_file(server: AxeServer, uri: str) -> None:
+    """Show a file in an editor, in the background, if the client can do that."""
+    if server.client.supports(_SUPPORT):
+        server.start(_show(server, uri), name=f"showing {uri}")
+
 
 def show_text(server: AxeServer, name: str, text: str) -> None:
-    """Show `text` in an editor under a file's name, in the background, if the client can do that."""
-    if server.client.supports("window.showDocument.support"):
-        server.start(_show(server, name, text), name=f"showing {name}")
+    """The same for a text that is in no file, under a file's name."""
+    if server.client.supports(_SUPPORT):
+        server.start(_show_text(server, name, text), name=f"showing {name}")
 
 
-async def _show(server: AxeServer, name: str, text: str) -> None:
+async def _show(server: AxeServer, uri: str) -> None:
+    try:
+        params = types.ShowDocumentParams(uri, take_focus=True)
+        await server.request(types.WINDOW_SHOW_DOCUMENT, params)
+    except JsonRpcException as error:
+        _log.warning("%s could not be shown: %s", uri, error)
+
+
+async def _show_text(server: AxeServer, name: str, text: str) -> None:
     try:
         path = await asyncio.to_thread(_write, server.daemon.environment, name, text)
-        params = types.ShowDocumentParams(uri_of(path), take_focus=True)
-        await server.request(types.WINDOW_SHOW_DOCUMENT, params)
-    except (ConfigError, OSError, JsonRpcException) as error:
+    except (ConfigError, OSError) as error:
         _log.warning("%s could not be shown: %s", name, error)
+        return
+    await _show(server, uri_of(path))
 
 
 def _write(environment: Environment, name: str, text: str) -> Path:

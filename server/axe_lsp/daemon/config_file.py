@@ -1,0 +1,81 @@
+"""Changing the user's config.toml: what it says besides stays as it is written. Blocks.
+
+A key that is put there appears in no error, and nobody but the user may read the file afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from axe_lsp.agentfile import splices
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.parse import Parse
+from axe_lsp.agentfile.splices import Splice, spliced
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.folders import Environment, config_folder
+from axe_lsp.runtime.whole_file import write_whole_file
+
+_ONLY_THE_USER = 0o600
+
+
+def put_key(environment: Environment, provider: str, key: str) -> Path:
+    """Make `key` the one of a provider, unless there is another; gives the file. Raises ConfigError."""
+    path = config_folder(environment) / "config.toml"
+    text = with_key(_read(path), path, provider, key)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole_file(path, text.encode(), mode=_ONLY_THE_USER)
+    except OSError as error:
+        raise ConfigError(f"{path} can't be written: {error.strerror}") from error
+    return path
+
+
+def with_key(text: str, path: Path, provider: str, key: str) -> str:
+    """The text of the file with the key in it. Raises ConfigError."""
+    lookup = Lookup(Parse(text))
+    values = lookup.parse.values
+    if values is None:
+        raise ConfigError(f"{path} is not TOML; mend it first")
+    present = _setting(values, provider)
+    if present == key:
+        return text
+    if present:
+        raise ConfigError(f"{path} has another key of {provider} already; remove one of them first")
+    splice = _splice(lookup, provider, key)
+    after = spliced(text, [splice]) if splice is not None else text
+    if _setting(Parse(after).values or {}, provider) != key:
+        raise ConfigError(
+            f"{path} has its settings of {provider} in a form that only its author can change; "
+            f"write the key there as providers.{provider}.api_key"
+        )
+    return after
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise ConfigError(f"{path} can't be read: {error.strerror}") from error
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not UTF-8; mend it first") from None
+
+
+def _setting(values: Mapping[str, Any], provider: str) -> Any:
+    """The key that is set, or something that is nothing."""
+    settings: Any = values
+    for name in ("providers", provider, "api_key"):
+        settings = settings.get(name) if isinstance(settings, Mapping) else None
+    return settings
+
+
+def _splice(lookup: Lookup, provider: str, key: str) -> Splice | None:
+    """The key in place of a blank one, else as a further line of the provider's table."""
+    table = ("providers", provider)
+    blank = lookup.value((*table, "api_key"))
+    if blank is not None:
+        return Splice(blank.range, splices.literal(key))
+    return splices.with_line(lookup.parse, table, f"api_key = {splices.literal(key)}")

@@ -1,0 +1,54 @@
+"""Code actions, and the commands by which they, and new agents, are made.
+
+What makes them is imported with the first of them: the start of a session should not wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from axe_lsp.lsp.client import Client
+from axe_lsp.lsp.messages import JsonObject
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.server import AxeServer
+
+_KINDS = [
+    types.CodeActionKind.QuickFix,
+    types.CodeActionKind.RefactorExtract,
+    types.CodeActionKind.RefactorRewrite,
+    types.CodeActionKind.SourceFixAll,
+]
+
+
+def register(server: AxeServer) -> None:
+    """Offer the feature and the commands to the client of `server`."""
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(_KINDS))
+    def on_code_action(
+        params: types.CodeActionParams,
+    ) -> list[types.CodeAction | types.Command] | None:
+        from axe_lsp.lsp import code_actions  # noqa: PLC0415 - see above
+
+        return code_actions.offers(server, params)
+
+    @server.command("axe.applyAction")
+    def on_apply(params: Any = None) -> Coroutine[Any, Any, None]:
+        from axe_lsp.lsp import applying  # noqa: PLC0415 - see above
+
+        return applying.apply(server, params)
+
+    @server.command("axe.createAgent")
+    def on_create_agent(params: Any = None) -> Coroutine[Any, Any, JsonObject]:
+        from axe_lsp.lsp import new_agents  # noqa: PLC0415 - see above
+
+        return new_agents.create(server, params)
+
+
+def announce(capabilities: types.ServerCapabilities, client: Client) -> None:
+    """What pygls says to clients that don't know it: only those who know actions know kinds."""
+    if client.capability("textDocument.codeAction.codeActionLiteralSupport") is None:
+        capabilities.code_action_provider = True  # LSP 3.17, "Code Action Request"

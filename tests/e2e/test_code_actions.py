@@ -1,0 +1,327 @@
+"""Code actions as editors get them and take them, and the commands behind them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli
+
+from support.applying import EVERYTHING, apply_edit
+from support.raw_client import ServerError
+from support.secrets import ANTHROPIC_KEY
+from support.session import PUBLISH, Editor, Project
+
+HEAD = 'name = "parent"\nmodel = "openai/gpt"\n'
+GHOST = HEAD + 'sub_agents = ["é😀", "ghost"]\n'
+SECRET = HEAD + f'api_key = "{ANTHROPIC_KEY}"\ntimeout = 3\n'
+MOVE_SECRET = "Move it to config.toml, as the key of anthropic"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def without(*paths: str) -> dict[str, Any]:
+    """The capabilities of a client that knows everything but what is at the paths."""
+
+    def copy(value: Any, here: str) -> Any:
+        if not isinstance(value, dict):
+            return value
+        inside = {name: (f"{here}.{name}".lstrip("."), each) for name, each in value.items()}
+        return {name: copy(each, at) for name, (at, each) in inside.items() if at not in paths}
+
+    return dict(copy(EVERYTHING, ""))
+
+
+LITERALS = "textDocument.codeAction.codeActionLiteralSupport"
+OPERATIONS = "workspace.workspaceEdit.resourceOperations"
+
+
+def actions(editor: Editor, name: str, at: str, *only: str) -> list[Any]:
+    """What is offered in the middle of a piece of the text, beside the diagnostics that are shown."""
+    start = editor.texts[name].index(at) + 1
+    shown = editor.client.notifications(PUBLISH)
+    about = [each["diagnostics"] for each in shown if each["uri"] == editor.uri(name)]
+    context: dict[str, Any] = {"diagnostics": about[-1] if about else []}
+    params = {
+        "textDocument": {"uri": editor.uri(name)},
+        "range": editor.range(name, start, start),
+        "context": {**context, "only": list(only)} if only else context,
+    }
+    return list(editor.client.request("textDocument/codeAction", params))
+
+
+def titled(offered: list[Any], title: str) -> Any:
+    found = [each for each in offered if each["title"] == title]
+    assert len(found) == 1, [each["title"] for each in offered]
+    return found[0]
+
+
+def execute(editor: Editor, command: Any) -> Any:
+    params = {"command": command["command"], "arguments": command["arguments"]}
+    return editor.client.request("workspace/executeCommand", params)
+
+
+def lets_edit(editor: Editor) -> None:
+    """The client applies what the server asks it to."""
+
+    def applied(params: Any) -> Any:
+        apply_edit(editor, params["edit"])
+        return {"applied": True}
+
+    editor.client.answer_with["workspace/applyEdit"] = applied
+
+
+# -- edits
+
+
+def test_a_fix_is_taken_and_its_diagnostic_goes_away(project: Project) -> None:
+    project.write("lint", 'name = "lint"\nmodel = "openai/gpt"\n')
+    with project.editor(capabilities=EVERYTHING) as editor:
+        editor.open("parent", HEAD + 'sub_agents = ["lnt"]  # 😀\n')
+        editor.problems("parent", 1)
+        fix = titled(actions(editor, "parent", "lnt"), "Replace by `lint`")
+        assert (fix["kind"], fix["isPreferred"]) == ("quickfix", True)
+        (diagnostic,) = fix["diagnostics"]
+        assert diagnostic["code"] == "unknown-agent"
+        assert fix["edit"]["documentChanges"][0]["textDocument"]["version"] == 1
+        apply_edit(editor, fix["edit"])
+        assert editor.problems("parent", 0) == []
+        assert editor.texts["parent"] == HEAD + 'sub_agents = ["lint"]  # 😀\n'
+
+
+def test_everything_certain_is_fixed_on_save(project: Project) -> None:
+    with project.editor(capabilities=EVERYTHING) as editor:
+        editor.open("parent", HEAD + 'timeout = -1\nstream = "true"\n')
+        editor.problems("parent", 2)
+        (fix,) = actions(editor, "parent", "name", "source.fixAll")
+        assert fix["kind"] == "source.fixAll"
+        apply_edit(editor, fix["edit"])
+        assert editor.problems("parent", 0) == []
+        assert actions(editor, "parent", "name", "source.fixAll") == []
+
+
+def test_only_the_kinds_that_are_asked_for_are_offered(project: Project) -> None:
+    with project.editor(capabilities=EVERYTHING) as editor:
+        provider = editor.server["capabilities"]["codeActionProvider"]
+        assert provider["codeActionKinds"] == [
+            "quickfix",
+            "refactor.extract",
+            "refactor.rewrite",
+            "source.fixAll",
+        ]
+        editor.open("parent", GHOST)
+        editor.problems("parent", 2)
+        kinds = {each["kind"] for each in actions(editor, "parent", "ghost")}
+        assert kinds == {"quickfix", "refactor.rewrite"}
+        (layout,) = actions(editor, "parent", "ghost", "refactor")
+        assert layout["title"] == "Put each item on a line of its own"
+
+
+def test_a_type_is_extracted_to_an_agent_file(project: Project) -> None:
+    with project.editor(capabilities=EVERYTHING) as editor:
+        editor.open("parent", HEAD + '[task.type.audit]\nprompt = "Audit."\n')
+        title = 'Move the type to an agent "audit" of its own'
+        move = titled(actions(editor, "parent", "task.type"), title)
+        assert move["kind"] == "refactor.extract"
+        apply_edit(editor, move["edit"])
+        assert tomli.loads(project.path("audit").read_text("utf-8"))["system_prompt"] == "Audit."
+        assert tomli.loads(editor.texts["parent"])["task"] == {}
+
+
+def test_what_can_not_be_done_says_why_where_the_client_shows_it(project: Project) -> None:
+    text = HEAD + '[task.type.audit]\nprompt = "Audit."\n'
+    (project.agents / "audit.toml").symlink_to("nowhere")
+    with project.editor(capabilities=EVERYTHING) as editor:
+        editor.open("parent", text)
+        (move,) = actions(editor, "parent", "task.type", "refactor.extract")
+        assert move["disabled"]["reason"] == f"{project.path('audit')} is there already"
+        assert "edit" not in move
+    for unknown in ("textDocument.codeAction.disabledSupport", LITERALS):
+        with project.editor(capabilities=without(unknown)) as editor:
+            editor.open("parent", text)
+            assert actions(editor, "parent", "task.type", "refactor.extract") == []
+
+
+# -- new agents
+
+
+def test_a_missing_agent_is_created_and_shown(project: Project) -> None:
+    with project.editor(capabilities=EVERYTHING) as editor:
+        shown: list[Any] = []
+        editor.client.answer_with["window/showDocument"] = lambda params: (
+            shown.append(params) or {"success": True}
+        )
+        editor.open("parent", GHOST)
+        editor.problems("parent", 2)
+        fix = titled(actions(editor, "parent", "é😀"), 'Create the agent "é😀"')
+        assert fix["command"]["command"] == "axe.createAgent"
+        assert execute(editor, fix["command"]) == {"uri": editor.uri("é😀")}
+        agent = tomli.loads(project.path("é😀").read_text("utf-8"))
+        assert (agent["name"], agent["model"]) == ("é😀", "openai/gpt")
+        assert editor.problems("parent", 1) == ['unknown-agent "ghost"']
+        editor.client.wait_for("window/showDocument")
+        assert shown == [{"uri": editor.uri("é😀"), "takeFocus": True}]
+
+
+def test_an_agent_for_nobody_in_particular_lies_in_the_project_or_with_the_user(
+    project: Project,
+) -> None:
+    with project.editor() as editor:
+        create = {"command": "axe.createAgent", "arguments": [{"name": "new"}]}
+        assert execute(editor, create) == {"uri": editor.uri("new")}
+    project.path("new").unlink()
+    project.agents.rmdir()
+    with project.editor() as editor:
+        uri = (project.user_agents / "new.toml").as_uri()
+        assert execute(editor, create) == {"uri": uri}
+        assert tomli.loads((project.user_agents / "new.toml").read_text("utf-8"))["name"] == "new"
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ({"name": "parent"}, "parent.toml is there already"),
+        ({"name": "open"}, 'there is an agent "open" already: '),
+        ({"name": "../x"}, "must not contain path separators"),
+        ({"name": "x", "uri": "file:///nowhere.toml"}, "file:///nowhere.toml is no agent"),
+        ({"name": 1}, '"name" must be a string'),
+        ({"name": "x", "uri": 1}, '"uri" must be a string'),
+        (None, '"name" must be a string'),
+    ],
+)
+def test_why_an_agent_can_not_be_created(project: Project, argument: Any, said: str) -> None:
+    project.path("parent").symlink_to("nowhere")
+    with project.editor() as editor:
+        editor.open("open", HEAD)
+        with pytest.raises(ServerError) as caught:
+            execute(editor, {"command": "axe.createAgent", "arguments": [argument]})
+        assert said in caught.value.message
+
+
+# -- what we carry out
+
+
+@pytest.mark.parametrize("unknown", [LITERALS, OPERATIONS])
+def test_files_are_created_for_clients_that_can_not_do_it(project: Project, unknown: str) -> None:
+    with project.editor(capabilities=without(unknown)) as editor:
+        lets_edit(editor)
+        editor.open("parent", HEAD + 'system_prompt = "Be brief."\n')
+        title = "Move the prompt to skills/parent/SKILL.md of the configuration folder"
+        move = titled(actions(editor, "parent", "system_prompt"), title)
+        command = move if isinstance(move["command"], str) else move["command"]
+        assert command["command"] == "axe.applyAction"
+        assert execute(editor, command) is None
+        skill = project.home / ".config" / "axe" / "skills" / "parent" / "SKILL.md"
+        assert editor.texts["parent"] == HEAD + 'skill = "skills/parent/SKILL.md"\n'
+        assert skill.read_text("utf-8") == "Be brief.\n"
+
+
+def test_clients_that_know_only_commands_get_commands(project: Project) -> None:
+    with project.editor(capabilities=without(LITERALS)) as editor:
+        assert editor.server["capabilities"]["codeActionProvider"] is True
+        lets_edit(editor)
+        editor.open("parent", HEAD + "timeout = -1\n")
+        editor.problems("parent", 1)
+        fix = titled(actions(editor, "parent", "-1"), "Replace by `0`")
+        execute(editor, fix)
+        assert editor.problems("parent", 0) == []
+
+
+def test_what_nobody_can_carry_out_is_not_offered(project: Project) -> None:
+    with project.editor(capabilities=without(LITERALS, "workspace.applyEdit")) as editor:
+        editor.open("parent", GHOST)
+        editor.problems("parent", 2)
+        titles = [each["title"] for each in actions(editor, "parent", "ghost")]
+        assert titles == ['Create the agent "ghost"']
+    with project.editor(capabilities=without(OPERATIONS)) as editor:
+        editor.open("parent", 'name = "other"\nmodel = "openai/gpt"\n')
+        editor.problems("parent", 1)
+        titles = [each["title"] for each in actions(editor, "parent", "other")]
+        assert "Replace by `parent`" in titles
+        assert not any(title.startswith("Rename the file") for title in titles)
+
+
+def test_an_action_that_has_become_impossible_is_refused(project: Project) -> None:
+    with project.editor(capabilities=without(LITERALS)) as editor:
+        lets_edit(editor)
+        editor.open("parent", HEAD + "timeout = -1\n")
+        editor.problems("parent", 1)
+        fix = titled(actions(editor, "parent", "-1"), "Replace by `0`")
+        editor.replace("parent", "-1", "10")
+        with pytest.raises(ServerError, match="no longer possible here"):
+            execute(editor, fix)
+        editor.replace("parent", "10", "-1")
+        editor.client.answer_with["workspace/applyEdit"] = lambda _: {
+            "applied": False,
+            "failureReason": "read-only",
+        }
+        with pytest.raises(ServerError, match="the editor did not change the text: read-only"):
+            execute(editor, fix)
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        (None, "textDocument"),
+        ({"textDocument": {"uri": "x"}, "range": 1, "title": ""}, "range"),
+        (
+            {
+                "textDocument": {"uri": "x"},
+                "range": {
+                    "start": {"line": 0, "character": 0},
+                    "end": {"line": 0, "character": 0},
+                },
+            },
+            '"title" must be a string',
+        ),
+    ],
+)
+def test_a_command_that_names_no_action_is_refused(
+    project: Project, argument: Any, said: str
+) -> None:
+    with (
+        project.editor() as editor,
+        pytest.raises(ServerError, match=r"axe\.applyAction") as caught,
+    ):
+        execute(editor, {"command": "axe.applyAction", "arguments": [argument]})
+    assert caught.value.code == -32602
+    assert said in caught.value.message
+
+
+# -- secrets
+
+
+def test_a_secret_moves_to_the_users_configuration_and_is_told_to_nobody(project: Project) -> None:
+    config = project.home / ".config" / "axe" / "config.toml"
+    with project.editor(capabilities=EVERYTHING) as editor:
+        lets_edit(editor)
+        editor.open("parent", SECRET)
+        editor.problems("parent", lambda found: any("plain-secret" in each for each in found))
+        fix = titled(actions(editor, "parent", ANTHROPIC_KEY), MOVE_SECRET)
+        execute(editor, fix["command"])
+        assert editor.texts["parent"] == HEAD + "timeout = 3\n"
+        shown = editor.client.wait_for("window/showMessage")
+        assert shown["message"] == f"The key of anthropic is in {config} now."
+        told = f"{editor.client.received}{editor.client.stderr()}"
+    assert tomli.loads(config.read_text("utf-8")) == {
+        "providers": {"anthropic": {"api_key": ANTHROPIC_KEY}}
+    }
+    assert config.stat().st_mode & 0o777 == 0o600
+    assert ANTHROPIC_KEY not in told
+
+
+def test_a_secret_stays_where_it_is_if_it_can_not_be_put_elsewhere(project: Project) -> None:
+    config = project.home / ".config" / "axe" / "config.toml"
+    config.write_text('[providers.anthropic]\napi_key = "other"\n', "utf-8")
+    with project.editor(capabilities=EVERYTHING) as editor:
+        lets_edit(editor)
+        editor.open("parent", SECRET)
+        fix = titled(actions(editor, "parent", ANTHROPIC_KEY), MOVE_SECRET)
+        with pytest.raises(ServerError, match="has another key of anthropic already") as caught:
+            execute(editor, fix["command"])
+        assert ANTHROPIC_KEY not in str(caught.value)
+        assert editor.texts["parent"] == SECRET
