@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,9 +57,41 @@ def test_it_says_first_that_the_answers_are_recorded_and_last_how_to_go_on(home:
     recorded, example, further = (
         err.index("The model's answers are recorded"),
         err.index("> Task"),
-        err.index("axe-lsp demo --copy"),
+        err.index("To try it yourself:"),
     )
     assert recorded < example < further
+
+
+def test_the_steps_that_it_names_work_though_it_is_not_on_path(home: Home) -> None:
+    _, _, err = home.call("demo", "--fast")
+    steps = err.partition("To try it yourself:\n")[2].splitlines()[:-1]
+    commands = [step.strip().partition("   ")[0] for step in steps]
+    assert [command.split()[1:] for command in commands] == [
+        ["demo", "--copy", "duro"],
+        ["duro"],
+        ["run", "release-check"],
+        ["check"],
+    ]
+    del commands[2]  # It takes the recorded time.
+    script = " && ".join(commands)
+    done = subprocess.run(
+        ["sh", "-c", script],
+        cwd=home.work,
+        env=home.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.endswith("No problems in 5 files.\n"), done.stderr
+
+
+def test_on_path_it_is_called_by_its_name(home: Home, tmp_path: Path) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "axe-lsp").symlink_to(Path(sys.executable).with_name("axe-lsp"))
+    home.environment["PATH"] = f"{programs}{os.pathsep}{home.environment['PATH']}"
+    _, out, _ = home.call("demo", "--copy", "duro")
+    assert "\n  axe-lsp run release-check   run it again" in out
 
 
 def running(screen: Screen) -> set[str]:

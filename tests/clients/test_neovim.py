@@ -64,19 +64,54 @@ def test_a_run_is_previewed_and_stopped_in_neovim(nvim: Path | None, tmp_path: P
     assert process.returncode == 0, errors + _server_log(tmp_path / "home")
 
 
+@pytest.mark.editor
+@pytest.mark.parametrize("nvim", neovims() or [None], ids=_which)
+def test_runs_end_in_neovim_when_the_server_is_killed(nvim: Path | None, tmp_path: Path) -> None:
+    if nvim is None:
+        missing("Neovim", ".ci/install-neovim")
+    manager = write_project(tmp_path / "project")
+    manager.write_text(MENDED, encoding="utf-8")
+    with ScriptedProvider() as provider:
+        script_review(provider)
+        environment = clean_environment(tmp_path / "home", **provider.environment)
+        with _neovim(nvim, "lose_the_server.lua", manager, environment) as process:
+            _, errors = process.communicate()
+    assert process.returncode == 0, errors + _server_log(tmp_path / "home")
+
+
+@pytest.mark.editor
+@pytest.mark.parametrize("nvim", neovims() or [None], ids=_which)
+def test_neovim_says_that_the_server_is_not_installed(nvim: Path | None, tmp_path: Path) -> None:
+    if nvim is None:
+        missing("Neovim", ".ci/install-neovim")
+    write_project(tmp_path / "project")
+    other = tmp_path / "project" / "other.toml"
+    other.touch()
+    environment = clean_environment(tmp_path / "home")
+    environment["PATH"] = "/usr/bin:/bin"
+    with _neovim(nvim, "no_server.lua", other, environment, with_server=False) as process:
+        _, errors = process.communicate()
+    assert process.returncode == 0, errors
+
+
 @contextmanager
 def _neovim(
-    nvim: Path, scenario: str, file: Path, environment: dict[str, str]
+    nvim: Path,
+    scenario: str,
+    file: Path,
+    environment: dict[str, str],
+    *,
+    with_server: bool = True,
 ) -> Iterator[subprocess.Popen[str]]:
     """Neovim without a user's configuration, with the plugin, at work on a scenario."""
     plugin = PROJECT / "clients" / "neovim"
     command = [str(nvim), "--clean", "--headless", "--cmd", f"set runtimepath^={plugin}"]
     command += ["--cmd", f"lua package.path = '{SCENARIOS}/?.lua;' .. package.path"]
     command += [str(file), "-c", f"luafile {SCENARIOS / scenario}", "-c", "cquit 9"]
-    path = f"{server_program().parent}{os.pathsep}{environment['PATH']}"
+    server = f"{server_program().parent}{os.pathsep}" if with_server else ""
     with subprocess.Popen(
         command,
-        env={**environment, "PATH": path},
+        env={**environment, "PATH": f"{server}{environment['PATH']}"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -1,7 +1,7 @@
 // The events of runs as a log for people: a line each, indented by depth. Knows nothing of VS Code.
 //
-// One run at a time writes its text as it arrives; what others say meanwhile is written when their turn
-// ends, because pieces of parallel answers in one another's lines would be unreadable.
+// One run at a time writes its text as it arrives; what others say meanwhile is kept until it is their
+// turn to write, because pieces of parallel answers in one another's lines would be unreadable.
 
 import type { AgentBegin, AgentEnd, TextDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd } from './protocol';
 
@@ -10,47 +10,51 @@ const MAX_LINE = 160;
 export class RunLog {
   private speaker: string | undefined;
   private lineIsOpen = false;
+  /** The ends of lines after which the speaker has said nothing yet. */
+  private owed = '';
+  /** What others have said meanwhile, by run id. */
+  private readonly unheard = new Map<string, string>();
 
   constructor(private readonly write: (text: string) => void) {}
 
   agent(event: AgentBegin | AgentEnd): void {
     if (event.kind === 'begin') {
-      this.line(event, `▶ ${shorten(event.task)}${event.model && ` (${event.model})`}`);
-      return;
+      const model = event.model && `(${event.model})`;
+      this.line(event, ['▶', shorten(event.task), model].filter(Boolean).join(' '));
+    } else {
+      this.endSpeech(event, this.unheard.get(event.runId) ?? '');
+      this.line(event, ending(event));
     }
-    this.endSpeech(event.runId);
-    const mark = event.status === 'completed' ? '✓' : '✗';
-    const reason = event.error ? `: ${shorten(event.error)}` : '';
-    this.line(event, `${mark} ${event.status} in ${seconds(event.durationMs)}${reason} · ${totals(event)}`);
+  }
+
+  /** A run of which nobody will say how it has ended. */
+  lost(begun: AgentBegin): void {
+    this.endSpeech(begun, this.unheard.get(begun.runId) ?? '');
+    this.line(begun, '✗ killed: the language server has stopped');
   }
 
   turn(event: TurnBegin | TurnEnd): void {
     if (event.kind === 'begin') {
       this.line(event, `· turn ${event.turn}, ${count(event.messages, 'message')}`);
-      return;
-    }
-    const wasHeard = this.endSpeech(event.runId);
-    if (!wasHeard && event.text) {
-      for (const line of event.text.split('\n')) {
-        this.line(event, `| ${line}`);
-      }
+    } else {
+      this.endSpeech(event, event.text);
     }
   }
 
   text(event: TextDelta): void {
     this.speaker ??= event.runId;
-    if (this.speaker !== event.runId) {
-      return;
+    const said = (this.unheard.get(event.runId) ?? '') + event.delta;
+    if (this.speaker === event.runId) {
+      this.unheard.delete(event.runId);
+      this.speak(event, said);
+    } else {
+      this.unheard.set(event.runId, said);
     }
-    const continuation = `\n${prefix(event)} | `;
-    const opening = this.lineIsOpen ? '' : continuation.slice(1);
-    this.write(opening + event.delta.replaceAll('\n', continuation));
-    this.lineIsOpen = true;
   }
 
   tool(event: ToolBegin | ToolEnd): void {
     if (event.kind === 'begin') {
-      this.line(event, `→ ${event.name} ${shorten(JSON.stringify(event.arguments))}`);
+      this.line(event, `→ ${event.name} ${shorten(asked(event))}`);
     } else if (event.isError) {
       this.line(event, `← ${event.name} failed after ${seconds(event.durationMs)}: ${shorten(event.content)}`);
     } else {
@@ -58,17 +62,34 @@ export class RunLog {
     }
   }
 
-  /** Whether the run's text of this turn has been written as it arrived. */
-  private endSpeech(runId: string): boolean {
-    if (this.speaker !== runId) {
-      return false;
+  private speak(event: TextDelta, said: string): void {
+    const text = this.owed + said;
+    const spoken = text.replace(/\n+$/, '');
+    this.owed = text.slice(spoken.length);
+    if (!spoken) {
+      return;
     }
-    this.speaker = undefined;
-    this.closeLine();
-    return true;
+    const continuation = `\n${prefix(event)} | `;
+    const opening = this.lineIsOpen ? '' : continuation.slice(1);
+    this.write(opening + spoken.replaceAll('\n', continuation));
+    this.lineIsOpen = true;
   }
 
-  private line(event: Speaker, text: string): void {
+  /** Ends what a run says. `text` is all of it, and is written unless it was as it arrived. */
+  private endSpeech(event: RunOfEvent, text: string): void {
+    this.unheard.delete(event.runId);
+    if (this.speaker === event.runId) {
+      this.closeLine();
+      this.speaker = undefined;
+      this.owed = '';
+    } else if (text) {
+      for (const line of text.replace(/\n+$/, '').split('\n')) {
+        this.line(event, `| ${line}`);
+      }
+    }
+  }
+
+  private line(event: RunOfEvent, text: string): void {
     this.closeLine();
     this.write(`${prefix(event)} ${text}\n`);
   }
@@ -77,17 +98,26 @@ export class RunLog {
     if (this.lineIsOpen) {
       this.write('\n');
       this.lineIsOpen = false;
+      this.owed = this.owed.slice(1);
     }
   }
 }
 
-interface Speaker {
+interface RunOfEvent {
+  readonly runId: string;
   readonly agent: string;
   readonly depth: number;
 }
 
-function prefix(event: Speaker): string {
+function prefix(event: RunOfEvent): string {
   return '  '.repeat(event.depth) + event.agent;
+}
+
+/** A cancelled run gives "cancelled" as the reason too; once is enough. */
+function ending(event: AgentEnd): string {
+  const mark = event.status === 'completed' ? '✓' : '✗';
+  const reason = event.error && event.error !== event.status ? `: ${shorten(event.error)}` : '';
+  return `${mark} ${event.status} in ${seconds(event.durationMs)}${reason} · ${totals(event)}`;
 }
 
 function totals(event: AgentEnd): string {
@@ -97,6 +127,12 @@ function totals(event: AgentEnd): string {
     `${event.inputTokens} tokens in`,
     `${event.outputTokens} out`,
   ].join(', ');
+}
+
+/** What a child is asked to do stands in its own line. */
+function asked(event: ToolBegin): string {
+  const child = event.name === 'call_agent' && event.arguments['agent'];
+  return typeof child === 'string' ? child : JSON.stringify(event.arguments);
 }
 
 function count(number: number, noun: string): string {

@@ -18,8 +18,8 @@ import { RunLog } from './runLog';
 export class Runs implements Disposable {
   private readonly output = window.createOutputChannel('axe runs');
   private readonly log = new RunLog((text) => this.output.append(text));
-  /** The agents of the root runs that are under way, by run id. */
-  private readonly active = new Map<string, string>();
+  /** The runs that are under way, and their children, by run id. */
+  private readonly active = new Map<string, AgentBegin>();
 
   listenTo(client: LanguageClient): void {
     client.onNotification(AgentNotification, (event) => this.follow(event));
@@ -28,8 +28,7 @@ export class Runs implements Disposable {
     client.onNotification(ToolNotification, (event) => this.log.tool(event));
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Stopped) {
-        this.active.clear();
-        this.offerStop();
+        this.loseAll();
       }
     });
   }
@@ -56,15 +55,22 @@ export class Runs implements Disposable {
 
   private follow(event: AgentBegin | AgentEnd): void {
     this.log.agent(event);
-    if (event.runId !== event.rootRunId) {
-      return;
-    }
-    if (event.kind === 'begin') {
-      this.active.set(event.runId, event.agent);
-      this.show();
-    } else {
+    if (event.kind === 'end') {
       this.active.delete(event.runId);
+    } else {
+      this.active.set(event.runId, event);
+      if (event.runId === event.rootRunId) {
+        this.show();
+      }
     }
+    this.offerStop();
+  }
+
+  /** A server that has ended can't say any more that its runs have ended with it. */
+  private loseAll(): void {
+    const lost = [...this.active.values()].sort((one, other) => other.depth - one.depth);
+    this.active.clear();
+    lost.forEach((run) => this.log.lost(run));
     this.offerStop();
   }
 
@@ -74,10 +80,11 @@ export class Runs implements Disposable {
   }
 
   private async chooseActive(): Promise<string | undefined> {
-    const items = [...this.active].map(([runId, agent]) => ({ label: agent, description: runId, runId }));
-    if (items.length <= 1) {
-      return items[0]?.runId;
+    const roots = [...this.active.values()].filter((run) => run.runId === run.rootRunId);
+    if (roots.length <= 1) {
+      return roots[0]?.runId;
     }
+    const items = roots.map(({ agent, task, runId }) => ({ label: agent, detail: task, runId }));
     return (await window.showQuickPick(items, { placeHolder: 'Which run?' }))?.runId;
   }
 }

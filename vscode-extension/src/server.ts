@@ -30,7 +30,8 @@ export function findServer(around: Surroundings): Search {
 export function notFoundMessage(tried: readonly string[]): string {
   return (
     `The axe language server was not found. Tried: ${tried.join('; ')}. ` +
-    'Install it with "pip install axe-lsp", or say where it is in the setting axe.server.path.'
+    'Install it from a clone of axe-lsp with "pipx install CLONE" or "uv tool install CLONE", ' +
+    'or set axe.server.path to a program such as CLONE/.venv/bin/axe-lsp.'
   );
 }
 

@@ -28,7 +28,7 @@ test('lines are indented by depth and name their agent', () => {
     [
       'manager ▶ Review the change (openai/m)',
       'manager · turn 1, 1 message',
-      'manager → call_agent {"agent":"fast"}',
+      'manager → call_agent fast',
       '  fast ✓ completed in 1.2 s · 1 turn, 0 tool calls, 10 tokens in, 5 out',
       'manager ← call_agent in 0.1 s',
       '',
@@ -58,6 +58,62 @@ test('what a second child says meanwhile appears whole when its turn ends', () =
     log.turn({ ...fast, kind: 'end', turn: 1, text: 'No bugs.' });
   });
   assert.equal(text, '  fast | No bugs.\n  slow | Style\n  slow | is fine.\n');
+});
+
+test('who goes on when the first has finished has said nothing in vain', () => {
+  const text = written((log) => {
+    log.text({ ...fast, turn: 1, delta: 'No bugs.' });
+    log.text({ ...slow, turn: 1, delta: 'Style ' });
+    log.turn({ ...fast, kind: 'end', turn: 1, text: 'No bugs.' });
+    log.text({ ...slow, turn: 1, delta: 'is ' });
+    log.text({ ...slow, turn: 1, delta: 'fine.' });
+    log.turn({ ...slow, kind: 'end', turn: 1, text: 'Style is fine.' });
+  });
+  assert.equal(text, '  fast | No bugs.\n  slow | Style is fine.\n');
+});
+
+test('what was said before a failure is shown, whoever was writing then', () => {
+  const text = written((log) => {
+    log.text({ ...fast, turn: 1, delta: 'No bugs.' });
+    log.text({ ...slow, turn: 1, delta: 'Style' });
+    log.agent({ ...slow, kind: 'end', status: 'failed', error: 'boom', ...sums });
+  });
+  assert.equal(
+    text,
+    '  fast | No bugs.\n  slow | Style\n  slow ✗ failed in 1.2 s: boom · 1 turn, 0 tool calls, 10 tokens in, 5 out\n',
+  );
+});
+
+test('line ends at the end of an answer leave no empty lines, those within it stay', () => {
+  const text = written((log) => {
+    log.text({ ...fast, turn: 1, delta: 'One\n' });
+    log.text({ ...fast, turn: 1, delta: '\n' });
+    log.tool({ ...slow, kind: 'begin', name: 'read_file', arguments: {} });
+    log.text({ ...fast, turn: 1, delta: 'Two\n\n' });
+    log.turn({ ...fast, kind: 'end', turn: 1, text: 'One\n\nTwo\n\n' });
+    log.turn({ ...slow, kind: 'end', turn: 1, text: 'Fine.\n' });
+  });
+  assert.equal(text, '  fast | One\n  slow → read_file {}\n  fast | \n  fast | Two\n  slow | Fine.\n');
+});
+
+test('a run without a task, one that was cancelled, and one whose server is gone', () => {
+  const begun = { ...manager, kind: 'begin', task: '', model: 'openai/m' } as const;
+  const text = written((log) => {
+    log.agent(begun);
+    log.agent({ ...fast, kind: 'end', status: 'cancelled', error: 'cancelled', ...sums });
+    log.text({ ...manager, turn: 1, delta: 'Ready' });
+    log.lost(begun);
+  });
+  assert.equal(
+    text,
+    [
+      'manager ▶ (openai/m)',
+      '  fast ✗ cancelled in 1.2 s · 1 turn, 0 tool calls, 10 tokens in, 5 out',
+      'manager | Ready',
+      'manager ✗ killed: the language server has stopped',
+      '',
+    ].join('\n'),
+  );
 });
 
 test('a failure says why, and a run that failed gives up its line', () => {

@@ -71,5 +71,5 @@ test('the message says what was tried and what to do', () => {
   assert.ok('tried' in search);
   const message = notFoundMessage(search.tried);
   assert.match(message, /project\/\.venv\/bin\/axe-lsp; axe-lsp on PATH/);
-  assert.match(message, /pip install axe-lsp/);
+  assert.match(message, /pipx install CLONE.*axe\.server\.path/);
 });

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -37,17 +39,9 @@ The agents and the files that they read are real. The model's answers are record
 (they were written for this demo): nothing is sent anywhere, and no key is needed.
 """
 
-COPY_IT = """
-To try it yourself:
-  axe-lsp demo --copy duro     write this example into a new folder
-  cd duro
-"""
-
-TRY_IT = """\
-  axe-lsp run release-check    run it again, from the files that are there now
-  axe-lsp check                check the agent files
-and open axe/agents/release-check.toml in your editor. axe/README.md tells more.
-"""
+IN_YOUR_EDITOR = (
+    "and open axe/agents/release-check.toml in your editor. axe/README.md tells more.\n"
+)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -92,7 +86,8 @@ def _copy(folder: Path) -> None:
     if occupied:
         raise ConfigError(f"{quoted(str(folder))} exists and is not empty; name a new folder")
     _copy_example(folder)
-    print(f"The example is in {folder}. Now:\n  cd {folder}\n{TRY_IT}", end="")
+    print(f"The example is in {folder}. Now:")
+    print(_table(_steps(folder, _program())) + IN_YOUR_EDITOR, end="")
 
 
 def _copy_example(folder: Path) -> None:
@@ -114,7 +109,33 @@ def _show(pace: float) -> None:
         _copy_example(folder)
         answer = asyncio.run(_run(folder, pace))
     print(answer, end="", flush=True)
-    print(COPY_IT + TRY_IT, end="", file=sys.stderr)
+    program, folder = _program(), Path("duro")
+    copy_it = (f"{program} demo --copy {folder}", "write this example into a new folder")
+    advice = _table([copy_it, *_steps(folder, program)]) + IN_YOUR_EDITOR
+    print(f"\nTo try it yourself:\n{advice}", end="", file=sys.stderr)
+
+
+def _program() -> str:
+    """What a shell in any folder takes for this program, which need not be on PATH."""
+    own = shutil.which("axe-lsp", path=str(Path(sys.executable).parent))
+    on_path = shutil.which("axe-lsp")
+    if own is None or (on_path is not None and Path(on_path).samefile(own)):
+        return "axe-lsp"
+    return shlex.quote(own)
+
+
+def _steps(folder: Path, program: str) -> list[tuple[str, str]]:
+    """What to do with a copy, and what for."""
+    return [
+        (f"cd {shlex.quote(str(folder))}", ""),
+        (f"{program} run {AGENT}", "run it again, from the files that are there now"),
+        (f"{program} check", "check the agent files"),
+    ]
+
+
+def _table(steps: Sequence[tuple[str, str]]) -> str:
+    width = max(len(command) for command, _ in steps)
+    return "".join(f"  {command:{width}}   {why}".rstrip() + "\n" for command, why in steps)
 
 
 async def _run(folder: Path, pace: float) -> str:

@@ -2,36 +2,30 @@
 
 local support = require('support')
 
-local function buffer_with(text)
-  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
-    if table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n'):find(text, 1, true) then
-      return buffer
-    end
-  end
-end
-
-local function clients()
-  return vim.lsp.get_clients and vim.lsp.get_clients({ bufnr = 0 }) or vim.tbl_values(vim.lsp.buf_get_clients(0))
+local function preview_what_was_just_typed()
+  support.replace('Sum up', 'Write down')
+  vim.cmd('AxePreview')
+  support.wait_for('the preview', function()
+    return support.buffer_with('=== Dry Run ===')
+  end)
+  local preview = support.buffer_with('=== Dry Run ===')
+  local text = table.concat(vim.api.nvim_buf_get_lines(preview, 0, -1, false), '\n')
+  assert(text:find('Write down what they find', 1, true), text)
 end
 
 support.play(function()
   local manager = vim.fn.expand('%:p')
-  support.wait_for('the server', function()
-    return #clients() == 1
-  end)
+  local notices = support.notices()
+  support.wait_for_server()
   vim.cmd('edit ' .. vim.fn.fnamemodify(manager, ':h:h:h') .. '/other.toml')
-  assert(vim.bo.filetype == 'toml' and #clients() == 0, 'other TOML files are left alone')
+  assert(vim.bo.filetype == 'toml' and #support.clients() == 0, 'other TOML files are left alone')
   vim.cmd('edit ' .. manager)
-  vim.cmd('AxePreview')
-  support.wait_for('the preview', function()
-    return buffer_with('=== Dry Run ===')
-  end)
-  vim.cmd('AxeRun Review the change')
-  support.wait_for('the slow child', function()
-    return support.runs_text():find('slow · turn 1', 1, true)
-  end)
+  preview_what_was_just_typed()
   vim.cmd('AxeStop')
-  support.wait_for('the end of the run', function()
-    return support.runs_text():find('slow ✗ cancelled', 1, true) and support.runs_text():find('manager ✗ cancelled', 1, true)
-  end)
+  assert(vim.deep_equal(notices, { 'axe: no agent is running' }), vim.inspect(notices))
+  vim.cmd('AxeRun Review the change')
+  support.wait_for_log('slow · turn 1')
+  vim.cmd('AxeStop')
+  support.wait_for_log('slow ✗ cancelled in ', 'manager ✗ cancelled in ')
+  assert(support.runs_text():find('manager ✗ cancelled in [%d.]+ s ·'), support.runs_text())
 end)

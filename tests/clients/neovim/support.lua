@@ -41,6 +41,45 @@ function M.wait_for_diagnostics(expected)
   end)
 end
 
+--- What the user is told, from now on; the list grows.
+function M.notices()
+  local told = {}
+  vim.notify = function(text)
+    table.insert(told, text)
+  end
+  vim.notify_once = vim.notify
+  return told
+end
+
+function M.clients()
+  return vim.lsp.get_clients and vim.lsp.get_clients({ bufnr = 0 }) or vim.tbl_values(vim.lsp.buf_get_clients(0))
+end
+
+--- Waits until the server knows the current buffer.
+function M.wait_for_server()
+  M.wait_for('the server', function()
+    return #M.clients() == 1
+  end)
+end
+
+--- The buffer that contains a text.
+function M.buffer_with(text)
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    if table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n'):find(text, 1, true) then
+      return buffer
+    end
+  end
+end
+
+--- Waits until the log of the runs has all of these.
+function M.wait_for_log(...)
+  for _, text in ipairs({ ... }) do
+    M.wait_for('the log to say ' .. text, function()
+      return M.runs_text():find(text, 1, true)
+    end)
+  end
+end
+
 --- Edits the buffer as typing would, without saving it.
 function M.replace(old, new)
   for number, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, true)) do

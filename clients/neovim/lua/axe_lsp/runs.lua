@@ -1,57 +1,21 @@
 -- Runs of agents: starts and stops them, and shows what happens in the buffer "axe://runs".
 
+local requests = require('axe_lsp.requests')
+local views = require('axe_lsp.views')
+
 local M = {}
 
-local REQUEST_CANCELLED = -32800
+local log = require('axe_lsp.log').new(views.append_to_runs)
+local active = {} -- the runs under way and their children: { begun, client_id }, by run id
 
-local buffer
-local active = {} -- the agents of the root runs that are under way, by run id
-
---- A buffer for text that belongs to no file.
-local function scratch_buffer(name)
-  local bufnr = vim.api.nvim_create_buf(true, true)
-  vim.api.nvim_buf_set_name(bufnr, name)
-  return bufnr
-end
-
-local function runs_buffer()
-  if not (buffer and vim.api.nvim_buf_is_valid(buffer)) then
-    buffer = scratch_buffer('axe://runs')
-  end
-  return buffer
-end
-
-local function show(bufnr)
-  if vim.fn.bufwinid(bufnr) == -1 then
-    vim.cmd('botright 12split')
-    vim.api.nvim_win_set_buf(0, bufnr)
-    vim.cmd('wincmd p')
-  end
-end
-
---- Appends to the last line, and lets the windows that show it follow.
-local function append(text)
-  local bufnr = runs_buffer()
-  local last = vim.api.nvim_buf_line_count(bufnr) - 1
-  local column = #vim.api.nvim_buf_get_lines(bufnr, last, last + 1, true)[1]
-  vim.api.nvim_buf_set_text(bufnr, last, column, last, column, vim.split(text, '\n', { plain = true }))
-  for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
-    vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(bufnr), 0 })
-  end
-end
-
-local log = require('axe_lsp.log').new(append)
-
-local function follow_agent(event)
+local function follow_agent(event, client_id)
   log['axe/agent'](event)
-  if event.runId == event.rootRunId then
-    active[event.runId] = event.kind == 'begin' and event.agent or nil
-  end
+  active[event.runId] = event.kind == 'begin' and { begun = event, client_id = client_id } or nil
 end
 
 local function handler(show_event)
-  return function(_, event)
-    show_event(event)
+  return function(_, event, context)
+    show_event(event, context.client_id)
   end
 end
 
@@ -62,77 +26,68 @@ M.handlers = {
   ['axe/tool'] = handler(log['axe/tool']),
 }
 
---- The server that checks the current buffer; an error for the user where there is none.
-local function current_client()
-  local clients = vim.lsp.get_clients and vim.lsp.get_clients({ bufnr = 0 }) or vim.lsp.buf_get_clients(0)
-  for _, client in pairs(clients) do
-    if client.name == 'axe_lsp' then
-      return client
-    end
-  end
-  vim.notify('axe: this is not an agent file (a TOML file in axe/agents), or axe-lsp is not running', vim.log.levels.ERROR)
-end
-
---- Asks the server; failures are shown, except the one that a cancelled run ends with.
-local function request(client, method, params, on_result)
-  local function answer(failure, result)
-    if not failure then
-      on_result(result)
-    elseif failure.code ~= REQUEST_CANCELLED then
-      vim.notify('axe: ' .. failure.message, vim.log.levels.ERROR)
-    end
-  end
-  if vim.fn.has('nvim-0.11') == 1 then
-    client:request(method, params, answer, 0)
-  else
-    client.request(method, params, answer, 0)
+local function forget(client_id)
+  local lost = vim.tbl_filter(function(run)
+    return run.client_id == client_id
+  end, active)
+  table.sort(lost, function(one, other)
+    return one.begun.depth > other.begun.depth
+  end)
+  for _, run in ipairs(lost) do
+    active[run.begun.runId] = nil
+    log.lost(run.begun)
   end
 end
 
---- Runs the agent of the current buffer, saved or not. Without a task it works on its own instructions.
-function M.run(task)
-  local client = current_client()
+--- A server has ended, and its runs with it, which can't say so themselves any more.
+function M.on_exit(_, _, client_id)
+  vim.schedule(function()
+    forget(client_id)
+  end)
+end
+
+--- Runs the agent of a buffer, saved or not. Without a task it works on its own instructions.
+function M.run(task, bufnr)
+  local client = requests.client_of(bufnr)
   if client then
-    show(runs_buffer())
-    local params = { uri = vim.uri_from_bufnr(0), task = task ~= '' and task or nil }
-    request(client, 'axe/run', params, function() end)
+    views.show_runs()
+    local params = { uri = vim.uri_from_bufnr(bufnr), task = task ~= '' and task or nil }
+    requests.send(client, 'axe/run', params, bufnr, function() end)
   end
 end
 
 --- Shows what would be sent to the provider.
-function M.preview()
-  local client = current_client()
+function M.preview(bufnr)
+  local client = requests.client_of(bufnr)
   if client then
-    request(client, 'axe/preview', { uri = vim.uri_from_bufnr(0) }, function(result)
-      local bufnr = vim.api.nvim_create_buf(false, true)
-      vim.api.nvim_buf_set_lines(bufnr, 0, -1, true, vim.split(result.text, '\n', { plain = true }))
-      show(bufnr)
+    requests.send(client, 'axe/preview', { uri = vim.uri_from_bufnr(bufnr) }, bufnr, function(result)
+      views.show_text(result.text)
     end)
+  end
+end
+
+local function stop(run)
+  local client = run and vim.lsp.get_client_by_id(run.client_id)
+  if client then
+    requests.send(client, 'axe/stop', { runId = run.begun.runId }, nil, function() end)
   end
 end
 
 --- Stops the run that is under way, or the one the user picks.
 function M.stop()
-  local client = current_client()
-  local ids = vim.tbl_keys(active)
-  if not client or #ids == 0 then
-    return
-  end
-  local function stop(id)
-    if id then
-      request(client, 'axe/stop', { runId = id }, function() end)
+  local roots = vim.tbl_filter(function(run)
+    return run.begun.runId == run.begun.rootRunId
+  end, active)
+  if #roots == 0 then
+    vim.notify('axe: no agent is running', vim.log.levels.INFO)
+  elseif #roots == 1 then
+    stop(roots[1])
+  else
+    local function describe(run)
+      return run.begun.agent .. (run.begun.task ~= '' and ': ' .. run.begun.task or '')
     end
+    vim.ui.select(roots, { prompt = 'Which run?', format_item = describe }, stop)
   end
-  if #ids == 1 then
-    stop(ids[1])
-    return
-  end
-  vim.ui.select(ids, {
-    prompt = 'Which run?',
-    format_item = function(id)
-      return active[id] .. ' ' .. id
-    end,
-  }, stop)
 end
 
 return M
