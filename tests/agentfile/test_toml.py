@@ -108,6 +108,35 @@ def test_an_unclosed_inline_table_ends_before_the_next_key() -> None:
     assert keys(parse.text)["timeout"] == 5
 
 
+def test_text_of_several_lines_in_a_string_of_one_is_one_problem() -> None:
+    parse = check_syntax("""
+        system_prompt = "You are a reviewer.
+                        ^^^^^^^^^^^^^^^^^^^^ the string is not closed in its line: \
+expected `"` (text of several lines stands between `\"\"\"`)
+        Be brief: say what is wrong.
+
+        # Rules
+        - Don't guess. Use [lint], x = y.
+        That is all."
+        description = "x"
+    """)
+    assert keys(parse.text)["description"] == "x"
+
+
+def test_text_of_several_lines_without_an_end_ends_before_the_next_statement() -> None:
+    for line in ("timeout = ", "[params]", "[sub_agents_", "files = [", "memory.enabled = true"):
+        text = f"system_prompt = 'You are a reviewer.\nBe brief.\n\n{line}\n"
+        document, (problem, *_) = parse_tree(text)
+        assert "several lines" in problem.message
+        assert document.tables[0].entries[0].range.of(text).endswith("brief.")
+
+
+def test_what_follows_a_half_typed_string_is_no_part_of_it() -> None:
+    for line in ("# two words", "timeout = 5 # two words", "half", "[", "x = "):
+        text = f'skill = "skills/rev\n{line}\n'
+        assert parse_tree(text)[0].tables[0].entries[0].range.of(text) == 'skill = "skills/rev'
+
+
 def test_an_unclosed_prompt_ends_before_the_line_break_of_its_last_line() -> None:
     text = 'a = """\r\nprose\r\nname = "x"\r\n'
     (prompt, _) = walk(parse_tree(text)[0])
@@ -194,7 +223,7 @@ def test_clashing_definitions_are_reported_at_the_later_one() -> None:
     check_syntax("""
         name = "a"
         name.first = "b"
-        ^^^^^^^^^^ Cannot overwrite a value
+        ^^^^^^^^^^ `name` already has a value above, so it can't be a table
     """)
 
 
@@ -205,7 +234,7 @@ def test_keys_that_are_repeated_in_an_inline_table_are_reported_there() -> None:
     """)
     check_syntax("""
         servers = [{ name = "a" }, { x.y = 1, x.y.z = 2 }]
-                                              ^^^^^ Cannot overwrite a value
+                                              ^^^^^ `x.y` already has a value above, so it can't be a table
     """)
 
 

@@ -22,6 +22,14 @@ PAIRS = [
         'system_prompt = """<|>\nHi\n\n[params]\ntemperature = 1',
         'system_prompt = """\nHi\n"""\n\n[params]\ntemperature = 1',
     ),
+    (
+        'system_prompt = "Say<|> it.\nBe brief."\nstream = true',
+        'system_prompt = """\nSay it.\nBe brief."""\nstream = true',
+    ),
+    (
+        "system_prompt = 'Say<|> it.\nBe brief.\n\n[params]\n",
+        "system_prompt = '''\nSay it.\nBe brief.'''\n\n[params]\n",
+    ),
     ("skill = “x<|> y”", 'skill = "x y"'),
     ("tools = [„grep<|>“, ‘read_file’]", 'tools = ["grep", "read_file"]'),
     ('skill = "C:\\d<|>\\n\\w"', 'skill = "C:\\\\d\\n\\\\w"'),

@@ -13,9 +13,10 @@ from typing import Any
 
 import tomli
 
+from axe_lsp.agentfile.clashes import clashes
 from axe_lsp.agentfile.text import LineIndex, TextRange
 from axe_lsp.agentfile.toml import SyntaxProblem, parse_tree
-from axe_lsp.agentfile.tree import Document, Entry, Key, Table, Value, ValueKind
+from axe_lsp.agentfile.tree import Document, Value, ValueKind
 
 
 class Parse:
@@ -28,7 +29,7 @@ class Parse:
         self.problems: tuple[SyntaxProblem, ...] = ()
         verdict = _verdict(text, self.document, found)
         if verdict is not None:
-            self.problems = found or (_explain(text, self.document, verdict),)
+            self.problems = tuple(sorted(_problems(text, self.document, found, verdict)))
 
     @cached_property
     def values(self) -> Mapping[str, Any] | None:
@@ -98,16 +99,37 @@ def _place_of_digits(text: str) -> int:
     return match.start() if match is not None else 0
 
 
+def _problems(
+    text: str,
+    document: Document,
+    found: tuple[SyntaxProblem, ...],
+    verdict: tomli.TOMLDecodeError,
+) -> Iterator[SyntaxProblem]:
+    """Everything that keeps the text from being TOML, as far as it can be told at once."""
+    yield from found
+    clashing = [SyntaxProblem(*each) for each in clashes(document)]
+    yield from clashing
+    if not found and not (clashing and verdict.msg.startswith(_CLASH)):
+        yield _explain(text, document, verdict)
+
+
+_CLASH = ("Cannot", "Duplicate")
+"""How tomli begins to say that two statements clash."""
+
+
 def _explain(text: str, document: Document, verdict: tomli.TOMLDecodeError) -> SyntaxProblem:
     """tomli's verdict on a text whose statements are well-formed each for itself."""
     offset = _offset(text, verdict)
-    for table in document.tables:
-        if table.header is not None and table.header_range.touches(offset):
-            return _explain_header(document, table, table.header, verdict.msg)
-        for entry in table.entries:
-            if entry.range.touches(offset):
-                return _explain_entry(text, table, entry, offset, verdict.msg)
-    return SyntaxProblem(TextRange(offset, min(offset + 1, len(text))), verdict.msg)
+    here = TextRange(offset, min(offset + 1, len(text)))
+    value = None
+    for entry in (entry for table in document.tables for entry in table.entries):
+        value = value or _innermost(entry.value, offset)
+    if value is None or value.kind in _CONTAINERS or here.of(text) == "\r":
+        return SyntaxProblem(here, _in_words(text, offset, verdict.msg))
+    if value.kind is ValueKind.STRING:
+        return _explain_string(text, offset, verdict.msg)
+    token = value.range.of(text)
+    return SyntaxProblem(value.range, f"`{token[:40]}` is not a valid {value.kind.value}")
 
 
 def _offset(text: str, verdict: tomli.TOMLDecodeError) -> int:
@@ -121,59 +143,39 @@ def _offset(text: str, verdict: tomli.TOMLDecodeError) -> int:
     return min(offset + len(text) - len(original), len(text))
 
 
-def _explain_header(document: Document, table: Table, header: Key, message: str) -> SyntaxProblem:
-    for other in document.tables:
-        if other is not table and other.path == table.path and other.header is not None:
-            message = f"the table `{'.'.join(table.path)}` is already defined above"
-            break
-    return SyntaxProblem(header.range, message)
-
-
-def _explain_entry(
-    text: str, table: Table, entry: Entry, offset: int, message: str
-) -> SyntaxProblem:
-    for other in table.entries:
-        if other is entry:
-            break
-        if other.key.names == entry.key.names:
-            name = ".".join(entry.key.names)
-            return SyntaxProblem(entry.key.range, f"the key `{name}` is already set above")
-    *_, innermost = entry, *_entries_at(entry.value, offset)
-    if message.startswith("Duplicate"):
-        name = ".".join(innermost.key.names)
-        return SyntaxProblem(innermost.key.range, f"the key `{name}` is already set above")
-    value = _innermost(entry.value, offset)
-    if value is None or message.startswith("Cannot"):  # The statement clashes with another one.
-        return SyntaxProblem(innermost.key.range, message)
-    if value.kind is ValueKind.STRING:
-        return _explain_string(text, offset, message)
-    if value.kind in _CONTAINERS:
-        return SyntaxProblem(TextRange(offset, offset + 1), message)
-    token = value.range.of(text)
-    return SyntaxProblem(value.range, f"`{token[:40]}` is not a valid {value.kind.value}")
-
-
 def _explain_string(text: str, offset: int, message: str) -> SyntaxProblem:
-    if message.startswith("Unescaped"):  # tomli stops behind the escape.
-        where = TextRange(offset - 2, offset)
-        message = f"`{where.of(text)}` is not an escape (write `\\\\` for a backslash)"
-        return SyntaxProblem(where, message)
-    return SyntaxProblem(TextRange(offset, offset + 1), message)
+    escape = TextRange(offset - 2, offset)  # tomli stops behind the letter of an escape.
+    if message.startswith("Unescaped"):
+        message = f"`{escape.of(text)}` is not an escape (write `\\\\` for a backslash)"
+        return SyntaxProblem(escape, message)
+    if message.startswith("Invalid hex"):
+        digits = _DIGITS_OF_ESCAPE.get(text[offset - 1 : offset], "more")
+        message = (
+            f"`{escape.of(text)}` is not an escape without {digits} hexadecimal digits "
+            "(write `\\\\` for a backslash)"
+        )
+        return SyntaxProblem(escape, message)
+    return SyntaxProblem(TextRange(offset, offset + 1), _in_words(text, offset, message))
+
+
+_DIGITS_OF_ESCAPE = {"x": "2", "u": "4", "U": "8"}
+
+
+def _in_words(text: str, offset: int, message: str) -> str:
+    """tomli's message as people understand it who have never seen a parser."""
+    character = text[offset : offset + 1]
+    if character == "\r":
+        return "a carriage return is no end of a line by itself (lines end with LF or CR LF)"
+    if message.startswith(("Illegal", "Found invalid")):
+        return f"a control character stands here, U+{ord(character):04X}, which TOML does not allow"
+    if message.startswith("Escaped character"):
+        return "this escape stands for no character"
+    if message.startswith(_CLASH):
+        return "this clashes with what is written above"
+    return message[:1].lower() + message[1:]
 
 
 _CONTAINERS = (ValueKind.ARRAY, ValueKind.INLINE_TABLE)
-
-
-def _entries_at(value: Value | None, offset: int) -> Iterator[Entry]:
-    """The entries of inline tables around `offset`, the innermost one last."""
-    if value is None or not value.range.touches(offset):
-        return
-    for item in value.items:
-        yield from _entries_at(item, offset)
-    for entry in value.entries:
-        if entry.range.touches(offset):
-            yield entry
-            yield from _entries_at(entry.value, offset)
 
 
 def _innermost(value: Value | None, offset: int) -> Value | None:

@@ -11,8 +11,10 @@ more than TOML in places where that helps to understand a file that is being typ
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
+from axe_lsp.agentfile import syntax_hints as hints
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Document, Entry, Key, KeyPart, Table, Value, ValueKind
 from axe_lsp.agentfile.values import unquote
@@ -83,6 +85,14 @@ _ANCHOR_IN_PROSE = re.compile(
     r"^(?:\[\[?[A-Za-z_][\w.-]*\]\]?|[a-z_]+[ \t]*=[ \t]*(?:[\"'\[{].*|true|false|\d+))[ \t]*\r?$",
     re.MULTILINE,
 )
+# A `"` string ends with its line. If prose follows it, the prose was meant to stand in the string; it
+# ends before what looks like the beginning of a statement, finished or not.
+_ANCHOR_IN_PASTED = re.compile(
+    rf"^(?:{_HEADER_LINE}|[ \t]*\[\[?[A-Za-z_][\w.-]*[ \t]*\r?$"
+    r"|[A-Za-z0-9_.-]+[ \t]*=[ \t]*(?:[\"'\[{#]|true\b|false\b|[+-]?\d|\r?$))",
+    re.MULTILINE,
+)
+_TWO_WORDS = re.compile(r"^[ \t]*[^#\s]\S*[ \t]+\S", re.MULTILINE)
 _KEY_BEFORE_QUOTES = re.compile(r"[ \t]*[A-Za-z0-9_.-]+[ \t]*=[ \t]*")
 
 
@@ -141,7 +151,11 @@ class _Parser:
         if match is None:
             start = _end(_SPACE, self.text, self.pos)
             self.pos = _end(_REST_OF_LINE, self.text, start)
-            self._problem(TextRange(start, self.pos), "expected a new line after the statement")
+            hint = hints.behind_statement(
+                self.text[:start].rstrip()[-1:], self.text[start : self.pos]
+            )
+            where = TextRange(start, self.pos)
+            self._problem(where, "expected a new line after the statement", hint)
             return
         if match.group(1) is not None:
             self.comments.append(TextRange(*match.span(1)))
@@ -151,14 +165,14 @@ class _Parser:
         start = self.pos
         is_array = self.text.startswith("[[", start)
         self.pos = _end(_SPACE, self.text, start + (2 if is_array else 1))
-        key = self._key("the name of the table", TextRange(start, self.pos))
+        key = self._key("the name of the table", TextRange(start, self.pos), hints.about_header)
         closing = "]]" if is_array else "]"
         if self.text.startswith(closing, self.pos):
             self.pos += len(closing)
         else:
-            self._problem(
-                TextRange(start, self.pos), f"expected `{closing}` after the table's name"
-            )
+            where = TextRange(start, self.pos)
+            hint = hints.about_header(self._rest_of_line())
+            self._problem(where, f"expected `{closing}` after the table's name", hint)
         whole = TextRange(start, self.pos)
         return Table(whole, key, whole, is_array, complete=not self._broken, entries=())
 
@@ -175,7 +189,7 @@ class _Parser:
 
     def _entry(self, depth: int) -> Entry:
         """One `key = value`, of a table or of an inline table."""
-        key = self._key("a key", TextRange(self.pos, self.pos + 1))
+        key = self._key("a key", TextRange(self.pos, self.pos + 1), hints.about_key)
         value = None
         if not self._broken:
             if self._at("="):
@@ -183,17 +197,19 @@ class _Parser:
                 self.pos = _end(_SPACE, self.text, equals + 1)
                 value = self._value(TextRange(equals, equals + 1), depth)
             else:
-                self._problem(key.range, "expected `=` and a value after the key")
+                hint = hints.behind_key(self._rest_of_line())
+                self._problem(key.range, "expected `=` and a value after the key", hint)
         return Entry(TextRange(key.range.start, self.pos), key, value)
 
-    def _key(self, what: str, before: TextRange) -> Key:
+    def _key(self, what: str, before: TextRange, hint: Callable[[str], str]) -> Key:
         """A dotted key and the space behind it; if there is none, `before` is to blame."""
         start = end = self.pos
         parts: list[KeyPart] = []
         while True:
             match = _KEY_PART.match(self.text, self.pos)
             if match is None:
-                self._problem(TextRange(start, end) if parts else before, f"expected {what}")
+                where = TextRange(start, end) if parts else before
+                self._problem(where, f"expected {what}", hint(self._rest_of_line()))
                 break
             token = match.group()
             name = unquote(token) if token[0] in "\"'" else token
@@ -215,7 +231,7 @@ class _Parser:
             self._problem(before, "expected a value")
             return None
         if character in "\"'":
-            return self._string(character)
+            return self._string(character, may_span_lines=depth == 0)
         if character in "[{":
             return self._nested(character, depth + 1)
         return self._scalar()
@@ -233,12 +249,12 @@ class _Parser:
         token = self.text[start:end]
         kind = _SCALAR.fullmatch(token)
         if kind is None:
-            hint = " (a string needs quotes)" if token[0].isalpha() else ""
-            self._problem(TextRange(start, end), f"`{token[:40]}` is not a value{hint}")
+            hint = hints.about_value(token, self._rest_of_line())
+            self._problem(TextRange(start, end), f"`{token[:40]}` is not a value", hint)
             return Value(TextRange(start, end), ValueKind.INVALID)
         return Value(TextRange(start, end), ValueKind[kind.lastgroup or "INVALID"])
 
-    def _string(self, quote: str) -> Value:
+    def _string(self, quote: str, *, may_span_lines: bool) -> Value:
         if self.text.startswith(quote * 3, self.pos):
             return self._multi_line_string(quote * 3)
         start = self.pos
@@ -248,9 +264,29 @@ class _Parser:
         closed = match.group(1) != ""
         self.pos = match.end() if closed else _end(_REST_OF_LINE, self.text, start)
         whole = TextRange(start, self.pos)
-        if not closed:
+        if closed:
+            return Value(whole, ValueKind.STRING)
+        pasted = self._end_of_pasted(self.pos, quote) if may_span_lines else None
+        if pasted is None:
             self._problem(whole, f"the string is not closed: expected `{quote}`")
-        return Value(whole, ValueKind.STRING, closed)
+        else:
+            self.pos = pasted
+            expected = f"the string is not closed in its line: expected `{quote}`"
+            self._problem(whole, expected, f"text of several lines stands between `{quote * 3}`")
+        return Value(TextRange(start, self.pos), ValueKind.STRING, complete=False)
+
+    def _end_of_pasted(self, first_line_end: int, quote: str) -> int | None:
+        """Where text ends that somebody has pasted into a string of one line, if that is what it is.
+
+        It ends with a line that has the missing quote at its end, or before the next statement.
+        """
+        anchor = _ANCHOR_IN_PASTED.search(self.text, first_line_end)
+        limit = len(self.text) if anchor is None else self._line_break_before(anchor.start())
+        pasted = self.text[first_line_end:limit]
+        closing = re.search(quote + r"[ \t]*(?=[\r\n]|\Z)", pasted)
+        if closing is not None:
+            return first_line_end + closing.start() + 1
+        return first_line_end + len(pasted.rstrip()) if _TWO_WORDS.search(pasted) else None
 
     def _multi_line_string(self, quotes: str) -> Value:
         start = self.pos
@@ -408,9 +444,12 @@ class _Parser:
         end = len(self.text[start : self.pos].rstrip()) + start
         return TextRange(max(start, end - 1), end)
 
-    def _problem(self, where: TextRange, message: str) -> None:
+    def _rest_of_line(self) -> str:
+        return self.text[self.pos : _end(_REST_OF_LINE, self.text, self.pos)]
+
+    def _problem(self, where: TextRange, message: str, hint: str = "") -> None:
         if not self._broken:
-            self.problems.append(SyntaxProblem(where, message))
+            self.problems.append(SyntaxProblem(where, f"{message} ({hint})" if hint else message))
         self._broken = True
 
 

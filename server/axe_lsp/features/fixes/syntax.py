@@ -222,11 +222,23 @@ def _open_string(statement: _Statement) -> Iterator[_Guess]:
                 end = start + len(value.range.of(text).rstrip())
                 yield _Guess(f"Close the string with `{quote * 3}`", [_insert(end, new)])
         return
+    whole = next((each.range for each in statement.values if each.range.start == start), None)
+    if whole is not None and "\n" in whole.of(text):
+        yield _pasted(text, whole, quote)
+        return
     line = statement.rest_of_line(start)
     end_of_list = _END_OF_LIST.search(line.of(text))
     if end_of_list is not None:
         yield _Guess(title, [_insert(start + end_of_list.start(), quote)])
     yield _Guess(title, [_insert(line.end, quote)])
+
+
+def _pasted(text: str, whole: TextRange, quote: str) -> _Guess:
+    """The quotes of several lines around text that has been pasted into a string of one."""
+    has_end = text.endswith(quote, whole.start + 1, whole.end)
+    end = TextRange(whole.end - 1, whole.end) if has_end else TextRange(whole.end, whole.end)
+    opening = Splice(TextRange(whole.start, whole.start + 1), quote * 3 + splices.line_break(text))
+    return _Guess(f"Put the text between `{quote * 3}`", [opening, Splice(end, quote * 3)])
 
 
 def _bad_escape(statement: _Statement) -> Iterator[_Guess]:

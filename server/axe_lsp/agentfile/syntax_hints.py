@@ -1,0 +1,119 @@
+"""What people probably meant where the text is not TOML: the last words of a syntax message.
+
+Each function looks at what stands where the parser gave up, and returns a hint, or "" where there
+is nothing better to say than what was expected. Other notations and other keyboards are behind most
+of these mistakes: YAML, JSON, Python, word processors, chat windows.
+"""
+
+from __future__ import annotations
+
+import re
+
+_TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
+_NOTHING = ("none", "null", "nil", "undefined", "~")
+_PREFIXES = ("f", "r", "b", "u", "rb", "br")
+_OTHER_QUOTES = "“”„«»‹›‘’‚`"
+_OTHER_COMMENT = re.compile(r"//|/\*|--|;|%|<!--")
+_CONFLICT = re.compile(r"<{7}|={7}|>{7}|\|{7}")
+_INVISIBLE = "\u00a0\u00ad\u200b\u200c\u200d\u2060\ufeff\u2028\u2029\u202f\u3000"
+
+_COMMENT = "a comment begins with `#`"
+_STRAIGHT = 'use straight quotes, `"`'
+_NEEDS_QUOTES = "a string needs quotes"
+
+
+def about_value(token: str, behind: str) -> str:
+    """`token` is no value; `behind` is the rest of its line."""
+    word = token.lower()
+    if word in _TRUE + _FALSE:
+        boolean = "true" if word in _TRUE else "false"
+        return f"write `{boolean}`" + ("" if word == boolean else ", or put text into quotes")
+    if word in _NOTHING:
+        return "TOML has no such value: leave the key out"
+    if word in _PREFIXES and behind[:1] in ("'", '"'):
+        return "a string has no prefix in TOML"
+    if re.fullmatch(r"[|>][+-]?\d?", token) and not behind.strip():
+        return 'text of several lines stands between `"""`'
+    return _about_number(token) or _about_beginning(token[0])
+
+
+def _about_beginning(character: str) -> str:
+    """The value begins with a character that begins no value."""
+    if character in _OTHER_QUOTES:
+        return _STRAIGHT
+    if character == "(":
+        return "an array stands between `[` and `]`"
+    return _NEEDS_QUOTES if character.isalpha() or character in "$./~*@" else ""
+
+
+def about_key(line: str) -> str:
+    """Where a key or a header should begin stands `line`, the rest of its line."""
+    if _OTHER_COMMENT.match(line):
+        return _COMMENT
+    if line.startswith("```"):
+        return "a fence of Markdown, which has no place here"
+    if _CONFLICT.match(line):
+        return "a merge conflict that is not resolved"
+    if line[:1] in ("{", "}"):
+        return "this looks like JSON; agent files are TOML"
+    return _about_character(line)
+
+
+def about_header(line: str) -> str:
+    """Where the name of a table should begin or end stands `line`, the rest of its line."""
+    if re.match(r"[A-Za-z0-9_-][^\]]*\]", line):
+        return "the words of a name are joined by `_`"
+    return _about_character(line)
+
+
+def behind_key(line: str) -> str:
+    """Behind a key, and not behind its `=`, stands `line`, the rest of its line."""
+    if line.startswith("]") or line.rstrip() == ":":
+        return "the header of a table stands between `[` and `]`"
+    assignment = re.match(r":=|[+?]=|=>|->|:", line)
+    if assignment is not None:
+        return f"write `=` for `{assignment.group()}`"
+    if re.match(r"[\w-]+(?:[ \t]+[\w-]+)*[ \t]*=", line):
+        return "the words of a key are joined by `_`"
+    if line[:1].isalpha():
+        return "is it a comment? That begins with `#`"
+    return _about_character(line)
+
+
+def behind_statement(before: str, line: str) -> str:
+    """Behind a statement, the last character of which is `before`, stands `line`."""
+    if line.rstrip() in (";", ","):
+        return f"a statement ends without `{line.rstrip()}`"
+    if before.isdigit() and re.match(r",\d", line):
+        thousands = re.match(r"(?:,\d{3})+(?!\d)", line)
+        return "a number has no commas" if thousands else "a number has a decimal point"
+    if _OTHER_COMMENT.match(line):
+        return _COMMENT
+    if before == '"' and '"' in line:
+        return 'a quote inside of a string is written `\\"`'
+    return _about_character(line)
+
+
+def _about_number(token: str) -> str:
+    number = re.match(r"[+-]?[\d_]*(?:\.[\d_]*)?(?:e[+-]?\d+)?", token)
+    digits = number.group() if number is not None else ""
+    rest = token[len(digits) :]
+    if not any(map(str.isdigit, digits)):
+        return ""
+    if rest == ";":
+        return "a statement ends without `;`"
+    if not rest and digits.strip("+-").startswith("."):
+        return f"write `{digits.replace('.', '0.')}`"
+    if not rest and digits.endswith("."):
+        return f"write `{digits}0`"
+    return (
+        "a number has no unit, and a string needs quotes" if rest.isalpha() or rest == "%" else ""
+    )
+
+
+def _about_character(line: str) -> str:
+    if line[:1] and line[0] in _OTHER_QUOTES:
+        return _STRAIGHT
+    if line[:1] and line[0] in _INVISIBLE:
+        return f"an invisible character stands here, U+{ord(line[0]):04X}"
+    return ""
