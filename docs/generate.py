@@ -12,13 +12,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from axe_lsp.agentfile import schema
-from axe_lsp.agentfile.schema import KeySpec
+from axe_lsp.agentfile.published_schema import PUBLISHED, json_schema
+from axe_lsp.agentfile.schema import KeySpec, Schema
 from axe_lsp.features.rule import Rule
 from axe_lsp.features.rules import RULES
 from axe_lsp.settings import SETTINGS, Setting
 
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "server" / "axe_lsp" / "pages"
+SCHEMAS = ROOT / "docs" / "schemas"
 EXTENSION = ROOT / "vscode-extension" / "package.json"
 _NOTE = "<!-- Written by docs/generate.py. -->\n\n"
 
@@ -29,6 +31,7 @@ def generated() -> dict[Path, str]:
         ROOT / "docs" / "agent-files.md": _NOTE + agent_files_page(),
         ROOT / "docs" / "diagnostics.md": _NOTE + diagnostics_page(),
         ROOT / "docs" / "settings.md": _NOTE + settings_page(),
+        **{SCHEMAS / f"{kind}.json": schema_file(each) for kind, each in PUBLISHED.items()},
         EXTENSION: extension_manifest(),
         **{PAGES / f"{rule.code}.md": rule_page(rule) for rule in RULES},
     }
@@ -125,6 +128,11 @@ def _tools() -> str:
         for tool, doc in schema.TOOLS.items()
     ]
     return "\n".join([*lines, ""])
+
+
+def schema_file(of: Schema) -> str:
+    """A JSON Schema, as `axe-lsp schema` prints it."""
+    return json.dumps(json_schema(of), indent=2, ensure_ascii=False) + "\n"
 
 
 # -- diagnostics
@@ -239,7 +247,8 @@ def _property(setting: Setting) -> dict[str, object]:
 
 
 def main() -> None:
-    PAGES.mkdir(exist_ok=True)
+    for folder in (PAGES, SCHEMAS):
+        folder.mkdir(exist_ok=True)
     for path, text in generated().items():
         path.write_text(text, encoding="utf-8")
         print(path.relative_to(ROOT))

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from axe_lsp.agentfile.schema import ANY_NAME, KEYS, KeySpec, KeyType
-
 DIGIT = "max_depth = "
 """What stands before the digit that the benchmarks change: 3 is right, 9 is too much."""
 
@@ -151,42 +149,6 @@ def make_workspace(folder: Path, count: int, size: int = 1000) -> Workspace:
         workspace.path(name).write_text(agent_text(size, name, calls), "utf-8")
     workspace.path("helper").write_text(agent_text(size, "helper"), "utf-8")
     return workspace
-
-
-def json_schema() -> dict[str, Any]:
-    """What a JSON Schema can say about agent files, for servers that know nothing else."""
-    root: dict[str, Any] = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}
-    for spec in KEYS:
-        if ANY_NAME not in spec.path:
-            _place(root, spec.path)[spec.path[-1]] = _rule(spec)
-    root["required"] = [spec.path[0] for spec in KEYS if spec.required and len(spec.path) == 1]
-    return root
-
-
-def _place(root: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
-    """Where the schema of the key at `path` belongs."""
-    table = root
-    for part in path[:-1]:
-        table = table.setdefault("properties", {}).setdefault(part, {"type": "object"})
-        table = table.get("items", table)
-    found: dict[str, Any] = table.setdefault("properties", {})
-    return found
-
-
-def _rule(spec: KeySpec) -> dict[str, Any]:
-    rule: dict[str, Any] = {"description": spec.doc, **_TYPES.get(spec.type, {"type": "object"})}
-    limits = {"minimum": spec.minimum, "maximum": spec.maximum, "enum": spec.choices or None}
-    return rule | {name: limit for name, limit in limits.items() if limit is not None}
-
-
-_TYPES: dict[KeyType, dict[str, Any]] = {
-    KeyType.STRING: {"type": "string"},
-    KeyType.INTEGER: {"type": "integer"},
-    KeyType.FLOAT: {"type": "number"},
-    KeyType.BOOLEAN: {"type": "boolean"},
-    KeyType.STRINGS: {"type": "array", "items": {"type": "string"}},
-    KeyType.TABLES: {"type": "array", "items": {"type": "object"}},
-}
 
 
 def _name(number: int) -> str:

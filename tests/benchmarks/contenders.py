@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.agents import json_schema
+from axe_lsp.agentfile.published_schema import json_schema
+from axe_lsp.agentfile.schema import AGENT
 from benchmarks.client import Client
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,7 +80,7 @@ def scratch_folder() -> Iterator[Path]:
     """A folder that goes away again, in which tombi finds a schema of agent files."""
     with TemporaryDirectory(prefix="axe-lsp-benchmarks-") as name:
         folder = Path(name)
-        (folder / "agent.schema.json").write_text(json.dumps(json_schema()))
+        (folder / "agent.schema.json").write_text(json.dumps(json_schema(AGENT)))
         (folder / "tombi.toml").write_text(_TOMBI)
         yield folder
 

@@ -1,15 +1,16 @@
 """Every key of an agent file, one row each.
 
-Validation, completion, hover, the generated documentation and `check --strict-axe` read these rows;
-nothing else in axe_lsp knows a key by name in order to judge it. The order of the rows is the order
-in which axe checks a file, so the first problem is the one that axe reports.
+Validation, completion, hover, the generated documentation, the published JSON Schema and
+`check --strict-axe` read these rows; nothing else in axe_lsp knows a key by name in order to judge
+it. The order of the rows is the order in which axe checks a file, so the first problem is the one
+that axe reports. `config_schema.py` has the rows of the other kind of file, config.toml.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
+from functools import cached_property
 
 KeyPath = tuple[str, ...]
 
@@ -44,6 +45,9 @@ class Names(Enum):
     SKILL = "skill file"
     GLOB = "file glob"
     FOLDER = "folder"
+    ADDRESS = "http or https address"
+    PROVIDER = "provider"
+    """Of a table whose own name is the user's choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class KeySpec:
     `path` is the dotted path of the key; for a key in an array of tables the array's index is left
     out (`mcp_servers.name`). `default` is how the value in force is written when the key is absent.
     `code` is the diagnostic for a value outside `minimum`, `maximum` or `choices`; `says_value`
-    whether axe's message about it ends with the value.
+    whether axe's message about it ends with the value. What `is_secret` is never shown.
     """
 
     path: KeyPath
@@ -68,6 +72,7 @@ class KeySpec:
     names: Names | None = None
     code: str = "out-of-range"
     says_value: bool = False
+    is_secret: bool = False
 
     @property
     def dotted(self) -> str:
@@ -88,6 +93,53 @@ class KeySpec:
             KeyType.STRING_TABLE,
             KeyType.JSON_SCHEMA,
         )
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The keys that one kind of file may have, a row each. `name` is what users call such a file."""
+
+    name: str
+    keys: tuple[KeySpec, ...]
+
+    def find(self, path: KeyPath) -> KeySpec | None:
+        """The row of a key; a name of the user's own matches `*`."""
+        exact = self._rows.get(path)
+        if exact is not None:
+            return exact
+        for index in range(len(path)):
+            spec = self._rows.get((*path[:index], ANY_NAME, *path[index + 1 :]))
+            if spec is not None:
+                return spec
+        return None
+
+    def key(self, path: KeyPath) -> KeySpec:
+        """The row of a key that is known to have one."""
+        return self._rows[path]
+
+    def keys_of(self, table: KeyPath) -> tuple[KeySpec, ...]:
+        """The keys directly inside a table, in the order of the rows. The root is `()`."""
+        parent = self.find(table)
+        return self._inside.get(parent.path if parent is not None else table, ())
+
+    def is_open(self, path: KeyPath) -> bool:
+        """Whether a table's keys are the user's business: JSON Schemas, maps of strings, names."""
+        for end in range(1, len(path) + 1):
+            spec = self.find(path[:end])
+            if spec is not None and spec.type in (KeyType.JSON_SCHEMA, KeyType.STRING_TABLE):
+                return True
+        return False
+
+    @cached_property
+    def _rows(self) -> dict[KeyPath, KeySpec]:
+        return {key.path: key for key in self.keys}
+
+    @cached_property
+    def _inside(self) -> dict[KeyPath, tuple[KeySpec, ...]]:
+        tables: dict[KeyPath, tuple[KeySpec, ...]] = {}
+        for key in self.keys:
+            tables[key.path[:-1]] = (*tables.get(key.path[:-1], ()), key)
+        return tables
 
 
 def _key(dotted: str, type_: KeyType, doc: str, **columns: object) -> KeySpec:
@@ -290,7 +342,14 @@ KEYS: tuple[KeySpec, ...] = (
     ),
     _key("mcp_servers", _TT, "Servers whose MCP tools the model may call.", since="axe 1.1"),
     _key("mcp_servers.name", _S, "What logs call the server.", since="axe 1.1", required=True),
-    _key("mcp_servers.url", _S, "Its http or https address.", since="axe 1.1", required=True),
+    _key(
+        "mcp_servers.url",
+        _S,
+        "Its http or https address.",
+        since="axe 1.1",
+        required=True,
+        names=Names.ADDRESS,
+    ),
     _key(
         "mcp_servers.transport",
         _S,
@@ -512,41 +571,6 @@ TOOL_ALIASES: dict[str, str] = {
 """Names of other systems for the same tools, accepted in `tools`."""
 
 
-def find(path: KeyPath) -> KeySpec | None:
-    """The row of a key; a name of the user's own matches `*`."""
-    rows = _rows()
-    exact = rows.get(path)
-    if exact is not None:
-        return exact
-    for index in range(len(path)):
-        spec = rows.get((*path[:index], ANY_NAME, *path[index + 1 :]))
-        if spec is not None:
-            return spec
-    return None
+AGENT = Schema("agent file", KEYS)
 
-
-def key(path: KeyPath) -> KeySpec:
-    """The row of a key that is known to have one."""
-    return _rows()[path]
-
-
-@cache
-def keys_of(table: KeyPath) -> tuple[KeySpec, ...]:
-    """The keys directly inside a table, in the order of the rows. The root is `()`."""
-    parent = find(table)
-    inside = parent.path if parent is not None else table
-    return tuple(key for key in KEYS if key.path[:-1] == inside)
-
-
-def is_open(path: KeyPath) -> bool:
-    """Whether a table's keys are the user's business: JSON Schemas, maps of strings, type names."""
-    for end in range(1, len(path) + 1):
-        spec = find(path[:end])
-        if spec is not None and spec.type in (KeyType.JSON_SCHEMA, KeyType.STRING_TABLE):
-            return True
-    return False
-
-
-@cache
-def _rows() -> dict[KeyPath, KeySpec]:
-    return {key.path: key for key in KEYS}
+find, key, keys_of, is_open = AGENT.find, AGENT.key, AGENT.keys_of, AGENT.is_open

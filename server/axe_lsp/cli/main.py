@@ -25,6 +25,7 @@ COMMANDS = {
     "check": Command("axe_lsp.cli.check", "check agent files, with the editor's diagnostics"),
     "agents": Command("axe_lsp.cli.agents", "list, show, create and edit agents"),
     "config": Command("axe_lsp.cli.config", "find and create the configuration folder"),
+    "schema": Command("axe_lsp.cli.schema", "print the JSON Schema of agent files or config.toml"),
     "gc": Command("axe_lsp.cli.gc", "analyze and trim the memory of agents"),
     "demo": Command("axe_lsp.cli.demo", "run a small example with recorded answers"),
     "serve": Command("axe_lsp.cli.serve", "the language server, as without a command"),

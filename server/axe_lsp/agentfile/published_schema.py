@@ -1,0 +1,111 @@
+"""The JSON Schema of a kind of file, for editors and linters that know TOML but not us.
+
+Draft 7, the newest one that all of them read. A JSON Schema sees one file and no relations between
+its keys, so it says less than `check`: docs/schemas.md lists what it can't say.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import tomli
+
+from axe_lsp.agentfile.config_schema import CONFIG
+from axe_lsp.agentfile.model_name import AXE_PROVIDERS, REPLAY_PROVIDER
+from axe_lsp.agentfile.schema import (
+    AGENT,
+    ANY_NAME,
+    TOOL_ALIASES,
+    TOOLS,
+    KeyPath,
+    KeySpec,
+    KeyType,
+    Names,
+    Schema,
+)
+
+JsonSchema = dict[str, Any]
+
+PUBLISHED = {"agent": AGENT, "config": CONFIG}
+"""The kinds of files by the names that the command line and the files of schemas have for them."""
+
+
+def json_schema(schema: Schema) -> JsonSchema:
+    """The JSON Schema of the files that have these keys."""
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": f"axe {schema.name}",
+        **_table(schema, ()),
+    }
+
+
+def _table(schema: Schema, path: KeyPath) -> JsonSchema:
+    """A table of known keys; any other key is a mistake."""
+    keys = schema.keys_of(path)
+    named = {key.path[-1]: _key(schema, key) for key in keys}
+    any_name = named.pop(ANY_NAME, False)
+    required = [key.path[-1] for key in keys if key.required]
+    return {
+        "type": "object",
+        **({"properties": named} if named else {}),
+        **({"required": required} if required else {}),
+        "additionalProperties": any_name,
+    }
+
+
+def _key(schema: Schema, spec: KeySpec) -> JsonSchema:
+    return {**_about(spec), **_value(schema, spec)}
+
+
+def _about(spec: KeySpec) -> JsonSchema:
+    note = " (An extension of axe-lsp, which axe ignores.)" if spec.is_extension else ""
+    default = {} if spec.default is None else {"default": _from_toml(spec.default)}
+    return {"description": spec.doc + note, **default}
+
+
+def _from_toml(value: str) -> Any:
+    return tomli.loads(f"value = {value}")["value"]
+
+
+def _value(schema: Schema, spec: KeySpec) -> JsonSchema:
+    if spec.type is KeyType.TABLE:
+        return _table(schema, spec.path)
+    if spec.type is KeyType.TABLES:
+        return {"type": "array", "items": _table(schema, spec.path)}
+    if spec.type is KeyType.STRINGS:
+        return {"type": "array", "items": {"type": "string", **_words(spec)}}
+    if spec.type is KeyType.STRING_TABLE:
+        return {"type": "object", "additionalProperties": {"type": "string"}}
+    if spec.type is KeyType.JSON_SCHEMA:
+        return {"type": "object", "additionalProperties": True}
+    return {"type": _TYPES[spec.type], **_limits(spec), **_words(spec)}
+
+
+_TYPES = {
+    KeyType.STRING: "string",
+    KeyType.INTEGER: "integer",
+    KeyType.FLOAT: "number",
+    KeyType.BOOLEAN: "boolean",
+}
+
+
+def _limits(spec: KeySpec) -> JsonSchema:
+    limits = {"minimum": spec.minimum, "maximum": spec.maximum}
+    return {keyword: limit for keyword, limit in limits.items() if limit is not None}
+
+
+def _words(spec: KeySpec) -> JsonSchema:
+    """Which strings are allowed."""
+    if spec.choices:
+        # An empty word counts as an absent one.
+        return {"enum": [*spec.choices, *([] if spec.required else [""])]}
+    if spec.names is Names.MODEL:
+        providers = "|".join(map(re.escape, (*AXE_PROVIDERS, REPLAY_PROVIDER)))
+        return {"pattern": f"^({providers})/."}
+    if spec.names is Names.TOOL and spec.path == ("tools",):
+        return {"anyOf": [{"enum": [*TOOLS, *TOOL_ALIASES]}, {"pattern": r"[*?\[]"}]}
+    if spec.names is Names.ADDRESS:
+        unset = "" if spec.required else "^$|"
+        return {"pattern": rf"{unset}^[Hh][Tt][Tt][Pp][Ss]?://[^/]"}
+    return {"pattern": r"\S"} if spec.required else {}

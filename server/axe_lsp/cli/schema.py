@@ -1,0 +1,27 @@
+"""`axe-lsp schema`: the JSON Schema of agent files or of config.toml, for other programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from axe_lsp.agentfile.published_schema import PUBLISHED, json_schema
+from axe_lsp.cli.arguments import Parser
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print it."""
+    parser = Parser(
+        prog="axe-lsp schema",
+        description="Print the JSON Schema of agent files, or of config.toml, for taplo, tombi and others.",
+    )
+    parser.add_argument(
+        "kind",
+        nargs="?",
+        choices=list(PUBLISHED),
+        default="agent",
+        help="of files (default: agent)",
+    )
+    kind = parser.parse_args(arguments).kind
+    print(json.dumps(json_schema(PUBLISHED[kind]), indent=2, ensure_ascii=False))
+    return 0

@@ -1,0 +1,129 @@
+"""The published JSON Schemas say what the diagnostics say, as far as a JSON Schema can."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli
+from jsonschema import Draft7Validator
+from jsonschema.validators import extend
+
+from axe_lsp.agentfile.published_schema import PUBLISHED, json_schema
+from axe_lsp.agentfile.schema import KeySpec, Schema
+from axe_lsp.cli.main import main
+from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.features.rule import Finding, Severity
+from axe_lsp.features.rules import RULES
+from axe_lsp.workspace.snapshot import Snapshot
+from schemas.fixtures import VALUES, agent_files, set_to
+from support.fixture import open_text
+
+PAGE = Path(__file__).parents[2] / "docs" / "schemas.md"
+
+SAID = {
+    "missing-key",
+    "wrong-type",
+    "max-depth",
+    "negative-timeout",
+    "out-of-range",
+    "unknown-key",
+    "unknown-tool",
+    "model-format",
+    "unknown-provider",
+}
+"""The codes that a JSON Schema can say too. docs/schemas.md lists the others."""
+
+UNSAID = (
+    r"retry\.max_delay_ms must be >=",
+    r"artifacts\.dir (is set but|must not contain)",
+    r"params\.response_format\.schema is required",
+    r"mcp_servers names must be unique",
+    r"unknown tool .*\*",
+    r"is too large: integers have 64 bits",
+)
+"""Findings with these codes that it can't say: two keys at a time, words of globs, sizes of numbers."""
+
+
+_TYPES = Draft7Validator.TYPE_CHECKER.redefine(
+    "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+)
+"""Those of TOML: 3.0 is no integer, as it is in JSON."""
+
+_Validator = extend(Draft7Validator, type_checker=_TYPES)
+
+
+def errors(schema: Schema, text: str) -> list[str]:
+    validator = _Validator(json_schema(schema))
+    return [error.message for error in validator.iter_errors(_as_json(tomli.loads(text)))]
+
+
+def _as_json(value: Any) -> Any:
+    """Dates become what no key wants."""
+    if isinstance(value, dict):
+        return {key: _as_json(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_as_json(each) for each in value]
+    return value if isinstance(value, str | int | float) else None
+
+
+def findings(text: str) -> list[Finding]:
+    return list(diagnostics(Snapshot(), open_text(text)))
+
+
+def can_be_said(found: Iterable[Finding]) -> list[Finding]:
+    return [
+        each
+        for each in found
+        if each.code in SAID
+        and each.severity <= Severity.WARNING
+        and not any(re.match(pattern, each.message) for pattern in UNSAID)
+    ]
+
+
+def check_agreement(schema: Schema, text: str) -> None:
+    found, said = can_be_said(findings(text)), errors(schema, text)
+    assert bool(found) == bool(said), f"{text}\ndiagnostics: {found}\nJSON Schema: {said}"
+
+
+@pytest.mark.parametrize("name", agent_files())
+def test_the_json_schema_agrees_about_the_fixtures_of_other_tests(name: str) -> None:
+    check_agreement(PUBLISHED["agent"], agent_files()[name])
+
+
+def test_there_are_enough_fixtures_right_and_wrong() -> None:
+    said = [bool(errors(PUBLISHED["agent"], text)) for text in agent_files().values()]
+    assert said.count(True) > 15
+    assert said.count(False) > 15
+
+
+@pytest.mark.parametrize("spec", PUBLISHED["agent"].keys, ids=lambda spec: spec.dotted)
+def test_the_json_schema_agrees_about_every_key_and_all_sorts_of_values(spec: KeySpec) -> None:
+    for value in VALUES:
+        check_agreement(PUBLISHED["agent"], set_to(PUBLISHED["agent"], spec, value))
+
+
+@pytest.mark.parametrize("kind", PUBLISHED)
+def test_the_command_prints_a_schema_that_is_one(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["schema", kind]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    Draft7Validator.check_schema(printed)
+    assert printed == json_schema(PUBLISHED[kind])
+
+
+def test_unknown_kinds_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["schema", "skill"])
+    assert "'agent', 'config'" in capsys.readouterr().err
+
+
+def test_the_page_lists_what_a_json_schema_cannot_say() -> None:
+    page = PAGE.read_text("utf-8")
+    missing = {rule.code for rule in RULES if f"`{rule.code}`" not in page} - SAID
+    assert not missing
