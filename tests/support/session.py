@@ -118,11 +118,13 @@ class Editor:
 
     def ask(self, feature: str, name: str, before: str) -> Json:
         """A request about the position behind the first `before` in the text."""
-        text = self.texts[name]
-        offset = text.index(before) + len(before)
-        params = {"textDocument": {"uri": self.uri(name)}}
+        return self.client.request(f"textDocument/{feature}", self.place(name, before))
+
+    def place(self, name: str, before: str) -> Json:
+        """The params of such a request."""
+        offset = self.texts[name].index(before) + len(before)
         position = self.range(name, offset, offset)["start"]
-        return self.client.request(f"textDocument/{feature}", {**params, "position": position})
+        return {"textDocument": {"uri": self.uri(name)}, "position": position}
 
     def problems(self, name: str, fits: Callable[[list[str]], bool] | int) -> list[str]:
         """Wait for diagnostics that fit (or are so many): `code text`, in the order of the text.

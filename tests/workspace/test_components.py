@@ -1,4 +1,4 @@
-"""Knots, ways round and distances, against what looking at every way says."""
+"""Knots, ways round and ways down, against what looking at every way says."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from axe_lsp.workspace.components import distances, knots, way_round
+from axe_lsp.workspace.components import knots, spread, way_down, way_round
 
 NODES = "abcdef"
 GRAPHS = st.fixed_dictionaries(
@@ -39,13 +39,24 @@ def test_a_knot_is_what_leads_to_each_other(graph: dict[str, list[str]]) -> None
     assert set(found) == expected
 
 
+@given(GRAPHS, st.sets(st.sampled_from(NODES)))
+def test_what_spreads_reaches_everything_step_by_step(
+    graph: dict[str, list[str]], starts: set[str]
+) -> None:
+    found = spread(graph, sorted(starts))
+    assert set(found) == starts.union(*(reached(graph, start) for start in starts))
+    for node, (depth, _) in found.items():
+        steps = [found[before].depth for before in found if node in graph[before]]
+        assert depth == (0 if node in starts else min(steps) + 1)
+
+
 @given(GRAPHS, st.sampled_from(NODES))
-def test_distances_reach_everything_step_by_step(graph: dict[str, list[str]], start: str) -> None:
-    found = distances(graph, start)
-    assert set(found) == reached(graph, start) | {start}
-    for node, distance in found.items():
-        steps = [found[before] for before in found if node in graph[before]]
-        assert distance == (0 if node == start else min(steps) + 1)
+def test_ways_down_are_those_that_were_found(graph: dict[str, list[str]], start: str) -> None:
+    found = spread(graph, [start])
+    for node, step in found.items():
+        way = way_down(found, node)
+        assert (way[0], way[-1], len(way)) == (start, node, step.depth + 1)
+        assert all(after in graph[before] for before, after in pairwise(way))
 
 
 @given(GRAPHS, st.sampled_from(NODES))
@@ -56,7 +67,7 @@ def test_a_way_round_is_a_shortest_one(graph: dict[str, list[str]], start: str) 
         return
     assert way[0] == way[-1] == start
     assert all(after in graph[before] for before, after in pairwise(way))
-    assert len(way) - 2 == min(distances(graph, first).get(start, 99) for first in graph[start])
+    assert len(way) - 2 == spread(graph, graph[start])[start].depth
 
 
 def test_long_chains_and_large_circles_need_no_stack() -> None:

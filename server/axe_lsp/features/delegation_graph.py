@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 
 from axe_lsp.workspace.agent_file import SUB_AGENTS, TASK_TYPES, AgentFile
-from axe_lsp.workspace.components import distances, knots, way_round
+from axe_lsp.workspace.components import knots, spread, way_round
 from axe_lsp.workspace.meaning import Kind, meaning
 from axe_lsp.workspace.places import Scope
+from axe_lsp.workspace.reach import Reach, reach
 from axe_lsp.workspace.snapshot import Snapshot
 
 
@@ -21,19 +22,11 @@ class Via(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Depth:
-    """How deep an agent is below a root, and whether that root's limit lets it be called."""
-
-    root: str
-    depth: int
-    is_callable: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Node:
     """An agent; without a file, one that is missed. Ids are URIs, of a missing agent its name.
 
-    A root is an agent that no other one lists in `sub_agents`, or that `Task` may start.
+    A root is an agent that no other one lists in `sub_agents`, or that `Task` may start. `depth` is
+    how far below the nearest root an agent stands; None if all ways up go round in circles.
     """
 
     id: str
@@ -41,7 +34,7 @@ class Node:
     file: AgentFile | None
     is_root: bool = False
     is_reachable: bool = False
-    depths: tuple[Depth, ...] = ()
+    depth: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,29 +55,49 @@ class Cycle:
 
 
 @dataclass(frozen=True, slots=True)
+class Unreachable:
+    """An agent one step deeper than any root lets calls go, and a way down to it from a root.
+
+    What stands below such agents alone can't be reached either, and needs no way of its own.
+    """
+
+    agent: str
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DelegationGraph:
     """Nodes are in the order of their names."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     cycles: tuple[Cycle, ...]
+    unreachable: tuple[Unreachable, ...]
 
 
 def delegation_graph(snapshot: Snapshot) -> DelegationGraph:
     """The graph of all agents that can be found by name."""
-    files = [file for file in snapshot.files() if file.place.scope is not Scope.LOOSE]
-    files.sort(key=lambda file: (file.place.stem, file.place.scope, file.uri))
-    nodes = {file.uri: Node(file.uri, file.place.stem, file) for file in files}
-    edges = tuple(dict.fromkeys(edge for file in files for edge in _edges(snapshot, file)))
-    missing = sorted({edge.target for edge in edges} - nodes.keys())
-    calls: dict[str, list[str]] = {uri: [] for uri in nodes}
+    found = (file for file in snapshot.files() if file.place.scope is not Scope.LOOSE)
+    files = {
+        file.uri: file
+        for file in sorted(found, key=lambda each: (each.place.stem, each.place.scope, each.uri))
+    }
+    edges = tuple(dict.fromkeys(edge for file in files.values() for edge in _edges(snapshot, file)))
+    calls: dict[str, list[str]] = {uri: [] for uri in files}
     for edge in edges:
-        if edge.via is Via.SUB_AGENTS and edge.target in nodes:
+        if edge.via is Via.SUB_AGENTS and edge.target in files:
             calls[edge.source].append(edge.target)
+    limits = {uri: files[uri].depth_limit for uri in _roots(files, edges)}
+    below = reach(calls, limits)
+    missing = sorted({edge.target for edge in edges} - files.keys())
     return DelegationGraph(
-        nodes=(*_with_depths(nodes, edges, calls), *(Node(name, name, None) for name in missing)),
+        nodes=(
+            *(_node(file, limits, below) for file in files.values()),
+            *(Node(name, name, None) for name in missing),
+        ),
         edges=edges,
         cycles=tuple(_cycles(calls)),
+        unreachable=tuple(Unreachable(path[-1], path) for path in below.too_deep),
     )
 
 
@@ -95,16 +108,12 @@ def around(graph: DelegationGraph, agent: str) -> DelegationGraph:
     for edge in graph.edges:
         down[edge.source].append(edge.target)
         up[edge.target].append(edge.source)
-    kept = distances(down, agent).keys() | distances(up, agent).keys()
-    nodes = (
-        replace(node, depths=tuple(depth for depth in node.depths if depth.root in kept))
-        for node in graph.nodes
-        if node.id in kept
-    )
+    kept = spread(down, [agent]).keys() | spread(up, [agent]).keys()
     return DelegationGraph(
-        nodes=tuple(nodes),
+        nodes=tuple(node for node in graph.nodes if node.id in kept),
         edges=tuple(edge for edge in graph.edges if {edge.source, edge.target} <= kept),
         cycles=tuple(cycle for cycle in graph.cycles if kept.issuperset(cycle.agents)),
+        unreachable=tuple(each for each in graph.unreachable if kept.issuperset(each.path)),
     )
 
 
@@ -118,28 +127,18 @@ def _edges(snapshot: Snapshot, file: AgentFile) -> Iterator[Edge]:
             yield Edge(file.uri, meant.name, via)
 
 
-def _with_depths(
-    nodes: Mapping[str, Node], edges: Iterable[Edge], calls: Mapping[str, Sequence[str]]
-) -> Iterator[Node]:
-    called = {
-        edge.target for edge in edges if edge.via is Via.SUB_AGENTS and edge.source != edge.target
-    }
+def _roots(files: Iterable[str], edges: Iterable[Edge]) -> Iterator[str]:
+    calls = (edge for edge in edges if edge.source != edge.target)
+    called = {edge.target for edge in calls if edge.via is Via.SUB_AGENTS}
     started = {edge.target for edge in edges if edge.via is Via.TASK_TYPES}
-    depths: dict[str, list[Depth]] = {uri: [] for uri in nodes}
-    for root, node in nodes.items():
-        if (root in called and root not in started) or node.file is None:
-            continue
-        for uri, depth in distances(calls, root).items():
-            depths[uri].append(Depth(root, depth, depth <= node.file.depth_limit))
-    for uri, node in nodes.items():
-        found = tuple(depths[uri])
-        yield replace(
-            node,
-            is_root=any(each.root == uri for each in found),
-            # Where all ways up go round in circles, somebody has to begin somewhere in them.
-            is_reachable=not found or any(each.is_callable for each in found),
-            depths=found,
-        )
+    return (uri for uri in files if uri not in called or uri in started)
+
+
+def _node(file: AgentFile, roots: Container[str], below: Reach) -> Node:
+    depth = below.depths.get(file.uri)
+    # Where all ways up go round in circles, somebody has to begin somewhere in them.
+    is_reachable = depth is None or file.uri in below.in_reach
+    return Node(file.uri, file.place.stem, file, file.uri in roots, is_reachable, depth)
 
 
 def _cycles(calls: Mapping[str, Sequence[str]]) -> list[Cycle]:

@@ -18,7 +18,9 @@ from axe_lsp.daemon.uris import canonical
 from axe_lsp.features.code_lens import LensKind, code_lenses, reference_count
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.positions import open_file
+from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
+from axe_lsp.workspace.workspace import Update
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
@@ -67,10 +69,10 @@ class CodeLenses:
                 lens.command = self._references(lens)
             return lens
 
-    def follow(self, snapshot: Snapshot) -> None:
+    def follow(self, update: Update) -> None:
         """There is a new state of all files; who is named by whom may be another."""
-        before, self._seen = self._seen, snapshot
-        if not self._told or self._is_checking or _has_same_names(before, snapshot):
+        before, self._seen = self._seen, update.snapshot
+        if not self._told or self._is_checking or _names_the_same(before, update):
             return
         if self._server.client.supports("workspace.codeLens.refreshSupport"):
             self._is_checking = True
@@ -111,13 +113,19 @@ class CodeLenses:
                 await self._server.request(types.WORKSPACE_CODE_LENS_REFRESH)
 
 
-def _has_same_names(before: Snapshot, after: Snapshot) -> bool:
-    """Whether nobody has appeared or gone, and nobody lists others than before."""
-    return (
-        before.names is after.names
-        and before.closed_callers is after.closed_callers
-        and before.buffer_callers is after.buffer_callers
+def _names_the_same(before: Snapshot, update: Update) -> bool:
+    """Whether nobody has appeared or gone, and nobody names others, or more often, than before."""
+    after = update.snapshot
+    return before.names is after.names and all(
+        _names(before.file(uri)) == _names(after.file(uri)) for uri in update.affected
     )
+
+
+def _names(file: AgentFile | None) -> object:
+    """What a file says of others, wherever it says so."""
+    if file is None:
+        return None
+    return [(each.key, each.name) for each in file.references], file.inline_types
 
 
 def _lens(kind: LensKind, where: types.Range, uri: str) -> types.CodeLens:

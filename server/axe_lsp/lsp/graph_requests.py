@@ -83,6 +83,10 @@ def _json(server: AxeServer, graph: DelegationGraph) -> JsonObject:
             }
             for each in graph.cycles
         ],
+        "unreachable": [
+            {"agent": spelled[each.agent], "path": [spelled[agent] for agent in each.path]}
+            for each in graph.unreachable
+        ],
     }
 
 
@@ -93,10 +97,7 @@ def _node(server: AxeServer, node: Node, spelled: dict[str, str]) -> JsonObject:
         "defined": node.file is not None,
         "root": node.is_root,
         "reachable": node.is_reachable,
-        "depths": [
-            {"root": spelled[each.root], "depth": each.depth, "callable": each.is_callable}
-            for each in node.depths
-        ],
+        "depth": node.depth,
         **dict(_facts(server, node, spelled)),
     }
 

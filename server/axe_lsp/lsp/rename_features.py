@@ -56,7 +56,7 @@ def register(server: AxeServer) -> None:
         where = to_proto.text_range(found.range, place.lines, server.position_encoding)
         return types.PrepareRenamePlaceholder(where, found.name)
 
-    @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
+    @server.feature(types.TEXT_DOCUMENT_RENAME)
     def on_rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
         place = position_of(server, params)
         if place is None:
@@ -83,9 +83,9 @@ def register(server: AxeServer) -> None:
 
 
 def announce(capabilities: types.ServerCapabilities, client: Client) -> None:
-    """What pygls does not say of these features, or says to clients that don't know it."""
-    if not client.supports("textDocument.rename.prepareSupport"):
-        capabilities.rename_provider = True  # LSP 3.17, "Rename Request"
+    """What pygls can not say of these features without knowing the client's capabilities."""
+    if client.supports("textDocument.rename.prepareSupport"):  # Else no options are allowed.
+        capabilities.rename_provider = types.RenameOptions(prepare_provider=True)
     operations = types.FileOperationOptions(will_rename=_AGENT_FILES, did_rename=_AGENT_FILES)
     if capabilities.workspace is not None:
         capabilities.workspace.file_operations = operations

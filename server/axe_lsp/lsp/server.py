@@ -212,4 +212,4 @@ class AxeServer(LanguageServer):
         """Some file has changed, through this client or otherwise."""
         others = (uri for uri in update.affected if uri != self._editing)
         self.publisher.publish_later(others, update.deeper)
-        self.lenses.follow(update.snapshot)
+        self.lenses.follow(update)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 Graph = Mapping[str, Sequence[str]]
 """Nodes to those that they lead to. Every node is a key."""
@@ -34,17 +35,33 @@ def way_round(graph: Graph, start: str) -> tuple[str, ...]:
     return ()
 
 
-def distances(graph: Graph, start: str) -> dict[str, int]:
-    """How many steps it takes to what can be reached from a node, itself included."""
-    found = {start: 0}
-    queue = deque([start])
+class Step(NamedTuple):
+    """How a node is reached: in how many steps, and from which node."""
+
+    depth: int
+    above: str | None
+
+
+def spread(graph: Graph, starts: Iterable[str]) -> dict[str, Step]:
+    """What can be reached from some nodes, themselves included, each on a shortest way."""
+    found = {start: Step(0, None) for start in starts}
+    queue = deque(found)
     while queue:
         current = queue.popleft()
+        depth = found[current].depth + 1
         for target in graph[current]:
             if target not in found:
-                found[target] = found[current] + 1
+                found[target] = Step(depth, current)
                 queue.append(target)
     return found
+
+
+def way_down(steps: Mapping[str, Step], end: str) -> tuple[str, ...]:
+    """The way to a node that `spread` has found, from where it began."""
+    way = [end]
+    while (above := steps[way[-1]].above) is not None:
+        way.append(above)
+    return tuple(reversed(way))
 
 
 def _components(graph: Graph) -> Iterator[list[str]]:
