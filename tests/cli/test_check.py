@@ -188,7 +188,7 @@ def test_where_there_are_no_agents_nothing_is_called_good(
 
 
 def test_what_axe_does_not_know_is_an_error_to_those_who_ask(agents: Path, run: Run) -> None:
-    write(agents, "a", "[isolation]\nmode = \"process\"\n")
+    write(agents, "a", '[isolation]\nmode = "process"\n')
     assert run() == (0, "No problems in 1 file.\n", "")
     code, out, _ = run("--strict-axe")
     assert code == 1

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from axe_lsp.agentfile.definition import load
 from support.editors import PROJECT, clean_environment, missing, neovims, server_program
-from support.review_project import MENDED, script_review, write_project
+from support.review_project import MANAGER, MENDED, script_review, write_project
 from support.scripted_provider import ScriptedProvider
 
 SCENARIOS = Path(__file__).parent / "neovim"
@@ -92,6 +93,24 @@ def test_neovim_says_that_the_server_is_not_installed(nvim: Path | None, tmp_pat
     with _neovim(nvim, "no_server.lua", other, environment, with_server=False) as process:
         _, errors = process.communicate()
     assert process.returncode == 0, errors
+
+
+@pytest.mark.editor
+@pytest.mark.parametrize("nvim", neovims() or [None], ids=_which)
+def test_a_missing_agent_is_created_and_the_rest_fixed_in_neovim(
+    nvim: Path | None, tmp_path: Path
+) -> None:
+    if nvim is None:
+        missing("Neovim", ".ci/install-neovim")
+    manager = write_project(tmp_path / "project")
+    with _neovim(
+        nvim, "code_actions.lua", manager, clean_environment(tmp_path / "home")
+    ) as process:
+        told, errors = process.communicate()
+    assert process.returncode == 0, errors + _server_log(tmp_path / "home")
+    assert told.strip() == MANAGER.replace("-30", "0").replace("= 6", "= 5").strip()
+    ghost = load((manager.parent / "ghost.toml").read_text("utf-8"))
+    assert (ghost.name, ghost.model) == ("ghost", "openai/manager")
 
 
 @contextmanager

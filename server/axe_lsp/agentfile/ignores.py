@@ -58,7 +58,7 @@ def _ignore(parse: Parse, comment: TextRange, match: re.Match[str]) -> Ignore:
 def _about(parse: Parse, comment: TextRange) -> Iterator[TextRange]:
     line = parse.lines.line_at(comment.start)
     before = TextRange(parse.lines.starts[line], comment.start).of(parse.text)
-    if not before.strip():
+    if not before.strip("\ufeff \t"):
         line = _next_statement(parse, line)
     if line >= len(parse.lines.starts):
         return

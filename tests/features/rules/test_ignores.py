@@ -37,6 +37,11 @@ def test_a_comment_silences_its_line_or_the_next(text: str) -> None:
     assert codes(text) == []
 
 
+def test_a_byte_order_mark_is_no_statement() -> None:
+    opened = open_fixture("\ufeff# axe: ignore[missing-key]\nname = 'main'\n")
+    assert diagnostics(opened.snapshot, opened.file) == ()
+
+
 def test_only_the_codes_that_it_names_and_only_there() -> None:
     check_findings("""
         timeout = -1  # axe: ignore[negative-timeout]
