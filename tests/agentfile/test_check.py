@@ -44,6 +44,13 @@ def test_max_depth_from_0_to_5_is_fine(depth: int) -> None:
 
 
 @pytest.mark.req("001-5.5", "001-5.2k")
+@pytest.mark.parametrize("value", ["nan", "-nan", "inf", "+inf", "-inf", "1e999"])
+def test_numbers_that_no_provider_can_be_sent(value: str) -> None:
+    (found,) = check(Parse(f'name = "a"\nmodel = "ollama/c"\n[params]\ntemperature = {value}\n'))
+    assert (found.code, found.found, found.fatal) == ("out-of-range", value, True)
+    assert found.message == "params.temperature must be a finite number"
+
+
 def test_negative_timeouts() -> None:
     check_problems("""
         timeout = -30

@@ -12,7 +12,7 @@ import pytest
 from axe_lsp.cli.check import check, main
 from axe_lsp.cli.check_formats import print_human
 
-HEAD = 'name = "{0}"\nmodel = "openai/gpt"\n'
+HEAD = 'name = "{0}"\nmodel = "ollama/llama"\n'
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -67,6 +67,22 @@ def test_without_errors_the_exit_code_is_0(agents: Path, run: Run) -> None:
     assert run() == (0, "No problems in 1 file.\n", "")
     write(agents, "lint", "zzz = 1\n")
     assert run()[0] == 0
+
+
+def test_what_lies_outside_the_files_is_looked_up(
+    agents: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    (agents.parent.parent / "README.md").write_text("# Read")
+    write(agents, "a", 'files = ["*.md", "*.rst"]\nskill = "gone.md"\nworkdir = "."\n')
+    (agents / "b.toml").write_text('name = "b"\nmodel = "openai/gpt"\n')
+    code, out, _ = run("--format", "github")
+    assert code == 0
+    assert [line.partition("title=")[2].partition("::")[0] for line in out.splitlines()] == [
+        "axe-lsp empty-glob",
+        "axe-lsp missing-file",
+        "axe-lsp missing-api-key",
+    ]
 
 
 def test_carets_stand_below_wide_characters_and_tabs(agents: Path) -> None:

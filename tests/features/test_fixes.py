@@ -32,8 +32,9 @@ def preferred(text: str, *, others: str = "", head: str = HEAD) -> list[str]:
     return [each.title for each in offered.actions if each.preferred]
 
 
-# Nobody but the author knows which of two files is the one that was meant.
-WITHOUT_FIX = {"duplicate-name"}
+# Nobody but the author knows which of two files is the one that was meant, or which files a glob was to match;
+# a key is nobody's to type into a file of the workspace.
+WITHOUT_FIX = {"duplicate-name", "missing-file", "empty-glob", "missing-api-key"}
 
 
 def test_every_rule_has_a_fix_or_a_reason_not_to() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from math import isfinite
 from typing import Any
 
 from axe_lsp.agentfile import schema
@@ -222,6 +223,8 @@ def _first_unknown(path: KeyPath) -> int | None:
 
 
 def _range_message(spec: KeySpec, value: Any) -> str | None:
+    if isinstance(value, float) and not isfinite(value):
+        return f"{spec.dotted} must be a finite number"
     if spec.minimum is not None and isinstance(value, int) and value < spec.minimum:
         return f"{spec.dotted} must be non-negative"
     if spec.maximum is not None and isinstance(value, int) and value > spec.maximum:

@@ -11,7 +11,9 @@ from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.check_formats import FORMATS, Checked
 from axe_lsp.daemon import disk
+from axe_lsp.daemon.outside import Standpoint, find_out
 from axe_lsp.daemon.uris import uri_of
+from axe_lsp.daemon.workplace import workplace
 from axe_lsp.features.diagnostics import Severities, diagnostics
 from axe_lsp.features.rule import Severity
 from axe_lsp.features.rules import not_axe
@@ -75,13 +77,24 @@ def check(paths: Sequence[Path], severities: Severities | None = None) -> list[C
         ],
         complete=True,
     ).snapshot
-    checked = []
-    for path in wanted:
-        file = snapshot.file(uri_of(path))
-        if file is not None:
-            found = diagnostics(snapshot, file, severities)
-            checked.append(Checked(_shown(path), LineIndex(contents[path].text), found))
-    return checked
+    files = {path: file for path in wanted if (file := snapshot.file(uri_of(path))) is not None}
+    facts = {
+        file.uri: find_out(file.question, _standpoint(path, user_folder))
+        for path, file in files.items()
+    }
+    snapshot = workspace.apply([], facts=facts).snapshot
+    return [
+        Checked(
+            _shown(path), LineIndex(contents[path].text), diagnostics(snapshot, file, severities)
+        )
+        for path, file in files.items()
+    ]
+
+
+def _standpoint(path: Path, user_folder: Path | None) -> Standpoint:
+    """As an editor has it that has the project of the agent open."""
+    project = workplace(path.parent, (), user_folder)
+    return Standpoint(path.stem, project, os.environ, is_usual=path.parent != user_folder)
 
 
 def _parser() -> Parser:

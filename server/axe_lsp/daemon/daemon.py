@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,11 +12,15 @@ from typing import TYPE_CHECKING
 from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.indexer import Indexer
+from axe_lsp.daemon.lookout import GoOn, Lookout
 from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.daemon.watch import watch
+from axe_lsp.daemon.workplace import workplace
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.settings import Settings
 from axe_lsp.tasks import Tasks
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.places import Places, Scope
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Update, Workspace
@@ -27,6 +32,9 @@ Listener = Callable[[Update], None]
 
 _LAST_SECONDS = 1.0
 """For reading from a slow disk, when everything ends."""
+
+_SEARCH_SECONDS = 2.0
+"""For what the globs of one file match."""
 
 
 class Daemon:
@@ -47,6 +55,12 @@ class Daemon:
         self._background = Tasks()
         self._is_watching = False
         self._indexer = Indexer(self._take, self._background)
+        self._lookout = Lookout(
+            lambda: self.snapshot,
+            self._look,
+            self._learn,
+            self._background,
+        )
         self._listeners: list[Listener] = []
         self._ready = False
         self._scans = 0
@@ -113,6 +127,10 @@ class Daemon:
         content = disk.read(path) if path is not None else None
         return LineIndex(content.text if content is not None else "")
 
+    def workspace_of(self, folder: Path | None) -> Path:
+        """Where runs of the agents in `folder` start."""
+        return workplace(folder, self.roots, self.user_folder)
+
     # -- what lies on the disk
 
     def add_roots(self, roots: Iterable[Path]) -> None:
@@ -120,12 +138,14 @@ class Daemon:
         new = [root for root in roots if root not in self.roots]
         self.roots = (*self.roots, *new)
         self._ready = True
+        self._lookout.look_again()
         if not self._start_over():
             self._scan(new)
 
     def remove_roots(self, roots: Sequence[Path]) -> None:
         """Forget the agents below folders that have left the workspace."""
         self.roots = tuple(root for root in self.roots if root not in roots)
+        self._lookout.look_again()
         if self._start_over():
             return
         opened = {path.parent for uri in self.snapshot.buffers if (path := path_of(uri))}
@@ -152,6 +172,7 @@ class Daemon:
         paths = [path for uri in uris if (path := path_of(uri)) is not None]
         # Looked up when its turn comes: what is being read now isn't known yet.
         self._indexer.read(each for path in paths for each in self._files_at(path))
+        self._lookout.look_again()
 
     def watch_disk(self) -> None:
         """Look for changes ourselves, on behalf of a client that doesn't tell."""
@@ -166,6 +187,7 @@ class Daemon:
 
     async def close(self) -> None:
         """End the runs and everything that goes on in the background."""
+        self._lookout.close()
         await self._background.stop(within=_LAST_SECONDS)
         if "runs" in vars(self):
             await self.runs.close()
@@ -177,8 +199,15 @@ class Daemon:
             self._indexer.read(_files_below((), [path.parent]))
         return self._apply([Change(uri, text, in_buffer=True)])
 
-    def _apply(self, changes: Sequence[Change], *, complete: bool | None = None) -> Update:
-        update = self._workspace.apply(changes, complete=complete)
+    def _apply(
+        self,
+        changes: Sequence[Change],
+        *,
+        complete: bool | None = None,
+        facts: Mapping[str, Facts] | None = None,
+    ) -> Update:
+        update = self._workspace.apply(changes, complete=complete, facts=facts)
+        self._lookout.follow(update)
         for listener in tuple(self._listeners):
             listener(update)
         return update
@@ -196,6 +225,24 @@ class Daemon:
             self._meet(change.uri)
         if news:
             self._apply(news)
+
+    def _learn(self, facts: Mapping[str, Facts]) -> None:
+        self._apply([], facts=facts)
+
+    def _look(self, file: AgentFile, go_on: GoOn) -> Facts:
+        """What lies outside an agent file. Blocks."""
+        # Imported with the first look: it takes the runtime's idea of paths and prompts.
+        from axe_lsp.daemon.outside import Standpoint, find_out  # noqa: PLC0415
+
+        path = path_of(file.uri)
+        standpoint = Standpoint(
+            agent=file.place.stem,
+            workspace=self.workspace_of(path.parent if path is not None else None),
+            environment=self.environment,
+            is_usual=file.place.scope is not Scope.USER,
+        )
+        end = time.monotonic() + _SEARCH_SECONDS
+        return find_out(file.question, standpoint, lambda: go_on() and time.monotonic() < end)
 
     def _meet(self, uri: str) -> bool:
         """Remember the folder of an agent file; whether it was new."""

@@ -17,10 +17,11 @@ from axe_lsp.agentfile.text import TextRange, quoted
 from axe_lsp.agentfile.values import unquote
 from axe_lsp.features.edit import Edit, MovedFile, TextChange
 from axe_lsp.features.naming import named_at, type_keys
-from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Written, read_agent_file
+from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, read_agent_file
 from axe_lsp.workspace.meaning import Kind, Meaning, agent_meaning, meaning, mentions, mentions_in
 from axe_lsp.workspace.places import Place, Scope
 from axe_lsp.workspace.snapshot import Snapshot, precedence
+from axe_lsp.workspace.written import Written
 
 TextOf = Callable[[str], str]
 """The text of the file at a URI, open or not."""

@@ -66,6 +66,12 @@ def once_complete(snapshot: Snapshot, _: AgentFile) -> bool:
     return snapshot.complete
 
 
+def once_looked(snapshot: Snapshot, file: AgentFile) -> bool:
+    """What lies outside the file has to be known."""
+    facts = snapshot.facts.get(file.uri)
+    return facts is not None and facts.question == file.question
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One kind of diagnostic: its stable code, what it looks at, and its page in the documentation.

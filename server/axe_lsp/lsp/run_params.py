@@ -10,14 +10,12 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.hosting.wire import Workplace
-from axe_lsp.runtime.folders import working_folder
 from axe_lsp.runtime.runs import RunRequest
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
 
 _STRINGS = ("agent", "uri", "task", "model", "skill", "workdir")
-_AGENTS_PARENT = ("axe", ".axe")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ def read_run_order(server: AxeServer, params: Any) -> RunOrder:
     )
     folders = dict.fromkeys([*([folder] if folder else []), *server.daemon.folders])
     workplace = Workplace(
-        workspace=str(_workspace(server, folder)),
+        workspace=str(server.daemon.workspace_of(folder)),
         folders=tuple(map(str, folders)),
         open_buffers={**_buffers(server), **buffers},
     )
@@ -93,7 +91,7 @@ def _open_agent(server: AxeServer, uri: str) -> tuple[str, Path, dict[str, str]]
     if text is None:
         raise JsonRpcInvalidParams(f"axe/run: {uri} is neither a file nor an open agent")
     name = place.stem.rpartition(":")[2] or "untitled"
-    folder = _workspace(server, None) / ".unsaved"
+    folder = server.daemon.workspace_of(None) / ".unsaved"
     return name, folder, {str(folder / f"{name}.toml"): text}
 
 
@@ -103,14 +101,3 @@ def _buffers(server: AxeServer) -> dict[str, str]:
         for uri, file in server.daemon.snapshot.buffers.items()
         if file.open is not None and (path := path_of(uri)) is not None
     }
-
-
-def _workspace(server: AxeServer, folder: Path | None) -> Path:
-    """Where the run works: the workspace folder that holds the agent, else its project, else ours."""
-    for root in server.daemon.roots:
-        if folder is not None and (root == folder or root in folder.parents):
-            return root
-    if folder is not None and folder != server.daemon.user_folder:
-        is_usual = folder.name == "agents" and folder.parent.name in _AGENTS_PARENT
-        return folder.parent.parent if is_usual else folder
-    return next(iter(server.daemon.roots), None) or working_folder()

@@ -68,6 +68,11 @@ def is_folder(path: Path) -> bool:
     return os.path.isdir(path)  # noqa: PTH112
 
 
+def is_file(path: Path) -> bool:
+    """The same for a file."""
+    return os.path.isfile(path)  # noqa: PTH113
+
+
 def _segments(pattern: str) -> tuple[str, ...]:
     try:
         return segments_of(pattern)
@@ -107,6 +112,18 @@ def read_context_file(name: str, path: Path, root: Path) -> tuple[ContextFile | 
     if "\N{REPLACEMENT CHARACTER}" in content and not _is_utf8(data):
         note = f"context file {quoted(shown_path(name))} is not UTF-8; bad bytes were replaced"
     return ContextFile(valid_text(name), content, len(data)), note
+
+
+def measure_context_file(name: str, path: Path, root: Path) -> int | None:
+    """The size in bytes of a file that would be read, without reading it; None if it would not be."""
+    try:
+        if _is_led_out(name, path, root) or not path.is_file():
+            return None
+        with path.open("rb") as file:
+            is_binary = b"\0" in file.read(BINARY_PROBE)
+        return None if is_binary else path.stat().st_size
+    except (OSError, RuntimeError):  # RuntimeError: links in a circle (Python < 3.13).
+        return None
 
 
 def _matching_paths(

@@ -35,9 +35,17 @@ class UserConfig:
         """The key, or ""."""
         return self._value(key_variable(provider), provider, "api_key")
 
+    def key_origin(self, provider: str) -> str:
+        """Where the key comes from: a variable, config.toml, or "" for nowhere."""
+        return self._origin(key_variable(provider), provider, "api_key")
+
     def base_url(self, provider: str) -> str:
         """Where the provider is, or "" for its usual place."""
-        return self._value(f"AXE_{provider.upper()}_BASE_URL", provider, "base_url")
+        return self._value(_address_variable(provider), provider, "base_url")
+
+    def base_url_origin(self, provider: str) -> str:
+        """Where the address comes from: a variable, config.toml, or "" for the usual one."""
+        return self._origin(_address_variable(provider), provider, "base_url")
 
     def require_key(self, provider: str) -> str:
         """The key. Raises MissingKeyError if the provider needs one and there is none."""
@@ -61,6 +69,11 @@ class UserConfig:
         """From outside or from the file. White space around it, as some editors leave it, is no part."""
         return (self.environment.get(variable) or self._setting(provider, key)).strip()
 
+    def _origin(self, variable: str, provider: str, key: str) -> str:
+        if not self._value(variable, provider, key):
+            return ""
+        return f"${variable}" if self.environment.get(variable) else "config.toml"
+
     def _setting(self, provider: str, key: str) -> str:
         return str(self.providers.get(provider, {}).get(key, ""))
 
@@ -68,6 +81,10 @@ class UserConfig:
 def key_variable(provider: str) -> str:
     """The environment variable that holds the provider's key."""
     return KEY_VARIABLES.get(provider, f"{provider.upper()}_API_KEY")
+
+
+def _address_variable(provider: str) -> str:
+    return f"AXE_{provider.upper()}_BASE_URL"
 
 
 def load_user_config(environment: Environment) -> UserConfig:

@@ -19,9 +19,9 @@ from axe_lsp.agentfile.problem import Problem
 from axe_lsp.agentfile.schema import KeyPath
 from axe_lsp.agentfile.schema_tables import INPUT
 from axe_lsp.agentfile.text import TextRange
-from axe_lsp.agentfile.tree import ValueKind
-from axe_lsp.agentfile.values import decode
+from axe_lsp.workspace.outside import NOTHING, Outside, Question, question, read_outside
 from axe_lsp.workspace.places import Place
+from axe_lsp.workspace.written import Written, written, written_items
 
 SYNTAX = "syntax"
 SUB_AGENTS: KeyPath = ("sub_agents",)
@@ -29,13 +29,6 @@ TASK_TYPES: KeyPath = ("task", "types")
 MAX_MAX_DEPTH = 5
 """Deeper than this no agent is called, whatever the files say."""
 _NOWHERE = TextRange(0, 0)
-
-
-class Written(NamedTuple):
-    """A string in the file and where it stands, quotes included."""
-
-    value: str
-    range: TextRange
 
 
 class Reference(NamedTuple):
@@ -63,6 +56,7 @@ class AgentFile:
     max_depth: int
     typed: TextRange | None
     problems: tuple[Problem, ...]
+    outside: Outside = NOTHING
     ignores: tuple[Ignore, ...] = ()
     open: Lookup | None = None
 
@@ -74,6 +68,11 @@ class AgentFile:
     def sub_agents(self) -> tuple[str, ...]:
         """The names of the agents that this one may call."""
         return tuple(each.name for each in self.references if each.key == SUB_AGENTS)
+
+    @property
+    def question(self) -> Question:
+        """What has to be found out about the file outside it."""
+        return question(self.outside, self.model)
 
     @property
     def depth_limit(self) -> int:
@@ -102,8 +101,8 @@ def read_agent_file(
     max_depth = lookup.decoded(("sub_agents_config", "max_depth"))
     return AgentFile(
         place=place,
-        name=_written(lookup, ("name",)),
-        model=_written(lookup, ("model",)),
+        name=written(lookup, ("name",)),
+        model=written(lookup, ("model",)),
         description=description if isinstance(description, str) else "",
         tools=tuple(each.name for each in _names(lookup, ("tools",))),
         references=(*_names(lookup, SUB_AGENTS), *_names(lookup, TASK_TYPES)),
@@ -113,6 +112,7 @@ def read_agent_file(
         max_depth=max_depth if isinstance(max_depth, int) else 0,
         typed=lookup.place(INPUT),
         problems=problems,
+        outside=read_outside(lookup),
         ignores=read_ignores(parse),
         open=lookup if is_open else None,
     )
@@ -130,21 +130,5 @@ def _paths(lookup: Lookup) -> list[KeyPath]:
     ]
 
 
-def _written(lookup: Lookup, path: KeyPath) -> Written | None:
-    value = lookup.value(path)
-    decoded = lookup.decoded(path)
-    if value is None or not isinstance(decoded, str):
-        return None
-    return Written(decoded, value.range)
-
-
 def _names(lookup: Lookup, path: KeyPath) -> list[Reference]:
-    item = lookup.find(path)
-    if item is None or item.entry.value is None:
-        return []
-    text = lookup.parse.text
-    return [
-        Reference(name, each.range, path)
-        for each in item.entry.value.items
-        if each.kind is ValueKind.STRING and isinstance(name := decode(text, each), str)
-    ]
+    return [Reference(each.value, each.range, path) for each in written_items(lookup, path)]

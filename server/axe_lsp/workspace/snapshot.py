@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.places import Place, Places
 from axe_lsp.workspace.spelling import Spelling
 
@@ -23,7 +24,8 @@ class Snapshot:
     `names` maps a stem to the URIs of the files that define it; `spelling` finds names that are
     written alike. Who lists a name is kept apart for the disk and the buffers, so that typing in a
     list costs nothing for all the files that are closed. Until the folders have been read once,
-    `complete` is False and nothing can be said about names that are missing.
+    `complete` is False and nothing can be said about names that are missing. `facts` are by URI, of
+    the files that somebody has looked beyond.
     """
 
     places: Places = field(default_factory=Places)
@@ -33,6 +35,7 @@ class Snapshot:
     closed_callers: Callers = field(default_factory=dict)
     buffer_callers: Callers = field(default_factory=dict)
     spelling: Spelling = field(default_factory=Spelling)
+    facts: Mapping[str, Facts] = field(default_factory=dict)
     complete: bool = False
     revision: int = 0
 
@@ -62,6 +65,11 @@ class Snapshot:
         if len(files) < 2:
             return files  # As nearly always; the graph asks thousands of times.
         return sorted(files, key=lambda file: precedence(file.place, seen_from))
+
+    def facts_about(self, file: AgentFile) -> Facts:
+        """What is known of things that lie outside `file`; nothing until they were looked at."""
+        facts = self.facts.get(file.uri)
+        return facts.as_far_as_true(file.question) if facts is not None else Facts(file.question)
 
     def callers(self, name: str) -> Iterator[str]:
         """The URIs of the files that list `name`."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
+from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.graph import entangled
 from axe_lsp.workspace.places import Places, Scope
 from axe_lsp.workspace.snapshot import Callers, Files, Snapshot
@@ -50,8 +51,17 @@ class Workspace:
     def __init__(self, places: Places | None = None) -> None:
         self.snapshot = Snapshot(places=places or Places())
 
-    def apply(self, changes: Sequence[Change], *, complete: bool | None = None) -> Update:
-        """Take in changes. `complete` tells that all folders have been read."""
+    def apply(
+        self,
+        changes: Sequence[Change],
+        *,
+        complete: bool | None = None,
+        facts: Mapping[str, Facts] | None = None,
+    ) -> Update:
+        """Take in changes. `complete` tells that all folders have been read.
+
+        New `facts`, by URI, take the place of what was known of these files.
+        """
         before = self.snapshot
         maps = _with_files(before, changes)
         touched = tuple(_touched(before, maps, changes))
@@ -60,11 +70,13 @@ class Workspace:
             maps,
             names=names,
             spelling=before.spelling if names is before.names else Spelling(names),
+            facts=_with_facts(before.facts, changes, facts or {}),
             complete=before.complete if complete is None else complete,
             revision=before.revision + 1,
         )
         self.snapshot = after
-        return Update(after, _affected(before, after, touched), _deeper(before, after, touched))
+        affected = _affected(before, after, touched)
+        return Update(after, affected.union(facts or ()), _deeper(before, after, touched))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +152,16 @@ def _saved(change: Change, buffer: AgentFile | None) -> AgentFile | None:
     if buffer is None or buffer.open is None or change.fault:
         return None
     return replace(buffer, open=None) if buffer.open.parse.text == change.text else None
+
+
+def _with_facts(
+    known: Mapping[str, Facts], changes: Sequence[Change], new: Mapping[str, Facts]
+) -> Mapping[str, Facts]:
+    """The facts after the changes. Nobody keeps those about a buffer true once it is closed."""
+    closed = {each.uri for each in changes if each.in_buffer and each.text is None}
+    if not new and known.keys().isdisjoint(closed):
+        return known
+    return {uri: each for uri, each in {**known, **new}.items() if uri not in closed}
 
 
 def _touched(before: Snapshot, after: Snapshot, changes: Sequence[Change]) -> Iterator[_Touched]:

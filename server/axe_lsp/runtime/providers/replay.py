@@ -10,8 +10,8 @@ import anyio
 
 from axe_lsp.agentfile.model_name import REPLAY_PROVIDER, ModelName
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.errors import ConfigError, ProviderError, RunTimeoutError
-from axe_lsp.runtime.folders import Environment, config_folder
+from axe_lsp.runtime.errors import ProviderError, RunTimeoutError
+from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.messages import Message, Response
 from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
 from axe_lsp.runtime.recording import (
@@ -22,6 +22,7 @@ from axe_lsp.runtime.recording import (
     flatten,
 )
 from axe_lsp.runtime.recording_file import load_recording
+from axe_lsp.runtime.recording_place import find_recording
 from axe_lsp.runtime.redaction import redact
 from axe_lsp.runtime.user_config import known_secrets
 
@@ -123,31 +124,14 @@ class NamedReplays:
         if model.provider != REPLAY_PROVIDER:
             self._otherwise.check(model, workdir)
         elif model.name not in self._replays:
-            recording = load_recording(self._find(model.name, workdir))
-            self._replays[model.name] = Replay(recording, self._environment)
+            path = find_recording(model.name, workdir, self._workspace, self._environment)
+            self._replays[model.name] = Replay(load_recording(path), self._environment)
 
     async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
         """Answer a request."""
         if exchange.model.provider != REPLAY_PROVIDER:
             return await self._otherwise.send(exchange, on_text)
         return await self._replays[exchange.model.name].send(exchange, on_text)
-
-    def _find(self, name: str, workdir: Path) -> Path:
-        if Path(name).name != name or "\\" in name:
-            raise ConfigError(f"recording name {quoted(name)} must not contain path separators")
-        folders = [
-            workdir / "axe" / "replays",
-            self._workspace / "axe" / "replays",
-            config_folder(self._environment) / "replays",
-        ]
-        for folder in folders:
-            path = folder / f"{name}.toml"
-            if path.is_file():
-                return path
-        places = ", ".join(str(folder) for folder in dict.fromkeys(folders))
-        raise ConfigError(
-            f"recording {quoted(name)} not found (looked for {name}.toml in {places})"
-        )
 
 
 class _Difference:

@@ -1,0 +1,113 @@
+"""Keeps what is known of things outside the open files true: when to look, never where.
+
+A look is taken in a thread, one at a time: when a file asks something else than before, when somebody
+says that the disk has changed, and every now and then, because nobody tells of everything. A look that
+took long is not repeated soon.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from axe_lsp.tasks import Tasks
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.facts import Facts
+from axe_lsp.workspace.snapshot import Snapshot
+from axe_lsp.workspace.workspace import Update
+
+_log = logging.getLogger(__name__)
+
+INTERVAL = 5.0
+"""Seconds between two looks that nobody has asked for."""
+
+_SHARE = 50
+"""Of the time, at most one part in so many is spent on them."""
+
+_PAUSE = 0.1
+"""Seconds in which a path is typed further."""
+
+GoOn = Callable[[], bool]
+Look = Callable[[AgentFile, GoOn], Facts]
+"""Finds out about a file, in a thread, and hurries up once it is not to go on."""
+
+
+class Lookout:
+    """Watches over what open files ask, until the owner of `tasks` ends it or `close` is called."""
+
+    def __init__(
+        self,
+        snapshot: Callable[[], Snapshot],
+        look: Look,
+        take: Callable[[Mapping[str, Facts]], None],
+        tasks: Tasks,
+    ) -> None:
+        self._snapshot = snapshot
+        self._look = look
+        self._take = take
+        self._tasks = tasks
+        self._woken = asyncio.Event()
+        self._doubtful: set[str] = set()
+        self._is_working = False
+        self._is_over = False
+        self._longest = 0.0
+
+    def follow(self, update: Update) -> None:
+        """Files have changed; what they ask may be something else now."""
+        snapshot = update.snapshot
+        for uri in update.affected & snapshot.buffers.keys():
+            known = snapshot.facts.get(uri)
+            if known is None or known.question != snapshot.buffers[uri].question:
+                self._doubt(uri)
+
+    def look_again(self) -> None:
+        """Something on the disk, or in the settings, is not as it was."""
+        for uri in self._snapshot().buffers:
+            self._doubt(uri)
+
+    def close(self) -> None:
+        """End the search that is going on."""
+        self._is_over = True
+
+    def _doubt(self, uri: str) -> None:
+        self._doubtful.add(uri)
+        self._woken.set()
+        if not self._is_working:
+            self._is_working = True
+            self._tasks.start_unattended(self._work(), name="lookout")
+
+    async def _work(self) -> None:
+        while True:
+            await self._wait()
+            try:
+                await self._look_at_all()
+            except Exception:  # noqa: BLE001 - the one guard of this worker: the next look is taken
+                _log.exception("looking at the disk for an open agent failed")
+
+    async def _wait(self) -> None:
+        """Until a file is doubtful, or long enough for all of them to be."""
+        has_files = bool(self._snapshot().buffers)
+        pause = max(INTERVAL, self._longest * _SHARE) if has_files else None
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._woken.wait(), pause)
+            await asyncio.sleep(_PAUSE)
+        self._woken.clear()
+        if not self._doubtful:
+            self._doubtful.update(self._snapshot().buffers)
+            self._longest = 0.0
+
+    async def _look_at_all(self) -> None:
+        while self._doubtful:
+            uri = self._doubtful.pop()
+            file = self._snapshot().buffers.get(uri)
+            if file is None:
+                continue
+            started = time.monotonic()
+            facts = await asyncio.to_thread(self._look, file, lambda: not self._is_over)
+            self._longest = max(self._longest, time.monotonic() - started)
+            snapshot = self._snapshot()
+            if uri in snapshot.buffers and snapshot.facts.get(uri) != facts:
+                self._take({uri: facts})

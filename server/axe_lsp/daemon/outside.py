@@ -1,0 +1,201 @@
+"""Finds out what lies outside an agent file: paths, what globs match, whether a key is there.
+
+The same as a run would find, but no file is read for its text that a glob matches, and a search ends
+when it is told to. Everything here may block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from axe_lsp.agentfile.globs import BadPatternError, segments_of
+from axe_lsp.agentfile.model_name import (
+    REPLAY_PROVIDER,
+    RUNNABLE_PROVIDERS,
+    ModelName,
+    ModelNameError,
+    parse_model_name,
+)
+from axe_lsp.daemon.uris import uri_of
+from axe_lsp.runtime.context_files import (
+    ContextFile,
+    is_file,
+    is_folder,
+    matching_files,
+    measure_context_file,
+)
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.folders import Environment, expand_path
+from axe_lsp.runtime.memory import load_memory
+from axe_lsp.runtime.plain_text import shown_path
+from axe_lsp.runtime.prompt import load_skill, skill_path, system_prompt
+from axe_lsp.runtime.recording_place import recording_places
+from axe_lsp.runtime.user_config import KEYLESS_PROVIDERS, key_variable, load_user_config
+from axe_lsp.workspace.facts import Facts, Found, MatchedFile, Matches, ProviderKey, Recording
+from axe_lsp.workspace.outside import Question
+
+MAX_MATCHES = 10_000
+"""Files of one glob that are counted. So many are no prompt any more."""
+
+SHOWN_MATCHES = 50
+"""Those that are remembered by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standpoint:
+    """From where the paths of an agent are looked at.
+
+    Runs start in `workspace`, which `is_usual` unless nobody can say where the agent will be run.
+    """
+
+    agent: str
+    workspace: Path
+    environment: Environment
+    is_usual: bool = True
+
+
+def find_out(
+    question: Question, standpoint: Standpoint, go_on: Callable[[], bool] = lambda: True
+) -> Facts:
+    """The facts that are asked for, as far as they can be told. Searches for files while `go_on()`."""
+    folder, is_certain = _working_folder(question.workdir, standpoint)
+    measured = {} if folder is None else _measured(question.globs, folder, go_on)
+    model = _model(question.model)
+    return Facts(
+        question=question,
+        folder=_found(folder, is_folder(folder)) if folder is not None else None,
+        is_certain=is_certain,
+        skill=_skill(question.skill, standpoint.environment),
+        matches={pattern: found.matches for pattern, found in measured.items()},
+        key=_key(model, standpoint.environment),
+        recording=_recording(model, folder, standpoint),
+        added=_added(question, standpoint, measured),
+    )
+
+
+def _working_folder(workdir: str, standpoint: Standpoint) -> tuple[Path | None, bool]:
+    """The folder where globs start, and whether it is the same wherever the agent is run."""
+    try:
+        expanded = expand_path(workdir, standpoint.environment)
+    except ConfigError:  # There is no home folder.
+        return None, False
+    if "\0" in expanded:
+        return None, False
+    folder = standpoint.workspace / (expanded or standpoint.workspace)
+    return folder, standpoint.is_usual or Path(expanded).is_absolute()
+
+
+def _found(path: Path, exists: bool) -> Found:
+    return Found(uri_of(path), shown_path(path), exists)
+
+
+def _skill(skill: str, environment: Environment) -> Found | None:
+    if not skill or "\0" in skill:
+        return None
+    try:
+        path = skill_path(skill, environment)
+    except ConfigError:
+        return None
+    return _found(path, is_file(path))
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What a glob matches, and every file of it that counts with its size."""
+
+    matches: Matches
+    sizes: Mapping[str, int]
+
+
+def _measured(
+    patterns: tuple[str, ...], folder: Path, go_on: Callable[[], bool]
+) -> dict[str, _Measured]:
+    measured = {}
+    for pattern in patterns:
+        try:
+            segments = segments_of(pattern)
+        except BadPatternError:
+            continue  # There is another diagnostic for that.
+        measured[pattern] = _matches(segments, folder, go_on)
+    return measured
+
+
+def _matches(segments: tuple[str, ...], folder: Path, go_on: Callable[[], bool]) -> _Measured:
+    sizes: dict[str, int] = {}
+    paths: dict[str, Path] = {}
+    is_complete = True
+    try:
+        root = folder.resolve()
+        for number, (name, path) in enumerate(matching_files(segments, folder, go_on)):
+            if number >= MAX_MATCHES or not go_on():
+                is_complete = False
+                break
+            size = measure_context_file(name, path, root)
+            if size is not None:
+                sizes[name], paths[name] = size, path
+    except (OSError, RuntimeError, ValueError):  # Circles of links; a NUL in a name.
+        is_complete = False
+    first = sorted(sizes)[:SHOWN_MATCHES]
+    files = tuple(
+        MatchedFile(shown_path(each), uri_of(paths[each].absolute()), sizes[each]) for each in first
+    )
+    matches = Matches(files, len(sizes), sum(sizes.values()), is_complete and go_on())
+    return _Measured(matches, sizes)
+
+
+def _model(text: str) -> ModelName | None:
+    try:
+        return parse_model_name(text)
+    except ModelNameError:
+        return None
+
+
+def _key(model: ModelName | None, environment: Environment) -> ProviderKey | None:
+    if model is None or model.provider not in RUNNABLE_PROVIDERS:
+        return None
+    try:
+        config = load_user_config(environment)
+    except ConfigError:  # No run gets as far as asking for a key.
+        return None
+    return ProviderKey(
+        provider=model.provider,
+        variable=key_variable(model.provider),
+        origin=config.key_origin(model.provider),
+        address_origin=config.base_url_origin(model.provider),
+        is_needed=model.provider not in KEYLESS_PROVIDERS,
+    )
+
+
+def _recording(
+    model: ModelName | None, folder: Path | None, standpoint: Standpoint
+) -> Recording | None:
+    if model is None or model.provider != REPLAY_PROVIDER or folder is None or "\0" in model.name:
+        return None
+    try:
+        places = recording_places(model.name, folder, standpoint.workspace, standpoint.environment)
+    except ConfigError:
+        return None
+    there = next(filter(is_file, places), None)
+    searched = tuple(shown_path(place.parent) for place in places)
+    return Recording(searched, uri_of(there) if there is not None else "")
+
+
+def _added(
+    question: Question, standpoint: Standpoint, measured: Mapping[str, _Measured]
+) -> int | None:
+    """What is appended to the agent's own prompt. A file counts as many characters as it has bytes."""
+    sizes = dict(size for found in measured.values() for size in found.sizes.items())
+    empty = [ContextFile(name, "", size) for name, size in sorted(sizes.items())]
+    memory = ""
+    try:
+        if question.memory.enabled:
+            loaded = load_memory(
+                standpoint.agent, question.memory, standpoint.workspace, standpoint.environment
+            )
+            memory = loaded.entries
+        skill = load_skill(question.skill, standpoint.environment)
+    except ConfigError:  # The run would fail.
+        return None
+    return len(system_prompt("", skill, empty, memory)) + sum(sizes.values())

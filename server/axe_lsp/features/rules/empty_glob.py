@@ -1,0 +1,43 @@
+"""A pattern in `files` that matches nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.features.rule import Finding, Rule, Severity, once_looked
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    facts = snapshot.facts_about(file)
+    folder = facts.folder
+    if folder is None or not folder.exists or not facts.is_certain:
+        return  # Nothing can match, or elsewhere something may.
+    for glob in file.outside.globs:
+        matches = facts.matches.get(glob.value)
+        if matches is not None and not matches.count and matches.is_complete:
+            message = f"{quoted(glob.value)} matches no text file in {folder.shown}"
+            yield Finding(RULE.code, RULE.severity, glob.range, message, path=("files",))
+
+
+RULE = Rule(
+    code="empty-glob",
+    severity=Severity.INFORMATION,
+    summary="A glob in `files` matches nothing.",
+    documentation="""
+The agent runs, without these files in its prompt. Globs start at the working directory: `workdir`, else the folder
+that the run is started in, for the editor the workspace folder. Binary files, and links that lead out of the folder, are left out. `*` does
+not cross folders, `**` does; upper and lower case differ.
+
+```toml
+files = ["docs/*.md"]      # docs/guides/start.md is only matched by docs/**/*.md
+```
+
+In the editor this is looked up for open files, in the background. Nothing is said of agents in the user's own
+folder, which may be run anywhere.
+""",
+    check=check,
+    is_settled=once_looked,
+)

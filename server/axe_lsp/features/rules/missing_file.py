@@ -1,0 +1,71 @@
+"""A path that leads nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.features.rule import Finding, Rule, Severity, once_looked
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.facts import Facts
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    facts = snapshot.facts_about(file)
+    yield from _skill(file, facts)
+    yield from _workdir(file, facts)
+    yield from _recording(file, facts)
+
+
+def _skill(file: AgentFile, facts: Facts) -> Iterator[Finding]:
+    written, skill = file.outside.skill, facts.skill
+    if written is not None and skill is not None and not skill.exists:
+        message = f"skill not found: {skill.shown}{_hint(written.value)}"
+        yield Finding(RULE.code, RULE.severity, written.range, message, path=("skill",))
+
+
+def _workdir(file: AgentFile, facts: Facts) -> Iterator[Finding]:
+    written, folder = file.outside.workdir, facts.folder
+    if written is None or not written.value or folder is None or not facts.is_certain:
+        return
+    if not folder.exists:
+        message = f"there is no folder {folder.shown}, so a run finds no files"
+        yield Finding(RULE.code, RULE.severity, written.range, message, path=("workdir",))
+
+
+def _recording(file: AgentFile, facts: Facts) -> Iterator[Finding]:
+    recording = facts.recording
+    if file.model is not None and recording is not None and not recording.uri:
+        name = file.model.value.partition("/")[2]
+        places = ", ".join(recording.searched)
+        message = f"recording {quoted(name)} not found (looked for {name}.toml in {places})"
+        yield Finding(RULE.code, RULE.severity, file.model.range, message, path=("model",))
+
+
+def _hint(skill: str) -> str:
+    is_relative = not skill.startswith(("/", "~", "$"))
+    return "; a relative path starts at the folder of axe's configuration" if is_relative else ""
+
+
+RULE = Rule(
+    code="missing-file",
+    severity=Severity.WARNING,
+    summary="A skill, a working directory or a recording does not exist.",
+    documentation="""
+A run of the agent fails with `skill not found`, finds none of its files, or has nothing to play back. A relative `skill` starts at
+the folder of axe's configuration (`$XDG_CONFIG_HOME/axe`, usually `~/.config/axe`), where a bare name such as
+`review` also means `skills/review/SKILL.md`; a relative `workdir` starts at the folder that the run is started in,
+for the editor the workspace folder.
+
+```toml
+skill = "skills/reviw/SKILL.md"
+workdir = "no/such/folder"
+model = "replay/never-recorded"
+```
+
+In the editor this is looked up for open files, in the background.
+""",
+    check=check,
+    is_settled=once_looked,
+)

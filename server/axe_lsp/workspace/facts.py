@@ -1,0 +1,108 @@
+"""What was found outside a file, at some moment, by somebody who may look at the disk.
+
+Facts are handed in like texts. They are answers to a `Question`; while the user types, those parts
+of them stay true whose part of the question is still the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from axe_lsp.workspace.outside import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A path that a file names: where it leads, as people read it, and whether anything is there."""
+
+    uri: str
+    shown: str
+    exists: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedFile:
+    """A file that a glob matches: its name as seen from the working directory, its size in bytes."""
+
+    name: str
+    uri: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What a glob matches: the first files by name, and how many there are with how many bytes.
+
+    The search ends early where it would take too long; then there may be more, and not all
+    `is_complete`.
+    """
+
+    files: tuple[MatchedFile, ...] = ()
+    count: int = 0
+    size: int = 0
+    is_complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderKey:
+    """Whether the key of a provider is there, never the key itself.
+
+    `origin` says where it was found, in a word for people; `variable` is where it may be put.
+    """
+
+    provider: str
+    variable: str
+    origin: str = ""
+    address_origin: str = ""
+    is_needed: bool = True
+
+    @property
+    def is_missing(self) -> bool:
+        return self.is_needed and not self.origin
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Where the recording of a model `replay/NAME` was looked for, and where it lies if it does."""
+
+    searched: tuple[str, ...]
+    uri: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The answers to `question`. What nobody asked for, or nobody can tell, is None.
+
+    `folder` is the working directory in force; it `is_certain` unless it depends on where a run is
+    started. `added` is what skill, files and memory add to the prompt, in characters, about.
+    """
+
+    question: Question
+    folder: Found | None = None
+    is_certain: bool = True
+    skill: Found | None = None
+    matches: Mapping[str, Matches] = field(default_factory=dict)
+    key: ProviderKey | None = None
+    recording: Recording | None = None
+    added: int | None = None
+
+    def as_far_as_true(self, question: Question) -> Facts:
+        """The part of the facts that answers another question, too."""
+        asked = self.question
+        if question == asked:
+            return self
+        same_model = question.model == asked.model
+        same_skill = question.skill == asked.skill
+        same_folder = question.workdir == asked.workdir
+        same_files = same_folder and question.globs == asked.globs
+        same_prompt = same_skill and same_files and question.memory == asked.memory
+        return replace(
+            self,
+            folder=self.folder if same_folder else None,
+            skill=self.skill if same_skill else None,
+            matches=self.matches if same_folder else {},
+            key=self.key if same_model else None,
+            recording=self.recording if same_model and same_folder else None,
+            added=self.added if same_prompt else None,
+        )

@@ -1,0 +1,40 @@
+"""A string of a file, with its place."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.schema import KeyPath
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.tree import ValueKind
+from axe_lsp.agentfile.values import decode
+
+
+class Written(NamedTuple):
+    """A string in the file and where it stands, quotes included."""
+
+    value: str
+    range: TextRange
+
+
+def written(lookup: Lookup, path: KeyPath) -> Written | None:
+    """The string that a key is set to."""
+    value = lookup.value(path)
+    decoded = lookup.decoded(path)
+    if value is None or not isinstance(decoded, str):
+        return None
+    return Written(decoded, value.range)
+
+
+def written_items(lookup: Lookup, path: KeyPath) -> list[Written]:
+    """The strings in the array that a key is set to; it may be unfinished."""
+    item = lookup.find(path)
+    if item is None or item.entry.value is None:
+        return []
+    text = lookup.parse.text
+    return [
+        Written(name, each.range)
+        for each in item.entry.value.items
+        if each.kind is ValueKind.STRING and isinstance(name := decode(text, each), str)
+    ]

@@ -1,0 +1,124 @@
+"""What is said about things that lie outside the file, once somebody has looked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.workspace.facts import Matches, ProviderKey, Recording
+from support.facts import found, matched, with_facts
+from support.findings import check_findings
+from support.fixture import open_fixture
+
+GONE = found("/home/user/.config/axe/skills/x.md", exists=False)
+HERE = found("/project")
+
+
+def codes(text: str, **facts: Any) -> list[str]:
+    opened = with_facts(open_fixture(text), **facts)
+    found_ = diagnostics(opened.snapshot, opened.file)
+    return [each.code for each in found_ if each.code != "missing-key"]
+
+
+def test_a_skill_that_does_not_exist() -> None:
+    check_findings(
+        """
+        skill = "skills/x.md"
+                ^^^^^^^^^^^^^ warning missing-file: skill not found: /home/user/.config/axe/skills/x.md; a relative path starts at the folder of axe's configuration
+        """,
+        facts={"skill": GONE},
+    )
+    check_findings(
+        """
+        skill = "$HOME/x.md"
+                ^^^^^^^^^^^^ warning missing-file: skill not found: /home/user/.config/axe/skills/x.md
+        """,
+        facts={"skill": GONE},
+    )
+    assert codes('skill = "x.md"', skill=found("/x.md")) == []
+
+
+def test_a_working_directory_that_does_not_exist_and_nothing_about_its_globs() -> None:
+    check_findings(
+        """
+        workdir = "sub"
+                  ^^^^^ warning missing-file: there is no folder /project/sub, so a run finds no files
+        files = ["*"]
+        """,
+        facts={"folder": found("/project/sub", exists=False), "matches": {"*": Matches()}},
+    )
+
+
+def test_nothing_is_said_about_folders_that_depend_on_where_an_agent_is_run() -> None:
+    text = 'workdir = "sub"\nfiles = ["*"]'
+    gone, here = found("/sub", exists=False), found("/sub")
+    nothing = {"*": Matches()}
+    assert codes(text, folder=gone, is_certain=False) == []
+    assert codes(text, folder=here, matches=nothing, is_certain=False) == []
+    assert codes(text, folder=here, matches=nothing) == ["empty-glob"]
+
+
+def test_a_recording_that_was_never_made() -> None:
+    check_findings(
+        """
+        model = "replay/tour"
+                ^^^^^^^^^^^^^ warning missing-file: recording "tour" not found (looked for tour.toml in /a, /b)
+        """,
+        head='name = "main"\n',
+        facts={"recording": Recording(("/a", "/b"))},
+    )
+    assert codes('model = "replay/tour"', recording=Recording(("/a",), "file:///a/t.toml")) == []
+
+
+def test_globs_that_match_nothing() -> None:
+    check_findings(
+        """
+        files = ["src/*.py", "doc/*.md"]
+                             ^^^^^^^^^^ information empty-glob: "doc/*.md" matches no text file in /project
+        """,
+        facts={
+            "folder": HERE,
+            "matches": {"src/*.py": matched(("src/a.py", 3)), "doc/*.md": Matches()},
+        },
+    )
+
+
+def test_a_search_that_was_given_up_proves_nothing() -> None:
+    given_up = {"**/*.md": matched(is_complete=False)}
+    assert codes('files = ["**/*.md"]', folder=HERE, matches=given_up) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        (ProviderKey("openai", "OPENAI_API_KEY"), ["missing-api-key"]),
+        (ProviderKey("openai", "OPENAI_API_KEY", origin="config.toml"), []),
+        (ProviderKey("ollama", "OLLAMA_API_KEY", is_needed=False), []),
+    ],
+)
+def test_keys(key: ProviderKey, expected: list[str]) -> None:
+    assert codes('model = "openai/gpt"', key=key) == expected
+
+
+def test_a_missing_key_says_where_it_belongs() -> None:
+    check_findings(
+        """
+        model = "openai/gpt"
+                ^^^^^^^^^^^^ information missing-api-key: no API key for provider "openai": set OPENAI_API_KEY in the environment, or api_key in config.toml
+        """,
+        head='name = "main"\n',
+        facts={"key": ProviderKey("openai", "OPENAI_API_KEY")},
+    )
+
+
+def test_nothing_is_said_before_somebody_has_looked() -> None:
+    check_findings('skill = "x"\nfiles = ["*"]\nworkdir = "y"\n')
+
+
+def test_a_comment_that_silences_is_not_called_unused_before_somebody_has_looked() -> None:
+    text = 'skill = "x"  # axe: ignore[missing-file]\n'
+    check_findings(text)
+    check_findings(text, facts={"skill": GONE})
+    assert codes(text, skill=found("/x")) == ["unused-ignore"]
