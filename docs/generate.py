@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from axe_lsp.agentfile import schema
+from axe_lsp.agentfile.models import MODELS, READ_ON, SOURCES, Model
 from axe_lsp.agentfile.published_schema import PUBLISHED, json_schema
 from axe_lsp.agentfile.schema import KeySpec, Schema
+from axe_lsp.features.describe import price
 from axe_lsp.features.rule import Rule
 from axe_lsp.features.rules import RULES
 from axe_lsp.settings import SETTINGS, Setting
@@ -30,6 +32,7 @@ def generated() -> dict[Path, str]:
     return {
         ROOT / "docs" / "agent-files.md": _NOTE + agent_files_page(),
         ROOT / "docs" / "diagnostics.md": _NOTE + diagnostics_page(),
+        ROOT / "docs" / "models.md": _NOTE + models_page(),
         ROOT / "docs" / "settings.md": _NOTE + settings_page(),
         **{SCHEMAS / f"{kind}.json": schema_file(each) for kind, each in PUBLISHED.items()},
         EXTENSION: extension_manifest(),
@@ -133,6 +136,47 @@ def _tools() -> str:
 def schema_file(of: Schema) -> str:
     """A JSON Schema, as `axe-lsp schema` prints it."""
     return json.dumps(json_schema(of), indent=2, ensure_ascii=False) + "\n"
+
+
+# -- models
+
+
+def models_page() -> str:
+    """A row for each model."""
+    pages = "\n".join(f"- {provider}: <{page}>" for provider, page in SOURCES.items())
+    return _MODELS.format(date=READ_ON, pages=pages, rows="\n".join(map(_model_row, MODELS)))
+
+
+def _model_row(model: Model) -> str:
+    notes = []
+    if model.dearer_above:
+        notes.append(f"more for prompts above {model.dearer_above:,} tokens")
+    if model.ends:
+        notes.append(f"ends {model.ends}")
+    costs = f"{price(model.input_price)} | {price(model.output_price)}"
+    note = ", ".join(notes)
+    return f"| `{model}` | {model.context:,} | {model.max_output:,} | {costs} | {note} |"
+
+
+_MODELS = """\
+# Models
+
+What completion and hover on `model` know. Any other name is fine, too: nothing is refused because it is not in this list. A model
+that other agents of the workspace use is offered first, whether or not it is here.
+
+Sizes are in tokens, prices in US dollars for a million tokens, as read on {date}.
+
+| model | context | longest answer | input | output | |
+|---|---|---|---|---|---|
+{rows}
+
+## To bring it up to date
+
+The table is `server/axe_lsp/agentfile/models.py`. Read the providers' pages again, change the rows, put the newest models of each
+provider first, set `READ_ON`, and run `python docs/generate.py`. Leave out what a page does not say. The pages are
+
+{pages}
+"""
 
 
 # -- diagnostics

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.features.completion import Completion, completion
+from axe_lsp.agentfile.models import LocalModel
+from axe_lsp.features.completion import completion
+from axe_lsp.features.model_offers import is_about_ollama
+from axe_lsp.features.offer import Completion
 from support.fixture import Fixture, open_fixture
 
 AGENTS = """
@@ -159,7 +162,141 @@ def test_arrays_of_tables_have_their_own_headers() -> None:
     assert labels("[[<|>") == ["mcp_servers"]
 
 
+@pytest.mark.parametrize(
+    ("text", "label", "after"),
+    [
+        ("[<|>", "params", "[params]"),
+        ("[[<|>", "mcp_servers", "[[mcp_servers]]"),
+        ("[task.<|>", "task.type.name", "[task.type.name]"),
+        (
+            "[[mcp_servers]]\n[mcp_<|>",
+            "mcp_servers.headers",
+            "[[mcp_servers]]\n[mcp_servers.headers]",
+        ),
+        ("par<|>", "[params]", "[params]\n"),
+        ("par<|>\r\n", "[params]", "[params]\r\n\r\n"),
+    ],
+)
+def test_the_brackets_of_a_header_are_completed(text: str, label: str, after: str) -> None:
+    assert taken(text, label) == after
+
+
+def test_a_table_of_an_array_is_offered_only_where_it_has_an_element() -> None:
+    assert "mcp_servers.headers" not in labels("[<|>")
+    assert "mcp_servers.headers" not in labels("[<|>\n[[mcp_servers]]")
+    assert "mcp_servers.headers" in labels("[[mcp_servers]]\n[<|>")
+    assert "mcp_servers.headers" not in labels("[[mcp_servers]]\nheaders = {}\n[<|>")
+    again = '[[mcp_servers]]\n[mcp_servers.headers]\n[[mcp_servers]]\nname = "x"\n[<|>'
+    assert "mcp_servers.headers" in labels(again)
+
+
+@pytest.mark.parametrize("text", ["memory.enabled = true\n", "memory = {}\n", "[memory]\n"])
+def test_a_table_that_is_made_otherwise_is_not_offered(text: str) -> None:
+    assert "memory" not in labels(f"{text}[<|>")
+    assert "params" in labels(f"{text}[<|>")
+
+
+def test_a_table_is_offered_above_one_of_its_own() -> None:
+    assert "task" in labels('[task.type.audit]\nprompt = "x"\n[<|>')
+
+
+def test_snippets_of_tables_ask_for_what_is_required() -> None:
+    _, found = offers("<|>")
+    assert found["[params]"].snippet == "[params]\n$0"
+    assert found["[task.type.name]"].snippet == "[task.type.${1:name}]\n$0"
+    assert found["[[mcp_servers]]"].snippet == (
+        '[[mcp_servers]]\nname = "$1"\nurl = "$2"\ntransport = "${3|sse,streamable-http|}"\n$0'
+    )
+
+
+def test_a_table_on_a_line_of_its_own_is_found_by_its_name() -> None:
+    _, found = offers("par<|>")
+    assert found["[params]"].typed_as == "params"
+
+
+# -- inside lists and inline tables
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "after"),
+    [
+        ('sub_agents = ["a",\n<|>', "lint", 'sub_agents = ["a",\n"lint"'),
+        ('sub_agents = ["a", # b, c\n  <|>\n', "lint", 'sub_agents = ["a", # b, c\n  "lint"\n'),
+        ("sub_agents = [\n  <|>\n\n[params]", "lint", 'sub_agents = [\n  "lint"\n\n[params]'),
+        ('sub_agents = ["a" <|>', "lint", 'sub_agents = ["a" , "lint"'),
+        ('sub_agents = ["a" <|>]', "lint", 'sub_agents = ["a" , "lint"]'),
+        ('sub_agents = [<|> "a"]', "lint", 'sub_agents = ["lint", "a"]'),
+        ('sub_agents = [\n  <|>\n  "a",\n]', "lint", 'sub_agents = [\n  "lint",\n  "a",\n]'),
+        ("memory = { <|>", "path", "memory = { path = "),
+        ("memory = { enabled = true <|>", "path", "memory = { enabled = true , path = "),
+        ("memory = { <|> enabled = true }", "path", "memory = { path = , enabled = true }"),
+        ("memory = { enabled = tr<|>", "true", "memory = { enabled = true"),
+        ("memory.<|>", "path", "memory.path = "),
+        ("params.<|>", "response_format", "params.response_format."),
+        ("params.resp<|>.type = 1", "response_format", "params.response_format.type = 1"),
+        ("mcp_servers = [{ tr<|> }]", "transport", "mcp_servers = [{ transport =  }]"),
+    ],
+)
+def test_what_is_missing_around_an_offer_comes_with_it(text: str, label: str, after: str) -> None:
+    assert taken(parent(text), label) == after + "\n\n"
+
+
+def test_behind_an_unclosed_list_without_a_comma_keys_go_on() -> None:
+    assert "model" in labels('sub_agents = ["a"\n<|>')
+    assert "model" in labels('sub_agents = ["a",\n<|>[params]')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "memory.enabled = true\nmemory.<|>",
+        "memory.<|>\nmemory.enabled = true",
+        "memory = { enabled = true, <|> }",
+        "[memory]\nenabled = true\n<|>",
+    ],
+)
+def test_a_key_that_is_set_in_the_same_way_is_not_offered(text: str) -> None:
+    assert "enabled" not in labels(text)
+    assert "path" in labels(text)
+
+
+def test_a_map_of_strings_is_offered_as_a_key() -> None:
+    _, found = offers("[[mcp_servers]]\n<|>")
+    assert found["headers"].snippet == "headers = { $1 }"
+    assert "headers" not in labels("[[mcp_servers]]\n<|>\n[mcp_servers.headers]")
+
+
 # -- other values
+
+
+def test_the_name_is_that_of_the_file() -> None:
+    assert taken('--- lint.toml\nname = "<|>"', "lint") == 'name = "lint"'
+    assert labels("--- /anywhere: Untitled-1\nname = <|>") == []
+
+
+def test_numbers_of_a_short_range_and_defaults() -> None:
+    _, found = offers("[sub_agents_config]\nmax_depth = <|>")
+    assert list(found) == ["0", "1", "2", "3", "4", "5"]
+    assert [each.label for each in found.values() if each.detail == "default"] == ["3"]
+    assert labels("timeout = <|>") == ["120"]
+    assert labels("timeout = [<|>") == []
+
+
+def test_what_is_not_the_default_comes_first() -> None:
+    assert labels("[sub_agents_config]\nparallel = <|>") == ["false", "true"]
+
+
+def test_a_space_follows_the_equals_sign() -> None:
+    assert taken("stream =<|>", "true") == "stream = true"
+
+
+def test_names_that_hold_quotes_are_written_so_that_they_mean_themselves() -> None:
+    more = "--- quo\"te.toml\n--- apo's.toml\n"
+    assert taken(parent('sub_agents = ["<|>"]') + more, 'quo"te').startswith(
+        'sub_agents = ["quo\\"te"]'
+    )
+    assert "apo's" not in labels(parent("sub_agents = ['<|>']") + more)
+    assert 'quo"te' in labels(parent("sub_agents = ['<|>']") + more)
 
 
 def test_choices_booleans_tools_and_models() -> None:
@@ -168,14 +305,62 @@ def test_choices_booleans_tools_and_models() -> None:
     assert labels("stream = <|>") == ["true", "false"]
     assert taken("stream = tr<|>", "true") == "stream = true"
     assert "run_command" in labels('tools = ["read_file", "<|>"]')
-    assert labels(parent('model = "<|>"')) == [
-        "ollama/llama3",
-        "openai/gpt-5",
-        "anthropic/",
-        "openai/",
-        "ollama/",
-        "replay/",
-    ]
+
+
+# -- models
+
+
+def test_models_in_use_come_first_then_what_providers_list_then_the_providers() -> None:
+    more = '--- a.toml\nmodel = "openai/gpt-5"\n--- new.toml\nmodel = "provider/model-name"\n'
+    found = labels(parent('model = "<|>"') + more)
+    assert found[:2] == ["openai/gpt-5", "ollama/llama3"]
+    assert found[2].startswith("anthropic/claude-")
+    assert found[-4:] == ["anthropic/", "openai/", "ollama/", "replay/"]
+    assert "provider/model-name" not in found
+
+
+def test_models_come_with_their_figures() -> None:
+    _, found = offers('model = "openai/<|>"')
+    offer = found["openai/gpt-6-luna"]
+    assert offer.detail == "1.05M context, 128K out, $0.10 / $0.50"
+    assert "context window: 1,050,000 tokens" in offer.documentation
+    assert "more for prompts above 272,000 tokens" in offer.documentation
+
+
+def test_models_that_end_come_last_and_say_so() -> None:
+    _, found = offers('model = "<|>"')
+    models = [each for each in found.values() if each.detail != "provider"]
+    assert models[-1].detail.endswith("ends 2027-01-14")
+    assert "ends" not in models[0].detail
+
+
+def test_models_that_are_installed_are_offered() -> None:
+    opened = open_fixture('model = "ollama/<|>"')
+    installed = [LocalModel("gemma3:4b", "4.3B", 3_338_801_804), LocalModel("bare")]
+    found = completion(opened.snapshot, opened.file, opened.offset, installed)
+    details = {each.label: each.detail for each in found}
+    assert details["ollama/gemma3:4b"] == "installed, 4.3B, 3.3 GB"
+    assert details["ollama/bare"] == "installed"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('model = "ollama/<|>"', True),
+        ('model = "ollama/gem<|>ma"', True),
+        ('model = "ol<|>', True),
+        ('model = "o<|>"', False),
+        ('model = "openai/<|>"', False),
+        ("model = <|>", False),
+        ('description = "ollama/<|>"', False),
+    ],
+)
+def test_whether_somebody_types_a_model_of_ollama(text: str, expected: bool) -> None:
+    opened = open_fixture(text)
+    assert is_about_ollama(opened.file, opened.offset) is expected
+
+
+# -- the list as a whole
 
 
 @pytest.mark.parametrize(

@@ -104,3 +104,15 @@ def test_tools_and_their_aliases() -> None:
 )
 def test_where_there_is_nothing_to_say(text: str) -> None:
     assert hovered(text) is None
+
+
+def test_a_known_model_shows_its_figures_and_when_they_were_read() -> None:
+    text = markdown('model = "openai/gpt-<|>5"')
+    assert "context window: 400,000 tokens" in text
+    assert "$1.25 in, $10 out" in text
+    assert "switches it off on 2026-12-11" in text
+    assert "As read on" in text
+
+
+def test_an_unknown_model_shows_the_key() -> None:
+    assert markdown('model = "openai/gpt-<|>999"').startswith("**`model`** · string")

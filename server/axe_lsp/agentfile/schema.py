@@ -38,6 +38,7 @@ class KeyType(Enum):
 class Names(Enum):
     """What the strings of a key name, for completion, hover, definition and references."""
 
+    STEM = "the file itself"
     AGENT = "agent"
     TASK_TYPE = "agent type or agent"
     MODEL = "model"
@@ -157,6 +158,7 @@ KEYS: tuple[KeySpec, ...] = (
         "The agent's name as lists show it. Agents are *found* by file name, so it should be the "
         "file's name without `.toml`.",
         required=True,
+        names=Names.STEM,
     ),
     _key(
         "model",

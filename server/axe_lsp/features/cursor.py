@@ -14,6 +14,9 @@ from axe_lsp.agentfile.tree import Entry, KeyPart, Table, Value, ValueKind
 from axe_lsp.agentfile.values import content_range
 
 _WORD = re.compile(r"[\w./:*-]*")
+_BLANK = re.compile(r"[ \t]*")
+_BLANK_LINES = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n|\r))*[ \t]*(?=[\r\n]|\Z)")
+_COMMENT = re.compile(r"#[^\r\n]*")
 
 
 class Where(Enum):
@@ -40,8 +43,9 @@ class Cursor:
     `parent` is the table that the key belongs to, `path` the key as far as it is typed (the parent,
     where nothing is). `range` is the word under the cursor, or the content of the string: what a
     completion replaces. Of an unclosed string, which may have swallowed what stood behind it, it is
-    the word that it begins with. `siblings` are the entries of the same table. `value` is the key's whole
-    value, `item` the innermost one under the cursor.
+    the word that it begins with. `siblings` are the entries of the same table, or of the inline table
+    under the cursor, and `depth` is how many parts of a dotted key stand before the word. `value` is
+    the key's whole value, `item` the innermost one under the cursor.
     """
 
     where: Where
@@ -49,6 +53,7 @@ class Cursor:
     path: KeyPath
     range: TextRange
     siblings: tuple[Entry, ...] = ()
+    depth: int = 0
     value: Value | None = None
     item: Value | None = None
 
@@ -107,12 +112,24 @@ def _among(
 
 
 def _end_of(text: str, entry: Entry) -> int:
-    """An unfinished entry goes on, for somebody who types, to the end of the blanks behind it."""
-    end = entry.range.end
-    if entry.value is None or not entry.value.complete:
-        while end < len(text) and text[end] in " \t":
-            end += 1
-    return end
+    """An unfinished entry goes on, for somebody who types, to the end of the blanks behind it.
+
+    Where an element of a list is due, these are the lines up to what stands there next.
+    """
+    value, end = entry.value, entry.range.end
+    if value is not None and value.complete:
+        return end
+    is_list = value is not None and _wants_more(text, value)
+    blank = (_BLANK_LINES if is_list else _BLANK).match(text, end)
+    return blank.end() if blank is not None else end
+
+
+def _wants_more(text: str, value: Value) -> bool:
+    """Whether an unclosed array or inline table ends with its bracket or with a comma."""
+    if value.kind not in (ValueKind.ARRAY, ValueKind.INLINE_TABLE):
+        return False
+    parts = (*(each.range.end for each in value.items), *(each.range.end for each in value.entries))
+    return not parts or "," in _COMMENT.sub("", text[parts[-1] : value.range.end])
 
 
 def _in_key(
@@ -125,7 +142,7 @@ def _in_key(
     )
     path = parent + _names_up_to(parts, offset)
     if before:
-        return Cursor(Where.INNER_KEY, parent + before, path, word)
+        return Cursor(Where.INNER_KEY, parent + before, path, word, siblings, len(before))
     return Cursor(at_key, parent, path, word, siblings)
 
 
@@ -158,7 +175,7 @@ def _in_value(text: str, path: KeyPath, whole: Value, value: Value, offset: int)
     if value.kind is ValueKind.INLINE_TABLE:
         inner = _among(text, path, value.entries, offset, Where.INNER_KEY)
         where = Where.INNER_KEY if is_inside else Where.ELSEWHERE
-        return inner or Cursor(where, path, path, here, value.entries, whole)
+        return inner or Cursor(where, path, path, here, value.entries, value=whole)
     if value.kind is ValueKind.ARRAY:
         where = Where.VALUE if is_inside else Where.ELSEWHERE
         return Cursor(where, parent, path, here, value=whole)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from axe_lsp.agentfile.models import READ_ON, SOURCES, Model
 from axe_lsp.agentfile.schema import KeySpec
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Scope
@@ -32,6 +33,40 @@ def _facts(spec: KeySpec) -> Iterator[str]:
         yield "*An extension of axe-lsp: axe loads the file and ignores this key.*"
     elif spec.since != "axe 0.1":
         yield f"*Since {spec.since}.*"
+
+
+def model_markdown(model: Model) -> str:
+    """What is known about a model."""
+    facts = [
+        f"- context window: {model.context:,} tokens",
+        f"- longest answer: {model.max_output:,} tokens",
+        f"- price for a million tokens: {price(model.input_price)} in, {price(model.output_price)} out",
+    ]
+    if model.dearer_above:
+        facts[-1] += f"; more for prompts above {model.dearer_above:,} tokens"
+    if model.ends:
+        facts.append(f"- ⚠ the provider switches it off on {model.ends}")
+    source = f"*As read on {READ_ON} from [{model.provider}'s page]({SOURCES[model.provider]}).*"
+    return "\n\n".join((f"**`{model}`** · model", "\n".join(facts), source))
+
+
+def model_line(model: Model) -> str:
+    """The same in a few words."""
+    size = f"{short(model.context)} context, {short(model.max_output)} out"
+    costs = f"{price(model.input_price)} / {price(model.output_price)}"
+    return f"{size}, {costs}" + (f", ends {model.ends}" if model.ends else "")
+
+
+def short(number: int) -> str:
+    """A number of tokens as people say it: 128K, 1.05M."""
+    if number >= 1_000_000:
+        return f"{number / 1_000_000:.4g}M"
+    return f"{number / 1_000:.4g}K"
+
+
+def price(dollars: float) -> str:
+    """A price as price lists write it."""
+    return f"${dollars:.2f}".removesuffix(".00")
 
 
 def agent_markdown(agent: AgentFile) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from axe_lsp.agentfile import schema
+from axe_lsp.agentfile.models import known_model
 from axe_lsp.agentfile.schema import KeySpec, Names
 from axe_lsp.agentfile.text import TextRange, quoted
 from axe_lsp.agentfile.values import decode
 from axe_lsp.features.cursor import Cursor, Where, cursor_at
-from axe_lsp.features.describe import agent_markdown, key_markdown
+from axe_lsp.features.describe import agent_markdown, key_markdown, model_markdown
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import BUILT_IN_TYPES, Scope
 from axe_lsp.workspace.snapshot import Snapshot
@@ -55,6 +56,8 @@ def _of_string(snapshot: Snapshot, file: AgentFile, spec: KeySpec, cursor: Curso
     if spec.names is Names.TOOL:
         tool = schema.TOOL_ALIASES.get(name, name)
         return f"**`{tool}`** · tool\n\n{schema.TOOLS[tool]}" if tool in schema.TOOLS else None
+    if spec.names is Names.MODEL and (model := known_model(name)) is not None:
+        return model_markdown(model)
     return key_markdown(spec) if spec.choices or spec.names is Names.MODEL else None
 
 

@@ -1,4 +1,4 @@
-"""The language features: plain functions of the snapshot, with positions translated both ways."""
+"""Hover and definition: plain functions of the snapshot, with positions translated both ways."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from axe_lsp.features.completion import completion
 from axe_lsp.features.definition import definition
 from axe_lsp.features.hover import hover
 from axe_lsp.lsp import to_proto
@@ -14,8 +13,6 @@ from axe_lsp.lsp.positions import position_of
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
-
-_TRIGGERS = ['"', "'", "[", "=", ".", "/"]
 
 
 def register(server: AxeServer) -> None:
@@ -28,23 +25,6 @@ def register(server: AxeServer) -> None:
             return None
         found = hover(server.daemon.snapshot, place.file, place.offset)
         return to_proto.hover(found, place.lines, server.position_encoding) if found else None
-
-    @server.feature(
-        types.TEXT_DOCUMENT_COMPLETION,
-        types.CompletionOptions(trigger_characters=_TRIGGERS),
-    )
-    def on_completion(params: types.CompletionParams) -> types.CompletionList:
-        place = position_of(server, params)
-        offers = completion(server.daemon.snapshot, place.file, place.offset) if place else []
-        snippets = server.client.supports("textDocument.completion.completionItem.snippetSupport")
-        items = [
-            to_proto.completion_item(
-                offer, rank, place.lines, server.position_encoding, snippets=snippets
-            )
-            for rank, offer in enumerate(offers)
-            if place is not None
-        ]
-        return types.CompletionList(is_incomplete=False, items=items)
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def on_definition(

@@ -17,6 +17,7 @@ from axe_lsp.lsp import (
     action_features,
     call_hierarchy,
     commands,
+    completing,
     formatting,
     from_proto,
     graph_requests,
@@ -91,6 +92,7 @@ class AxeServer(LanguageServer):
             # pygls marks handlers with attributes, which bound methods cannot take.
             self.feature(method)(partial(handler))
         language_features.register(self)
+        completing.register(self)
         pulling.register(self)
         structure_features.register(self)
         semantic_tokens.register(self)

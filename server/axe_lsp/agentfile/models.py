@@ -1,0 +1,91 @@
+"""Models that can be named in `model`, and what their providers say about them.
+
+The figures are offered in completion and shown on hover. Nothing is refused because it is not
+listed: new models appear every month, and `docs/models.md`, which is generated from this table, says
+how to bring it up to date. Models that run on the user's own machine are not listed here; Ollama is
+asked for those.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+READ_ON = "2026-11-21"
+"""When the providers' pages were read."""
+
+SOURCES = {
+    "anthropic": "https://platform.claude.com/docs/en/models/overview",
+    "openai": "https://developers.openai.com/api/docs/models",
+}
+"""The page of each provider that the figures are from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model. Prices are US dollars for a million tokens.
+
+    They hold for prompts of up to `dearer_above` tokens, where a model has such a limit. `ends` is
+    the day on which the provider switches the model off, if one has been announced.
+    """
+
+    provider: str
+    name: str
+    context: int
+    max_output: int
+    input_price: float
+    output_price: float
+    dearer_above: int = 0
+    ends: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.provider}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """A model that is installed on a machine of the user's. `size` is in bytes, 0 if unknown."""
+
+    name: str
+    parameters: str = ""
+    size: int = 0
+
+
+_K, _M = 1_000, 1_000_000
+
+MODELS: tuple[Model, ...] = (
+    Model("anthropic", "claude-fable-5-2", _M, 128 * _K, 8, 40),
+    Model("anthropic", "claude-haiku-5-5", _M, 128 * _K, 0.1, 0.5, dearer_above=100 * _K),
+    Model("anthropic", "claude-sonnet-5-5", _M, 128 * _K, 2, 10),
+    Model("anthropic", "claude-opus-5-5", _M, 128 * _K, 4, 20),
+    Model("anthropic", "claude-fable-5-1", _M, 128 * _K, 10, 50),
+    Model("anthropic", "claude-opus-5", _M, 128 * _K, 5, 25),
+    Model("anthropic", "claude-sonnet-5", _M, 128 * _K, 2, 10),
+    Model("anthropic", "claude-fable-5", _M, 128 * _K, 10, 50),
+    Model("anthropic", "claude-haiku-4-5", 200 * _K, 64 * _K, 1, 5),
+    Model("openai", "gpt-6.1-terra", 1_050 * _K, 128 * _K, 1, 5, dearer_above=272 * _K),
+    Model("openai", "gpt-6.1-sol", 1_050 * _K, 128 * _K, 2, 10, dearer_above=272 * _K),
+    Model("openai", "gpt-6-sol", 1_050 * _K, 128 * _K, 2, 10, dearer_above=272 * _K),
+    Model("openai", "gpt-6-luna", 1_050 * _K, 128 * _K, 0.1, 0.5, dearer_above=272 * _K),
+    Model("openai", "gpt-6-astra", 1_050 * _K, 128 * _K, 10, 50, dearer_above=272 * _K),
+    Model("openai", "gpt-5.6-terra", 1_050 * _K, 128 * _K, 2, 12, dearer_above=272 * _K),
+    Model("openai", "gpt-5.6-luna", 1_050 * _K, 128 * _K, 0.2, 1.2, dearer_above=272 * _K),
+    Model("openai", "gpt-5.4", 1_050 * _K, 128 * _K, 2.5, 15, dearer_above=272 * _K),
+    Model("openai", "gpt-5.4-mini", 400 * _K, 128 * _K, 0.75, 4.5),
+    Model("openai", "gpt-5.4-nano", 400 * _K, 128 * _K, 0.2, 1.25),
+    Model("openai", "gpt-5", 400 * _K, 128 * _K, 1.25, 10, ends="2026-12-11"),
+    Model("openai", "gpt-5-mini", 400 * _K, 128 * _K, 0.25, 2, ends="2026-12-11"),
+    Model("openai", "gpt-5-nano", 400 * _K, 128 * _K, 0.05, 0.4, ends="2026-12-11"),
+    Model("openai", "gpt-4o", 128 * _K, 16_384, 2.5, 10, ends="2027-01-14"),
+)
+"""By provider, the newest first."""
+
+
+def known_model(text: str) -> Model | None:
+    """What is known about the model that an agent file names."""
+    return _by_name().get(text)
+
+
+@cache
+def _by_name() -> dict[str, Model]:
+    return {str(model): model for model in MODELS}

@@ -1,0 +1,233 @@
+"""Keys and tables that could be written at a cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile import schema
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.schema import KeyPath, KeySpec, KeyType
+from axe_lsp.agentfile.tree import Table
+from axe_lsp.features.cursor import Cursor, Where
+from axe_lsp.features.describe import key_markdown
+from axe_lsp.features.offer import (
+    Completion,
+    CompletionKind,
+    end_of_line,
+    rest_of_line,
+    separators,
+)
+
+_NEW_NAME = "name"
+"""What a table is called at first whose name is the user's to choose."""
+
+
+def key_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
+    """The keys of the table under the cursor that are not set."""
+    text = lookup.parse.text
+    behind = text[cursor.range.end :].lstrip(" \t")[:1]
+    for spec in schema.keys_of(cursor.parent):
+        if _is_offered_as_header(spec, cursor) or _is_set(lookup, spec, cursor):
+            continue
+        if behind in ("=", "."):
+            yield _key(spec, cursor, spec.path[-1], None)
+        elif cursor.depth and spec.is_table:
+            yield _key(spec, cursor, f"{spec.path[-1]}.", None)
+        else:
+            plain, snippet = f"{spec.path[-1]} = ", f"{spec.path[-1]} = {_placeholder(spec, 1)}"
+            before, after = _around(text, cursor)
+            yield _key(spec, cursor, before + plain + after, before + snippet + after)
+
+
+def table_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
+    """Tables to begin on the line of the cursor, unless a key would be lost or fall into them."""
+    text = lookup.parse.text
+    rest = rest_of_line(text, cursor.range.end)
+    if any(entry.range.start > cursor.range.end for entry in cursor.siblings):
+        return
+    if rest and _is_on_key(cursor):
+        return
+    line_end = end_of_line(text)
+    after = line_end if rest else ""
+    for spec in _free_tables(lookup, cursor):
+        opening, closing = ("[[", "]]") if spec.type is KeyType.TABLES else ("[", "]")
+        plain, named = (f"{opening}{each}{closing}{line_end}" for each in _names(spec))
+        yield Completion(
+            label=plain.strip(),
+            kind=CompletionKind.TABLE,
+            replace=cursor.range,
+            text=plain,
+            snippet=named + _required_keys(spec, line_end) + after,
+            detail=_mark(spec),
+            documentation=key_markdown(spec),
+            typed_as=plain.strip("[]\r\n"),
+        )
+
+
+def header_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
+    """Names for the header under the cursor, with the brackets that are not there yet."""
+    text = lookup.parse.text
+    is_array = text[: cursor.range.start].endswith("[[")
+    closing = "]]" if is_array else "]"
+    is_closed = text.startswith(closing, cursor.range.end)
+    for spec in _free_tables(lookup, cursor):
+        if (spec.type is KeyType.TABLES) != is_array:
+            continue
+        plain, named = _names(spec)
+        yield Completion(
+            label=plain,
+            kind=CompletionKind.TABLE,
+            replace=cursor.range,
+            text=plain if is_closed else plain + closing,
+            snippet=f"{named}{'' if is_closed else closing}" if named != plain else None,
+            detail=_mark(spec),
+            documentation=key_markdown(spec),
+            commit="]" if is_closed else "",
+        )
+
+
+# -- keys
+
+
+def _key(spec: KeySpec, cursor: Cursor, text: str, snippet: str | None) -> Completion:
+    return Completion(
+        label=spec.path[-1],
+        kind=CompletionKind.KEY,
+        replace=cursor.range,
+        text=text,
+        snippet=snippet,
+        detail=_detail(spec),
+        documentation=key_markdown(spec),
+        commit="." if text.endswith(".") else "",
+    )
+
+
+def _is_offered_as_header(spec: KeySpec, cursor: Cursor) -> bool:
+    """Tables have headers of their own where one may stand; a map of strings rather goes inline."""
+    if spec.path[-1] == schema.ANY_NAME:
+        return True
+    return cursor.where is Where.KEY and spec.is_table and spec.type is not KeyType.STRING_TABLE
+
+
+def _is_set(lookup: Lookup, spec: KeySpec, cursor: Cursor) -> bool:
+    name, depth = spec.path[-1], cursor.depth
+    written = (*cursor.parent[len(cursor.parent) - depth :], name)
+    for entry in cursor.siblings:
+        is_typed_now = entry.key.range.touches(cursor.range.start)
+        if entry.key.names[: depth + 1] == written and not is_typed_now:
+            return True
+    if not spec.is_table:
+        return False
+    path = (*cursor.parent, name)
+    return any(table.path[: len(path)] == path for table in _same_element(lookup, path, cursor))
+
+
+def _around(text: str, cursor: Cursor) -> tuple[str, str]:
+    """What is missing around a new key for the rest to keep its meaning."""
+    if cursor.where is Where.INNER_KEY and not cursor.depth:
+        return separators(text, [entry.range for entry in cursor.siblings], cursor.range)
+    needs_line = cursor.where is Where.KEY and not _is_on_key(cursor)
+    return "", end_of_line(text) if needs_line and rest_of_line(text, cursor.range.end) else ""
+
+
+def _is_on_key(cursor: Cursor) -> bool:
+    return any(entry.key.range.touches(cursor.range.start) for entry in cursor.siblings)
+
+
+def _placeholder(spec: KeySpec, stop: int) -> str:
+    """Where the value goes, as a snippet."""
+    if spec.choices:
+        return f'"${{{stop}|{",".join(spec.choices)}|}}"'
+    if spec.type in _SHAPES:
+        return _SHAPES[spec.type].format(stop=f"${stop}")
+    if spec.type is KeyType.BOOLEAN:
+        return f"${{{stop}|true,false|}}"
+    return f"${{{stop}:{spec.default or 0}}}"
+
+
+_SHAPES = {
+    KeyType.STRING: '"{stop}"',
+    KeyType.STRINGS: '["{stop}"]',
+    KeyType.TABLES: "[{{ {stop} }}]",
+    KeyType.TABLE: "{{ {stop} }}",
+    KeyType.STRING_TABLE: "{{ {stop} }}",
+    KeyType.JSON_SCHEMA: "{{ {stop} }}",
+}
+
+
+def _detail(spec: KeySpec) -> str:
+    default = f" = {spec.default}" if spec.default is not None else ""
+    return f"{spec.type.value}{default} {_mark(spec)}".rstrip()
+
+
+def _mark(spec: KeySpec) -> str:
+    return "(axe-lsp)" if spec.is_extension else ""
+
+
+# -- tables
+
+
+def _names(spec: KeySpec) -> tuple[str, str]:
+    """The name of a table for its header, plain and as a snippet."""
+    chosen = [_NEW_NAME if part == schema.ANY_NAME else part for part in spec.path]
+    stops = [f"${{1:{_NEW_NAME}}}" if part == schema.ANY_NAME else part for part in spec.path]
+    return ".".join(chosen), ".".join(stops)
+
+
+def _required_keys(spec: KeySpec, line_end: str) -> str:
+    """A line for each key that a new table needs, as a snippet, and one to go on."""
+    required = [each for each in schema.keys_of(spec.path) if each.required]
+    lines = [
+        f"{each.path[-1]} = {_placeholder(each, stop)}{line_end}"
+        for stop, each in enumerate(required, start=1)
+    ]
+    return "".join([*lines, "$0"])
+
+
+def _free_tables(lookup: Lookup, cursor: Cursor) -> Iterator[KeySpec]:
+    """The tables that can be begun: those that may repeat, and those that are not there yet."""
+    for spec in schema.KEYS:
+        path = tuple(_NEW_NAME if part == schema.ANY_NAME else part for part in spec.path)
+        if spec.is_table and _is_free(_same_element(lookup, path, cursor), spec, path):
+            yield spec
+
+
+def _is_free(tables: list[Table], spec: KeySpec, path: KeyPath) -> bool:
+    """Whether a header may open the table (TOML 1.0, "Table"); `tables` are the others around it."""
+    if not tables:
+        return False  # It belongs to an element of an array, and none has begun.
+    if spec.type is not KeyType.TABLES and any(table.path == path for table in tables):
+        return False
+    # What an inline table or a dotted key has made is closed to headers.
+    return not any(
+        path[: len(table.path)] == table.path and entry.key.names[:1] == path[len(table.path) :][:1]
+        for table in tables
+        for entry in table.entries
+    )
+
+
+def _same_element(lookup: Lookup, path: KeyPath, cursor: Cursor) -> list[Table]:
+    """The tables, but the header under the cursor, among which a table of this path would stand.
+
+    Those are all of the file, unless the path leads through an array of tables: each element of
+    that has tables of its own.
+    """
+    tables = [
+        table
+        for table in lookup.parse.document.tables
+        if cursor.where is not Where.HEADER or not table.header_range.touches(cursor.range.start)
+    ]
+    array = next((path[:end] for end in range(1, len(path)) if _is_array(path[:end])), None)
+    if array is None:
+        return tables
+    begins = [at for at, table in enumerate(tables) if table.path == array and table.is_array]
+    before = [at for at in begins if tables[at].header_range.start < cursor.range.start]
+    if not before:
+        return []
+    end = next((at for at in begins if at > before[-1]), len(tables))
+    return tables[before[-1] : end]
+
+
+def _is_array(path: KeyPath) -> bool:
+    spec = schema.find(path)
+    return spec is not None and spec.type is KeyType.TABLES

@@ -1,0 +1,112 @@
+"""Completion: what the client can show of an offer, and when it should ask again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lsprotocol import types
+
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.features.completion import completion
+from axe_lsp.features.offer import Completion, CompletionKind
+from axe_lsp.features.shortlist import shortlist
+from axe_lsp.lsp import to_proto
+from axe_lsp.lsp.client import Client
+from axe_lsp.lsp.positions import Position, position_of
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.server import AxeServer
+
+_TRIGGERS = ['"', "'", "[", "{", ",", "=", ".", "/"]
+
+_KINDS = {
+    CompletionKind.KEY: types.CompletionItemKind.Property,
+    CompletionKind.TABLE: types.CompletionItemKind.Module,
+    CompletionKind.AGENT: types.CompletionItemKind.Reference,
+    CompletionKind.TOOL: types.CompletionItemKind.Function,
+    CompletionKind.MODEL: types.CompletionItemKind.Value,
+    CompletionKind.CHOICE: types.CompletionItemKind.EnumMember,
+}
+
+
+class Abilities(NamedTuple):
+    """What the client knows to do with an offer."""
+
+    snippets: bool
+    inserts_or_replaces: bool
+    commit_characters: bool
+    markdown: bool
+
+
+def register(server: AxeServer) -> None:
+    """Offer completion to the client of `server`."""
+
+    @server.feature(
+        types.TEXT_DOCUMENT_COMPLETION,
+        types.CompletionOptions(trigger_characters=_TRIGGERS),
+    )
+    def on_completion(params: types.CompletionParams) -> types.CompletionList:
+        place = position_of(server, params)
+        if place is None or place.file.open is None:
+            return types.CompletionList(is_incomplete=False, items=[])
+        snapshot = server.daemon.snapshot
+        found = completion(snapshot, place.file, place.offset)
+        best = shortlist(found, place.file.open.parse.text, place.offset)
+        can = _abilities(server.client)
+        items = [_item(server, place, offer, rank, can) for rank, offer in enumerate(best)]
+        # While the folders are being read, agents and their models are missing.
+        is_incomplete = len(best) < len(found) or not snapshot.complete
+        return types.CompletionList(is_incomplete, items)
+
+
+def _abilities(client: Client) -> Abilities:
+    item = "textDocument.completion.completionItem"
+    formats = client.capability(f"{item}.documentationFormat")
+    return Abilities(
+        client.supports(f"{item}.snippetSupport"),
+        client.supports(f"{item}.insertReplaceSupport"),
+        client.supports(f"{item}.commitCharactersSupport"),
+        not isinstance(formats, list) or types.MarkupKind.Markdown.value in formats,
+    )
+
+
+def _item(
+    server: AxeServer, place: Position, offer: Completion, rank: int, can: Abilities
+) -> types.CompletionItem:
+    """An offer. `rank` keeps our order in clients that sort by themselves."""
+    is_snippet = can.snippets and offer.snippet is not None
+    formats = types.InsertTextFormat
+    return types.CompletionItem(
+        label=offer.label,
+        kind=_KINDS[offer.kind],
+        detail=offer.detail or None,
+        documentation=_documentation(offer.documentation, can),
+        sort_text=f"{rank:04}",
+        filter_text=offer.typed_as or None,
+        insert_text_format=formats.Snippet if is_snippet else formats.PlainText,
+        text_edit=_edit(server, place, offer, can),
+        commit_characters=list(offer.commit) if offer.commit and can.commit_characters else None,
+    )
+
+
+def _edit(
+    server: AxeServer, place: Position, offer: Completion, can: Abilities
+) -> types.TextEdit | types.InsertReplaceEdit:
+    """Where the client asks users whether the rest of a word stays, both edits of a plain word."""
+    encoding = server.position_encoding
+    whole = to_proto.text_range(offer.replace, place.lines, encoding)
+    if can.snippets and offer.snippet is not None:
+        return types.TextEdit(whole, offer.snippet)
+    if not can.inserts_or_replaces or offer.replace.end == place.offset:
+        return types.TextEdit(whole, offer.text)
+    start = TextRange(offer.replace.start, place.offset)
+    before = to_proto.text_range(start, place.lines, encoding)
+    return types.InsertReplaceEdit(offer.text, insert=before, replace=whole)
+
+
+def _documentation(markdown: str, can: Abilities) -> types.MarkupContent | str | None:
+    if not markdown:
+        return None
+    if can.markdown:
+        return types.MarkupContent(types.MarkupKind.Markdown, markdown)
+    return markdown.replace("**", "").replace("`", "")

@@ -1,0 +1,104 @@
+"""Completion over the wire: what different clients are sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.raw_client import RawClient
+from support.session import SERVER, Editor, Project
+
+HEAD = 'name = "parent"\nmodel = "ollama/m"\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def able(**item: Any) -> dict[str, Any]:
+    """The capabilities of a client whose completion items can do so much."""
+    return {
+        "general": {"positionEncodings": ["utf-16"]},
+        "textDocument": {"completion": {"completionItem": item}},
+    }
+
+
+def offered(editor: Editor, name: str, before: str) -> dict[str, Any]:
+    items = editor.ask("completion", name, before)["items"]
+    assert [each["sortText"] for each in items] == sorted(each["sortText"] for each in items)
+    return {each["label"]: each for each in items}
+
+
+def test_a_client_that_can_do_little_gets_plain_text(project: Project) -> None:
+    with project.editor(capabilities={}) as editor:
+        editor.open("parent", HEAD + "par")
+        offer = offered(editor, "parent", "\npar")["[params]"]
+        assert offer["insertTextFormat"] == 1
+        assert offer["textEdit"]["newText"] == "[params]\n"
+        assert offer["filterText"] == "params"
+        assert "commitCharacters" not in offer
+
+
+def test_documentation_is_plain_for_clients_that_do_not_read_markdown(project: Project) -> None:
+    with project.editor(capabilities=able(documentationFormat=["plaintext"])) as editor:
+        editor.open("parent", HEAD + "time")
+        offer = offered(editor, "parent", "\ntime")["timeout"]
+        assert offer["documentation"].startswith("timeout · integer\n\n")
+
+
+def test_a_client_that_asks_users_whether_the_rest_of_a_word_stays_gets_both_edits(
+    project: Project,
+) -> None:
+    project.write("lint", 'name = "lint"\n')
+    with project.editor(capabilities=able(insertReplaceSupport=True)) as editor:
+        editor.open("parent", HEAD + 'description = "😀"\nsub_agents = ["😀", "lixx"]\nzzz = 1\n')
+        editor.problems("parent", lambda found: 'unknown-agent "lixx"' in found)
+        edit = offered(editor, "parent", '", "li')["lint"]["textEdit"]
+        text = editor.texts["parent"]
+        start = text.index("lixx")
+        assert edit["newText"] == "lint"
+        assert edit["insert"] == editor.range("parent", start, start + 2)
+        assert edit["replace"] == editor.range("parent", start, start + 4)
+        assert "range" in offered(editor, "parent", '", "lixx')["lint"]["textEdit"]
+
+
+def test_a_closed_header_is_taken_by_its_bracket(project: Project) -> None:
+    with project.editor(capabilities=able(commitCharactersSupport=True)) as editor:
+        editor.open("parent", HEAD + "[par]\n")
+        assert offered(editor, "parent", "[par")["params"]["commitCharacters"] == ["]"]
+
+
+def test_thousands_of_agents_are_cut_to_the_best(project: Project) -> None:
+    for number in range(400):
+        project.write(f"agent-{number}", 'name = "x"\nmodel = "ollama/m"\n')
+    with project.editor() as editor:
+        editor.open("parent", HEAD + 'sub_agents = ["none", "agent-39"]\n')
+        editor.problems("parent", lambda found: 'unknown-agent "none"' in found)
+        answer = editor.ask("completion", "parent", '"none", "')
+        assert (answer["isIncomplete"], len(answer["items"])) == (True, 300)
+        answer = editor.ask("completion", "parent", '"agent-39')
+        assert answer["isIncomplete"] is True
+        assert answer["items"][0]["label"] == "agent-39"
+        assert len(answer["items"]) < 300
+
+
+def test_a_list_is_incomplete_while_the_folders_have_not_been_read(project: Project) -> None:
+    """They are read once the client is ready, so one that isn't sees the beginning."""
+    with RawClient.spawn(SERVER, env=project.environment) as client:
+        params = {"processId": None, "rootUri": project.root.as_uri(), "capabilities": {}}
+        client.request("initialize", params)
+        document = {"uri": project.path("parent").as_uri(), "languageId": "toml", "version": 1}
+        client.notify("textDocument/didOpen", {"textDocument": {**document, "text": "sub"}})
+        position = {"line": 0, "character": 3}
+        ask = {"textDocument": {"uri": document["uri"]}, "position": position}
+        assert client.request("textDocument/completion", ask)["isIncomplete"] is True
+
+
+def test_a_list_is_complete_once_the_folders_have_been_read(project: Project) -> None:
+    with project.editor() as editor:
+        editor.open("parent", HEAD + 'sub_agents = ["none"]\n')
+        editor.problems("parent", lambda found: 'unknown-agent "none"' in found)
+        assert editor.ask("completion", "parent", '["')["isIncomplete"] is False
