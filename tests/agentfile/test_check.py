@@ -188,7 +188,7 @@ def test_unknown_keys_and_tables_are_reported_once() -> None:
         memory = { enabeld = true }
                    ^^^^^^^ unknown-key: unknown key "memory.enabeld"
         [sub_agents_confg]
-         ^^^^^^^^^^^^^^^^ unknown-key: unknown key "sub_agents_confg"
+         ^^^^^^^^^^^^^^^^ unknown-key: unknown table "sub_agents_confg"
         max_depth = 3
         timeout = 9
     """)

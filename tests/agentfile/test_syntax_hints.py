@@ -49,6 +49,7 @@ HINTS = [
     ("“skill” = 1", STRAIGHT),
     ("\u200bskill = 1", "an invisible character stands here, U+200B"),
     ("skill\u00a0= 1", "an invisible character stands here, U+00A0"),
+    ("skill\x1b = 1", "an invisible character stands here, U+001B"),
     ("[sub agents config]", "the words of a name are joined by `_`"),
     ("[“params”]", STRAIGHT),
     # behind a statement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.cli.cells import cells, cut, one_line
+from axe_lsp.cli.cells import cells, cut, one_line, shown_cells, visible
 
 
 @pytest.mark.parametrize(
@@ -16,11 +16,32 @@ from axe_lsp.cli.cells import cells, cut, one_line
         ("e\N{COMBINING ACUTE ACCENT}", 1),
         ("😀", 2),
         ("❤\N{VARIATION SELECTOR-16}", 2),
+        ("👨\N{ZERO WIDTH JOINER}👩", 4),
+        ("\u200bx\u00ad", 2),
         ("", 0),
     ],
 )
 def test_cells_are_what_the_terminal_gives(text: str, expected: int) -> None:
     assert cells(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("👨\N{ZERO WIDTH JOINER}👩\N{ZERO WIDTH JOINER}👧", 2),
+        ("❤\N{VARIATION SELECTOR-16}\N{ZERO WIDTH JOINER}🔥", 2),
+        ("👍\N{EMOJI MODIFIER FITZPATRICK TYPE-4}", 2),
+        ("🇳🇱", 2),
+        ("日本 a", 6),
+        ("", 0),
+    ],
+)
+def test_what_is_joined_takes_the_room_of_one_picture(text: str, expected: int) -> None:
+    assert shown_cells(text) == expected
+
+
+def test_what_is_visible_is_as_long_as_the_text() -> None:
+    assert visible("a\tb\x1b[0m\x7f\x85\u2028\u2066é👨\u200d👩") == "a\tb␛[0m␡���é👨\u200d👩"
 
 
 @pytest.mark.parametrize(

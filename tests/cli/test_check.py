@@ -92,6 +92,37 @@ def test_carets_stand_below_wide_characters_and_tabs(agents: Path) -> None:
     assert f"\n  |       \t{' ' * 28}^^\n" in out.getvalue()
 
 
+def test_carets_stand_below_what_pictures_of_several_characters_are_followed_by(
+    agents: Path,
+) -> None:
+    write(agents, "a", 'memory = { path = "👨\u200d👩\u200d👧 👍🏽 🇳🇱 ❤️", last_n = -7 }\n')
+    out = io.StringIO()
+    print_human(check([agents / "a.toml"]), out)
+    assert f"\n  | {' ' * 42}^^\n" in out.getvalue()
+
+
+def test_nothing_in_a_file_is_obeyed_by_a_terminal(agents: Path) -> None:
+    write(agents, "a", 'description = "\x1b[31m\x9b2J\u202e\x7f"\n')
+    out = io.StringIO()
+    print_human(check([agents / "a.toml"]), out)
+    assert '3 | description = "␛[31m�2J�␡"\n' in out.getvalue()
+    assert not {"\x1b", "\x9b", "\u202e", "\x7f"} & set(out.getvalue())
+
+
+def test_a_recording_is_not_taken_for_an_agent(tmp_path: Path, run: Run) -> None:
+    recording = tmp_path / "review.toml"
+    recording.write_text("# A recording\n\nversion = 1\npaced = true\n[[run]]\nagent = 'a'\n")
+    code, out, err = run(str(recording))
+    assert (code, out) == (0, "")
+    assert err == f"axe-lsp check: {recording} is a recording, not an agent file\n"
+
+
+def test_a_file_without_a_name_is_no_agent(agents: Path, run: Run) -> None:
+    (agents / ".toml").write_text("zzz = 1\n")
+    write(agents, "lint", "")
+    assert run() == (0, "No problems in 1 file.\n", "")
+
+
 def test_of_a_very_long_line_only_a_part_is_shown(agents: Path) -> None:
     write(agents, "a", 'memory = { path = "' + "x" * 1_000_000 + '", last_n = -7 }\n')
     out = io.StringIO()
@@ -122,11 +153,13 @@ def test_what_is_not_there_is_an_error_of_its_own(run: Run) -> None:
 
 
 def test_files_that_are_no_text_are_named(agents: Path, run: Run) -> None:
-    (agents / "bad.toml").write_bytes(b"\xff\xfe")
+    (agents / "bad.toml").write_bytes(b'name = "bad"\n# caf\xe9')
+    (agents / "wide.toml").write_bytes("name".encode("utf-16"))
     (agents / "folder.toml").mkdir()
     code, out, _ = run()
     assert code == 1
-    assert "bad.toml:1:1: error[syntax]: the file is not UTF-8 (byte 1)" in out
+    assert "bad.toml:2:6: error[syntax]: the file is not UTF-8 (line 2, column 6: byte 0xE9)" in out
+    assert "wide.toml:1:1: error[syntax]: the file is not UTF-8 but UTF-16: save it" in out
     assert "folder.toml:1:1: error[syntax]: the file can't be read" in out
 
 

@@ -91,7 +91,8 @@ def test_what_holds_no_text_says_why(tmp_path: Path) -> None:
     no_file = disk.read(folder)
 
     assert not_utf8 is not None
-    assert not_utf8.fault == "the file is not UTF-8 (byte 9)"
+    said = "the file is not UTF-8 (line 1, column 9: byte 0xE4): save it as UTF-8"
+    assert (not_utf8.fault, not_utf8.fault_at) == (said, 8)
     assert no_file is not None
     assert no_file.fault == "the file can't be read: Is a directory"
     assert disk.read(tmp_path / "missing.toml") is None

@@ -295,8 +295,14 @@ def test_a_client_that_spells_uris_its_own_way_gets_its_spelling_back(project: P
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'name = "\xff"\n', "the file is not UTF-8 (byte 9)"),
-        (b'name = "a\x00b"\nmodel = "a/b"\n', "Illegal character '\\x00'"),
+        (
+            b'name = "\xff"\n',
+            "the file is not UTF-8 (line 1, column 9: byte 0xFF): save it as UTF-8",
+        ),
+        (
+            b'name = "a\x00b"\nmodel = "a/b"\n',
+            "a control character stands here, U+0000, which TOML does not allow",
+        ),
         (b'name = "' + b"x" * 10_000_000, 'the string is not closed: expected `"`'),
     ],
     ids=["not UTF-8", "NUL", "10 MB in a line"],

@@ -102,7 +102,7 @@ def test_an_invalid_agent_is_described_in_axes_words(
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (b'name = "p\xff"', "{path} is not UTF-8 (byte 10)"),
+        (b'name = "p\xff"', "{path} is not UTF-8 (line 1, column 10: byte 0xFF)"),
         ("name = ", "line 1, "),
         (GOOD + "files = 3", ""),
         (GOOD + "description = '\0'", "line 3"),

@@ -79,7 +79,7 @@ class _Checker:
         path = table.path
         unknown = _first_unknown(path)
         if unknown is not None:
-            yield _unknown_part(path, unknown, parts[unknown])
+            yield _unknown_part(path, unknown, parts[unknown], in_header=True)
             return
         spec = schema.find(path)
         if spec is None:
@@ -235,13 +235,23 @@ def _range_message(spec: KeySpec, value: Any) -> str | None:
     return None
 
 
-def _unknown_part(path: KeyPath, unknown: int, part: KeyPart) -> Problem:
+def _unknown_part(
+    path: KeyPath, unknown: int, part: KeyPart, *, in_header: bool = False
+) -> Problem:
     parent = schema.find(path[:unknown])
     if parent is not None and not parent.is_table:
         return _wrong_type(parent, part.range, "table")
     known_to_here = path[: unknown + 1]
-    message = f"unknown key {quoted('.'.join(known_to_here))}"
-    return Problem("unknown-key", part.range, message, known_to_here, order=0, fatal=False)
+    message = f"unknown {'table' if in_header else 'key'} {quoted('.'.join(known_to_here))}"
+    return Problem(
+        "unknown-key",
+        part.range,
+        message,
+        known_to_here,
+        order=0,
+        fatal=False,
+        in_header=in_header,
+    )
 
 
 def _wrong_type(spec: KeySpec, where: TextRange, found: str) -> Problem:

@@ -13,7 +13,7 @@ class Problem:
     """One thing that is wrong. `path` is the key's, `order` its place in axe's order of checks.
 
     A problem that is not `fatal` keeps nobody from running the agent. `found` is the value that is
-    outside its rule, as written.
+    outside its rule, as written. `in_header` is set where it is a table's header that is wrong.
     """
 
     code: str
@@ -23,6 +23,7 @@ class Problem:
     order: int
     fatal: bool = True
     found: str = ""
+    in_header: bool = False
 
 
 _ORDER = {key.path: index for index, key in enumerate(KEYS)}

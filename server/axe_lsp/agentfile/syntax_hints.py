@@ -114,6 +114,6 @@ def _about_number(token: str) -> str:
 def _about_character(line: str) -> str:
     if line[:1] and line[0] in _OTHER_QUOTES:
         return _STRAIGHT
-    if line[:1] and line[0] in _INVISIBLE:
+    if line[:1] and (line[0] in _INVISIBLE or line[0] < " "):
         return f"an invisible character stands here, U+{ord(line[0]):04X}"
     return ""

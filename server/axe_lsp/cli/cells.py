@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 ELLIPSIS = "…"
 
 _EMOJI_STYLE = "\N{VARIATION SELECTOR-16}"
+_JOINER = "\N{ZERO WIDTH JOINER}"
+_SOFT_HYPHEN = "\N{SOFT HYPHEN}"
+_CONTROL_PICTURES = 0x2400
+_TURNS_TEXT = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+"""Characters that make a terminal show text in another order than it has."""
 
 
 def cells(text: str) -> int:
     """How many cells `text` takes. Where terminals disagree, the larger number."""
     return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def shown_cells(text: str) -> int:
+    """How many cells `text` takes where what is joined into one picture takes the room of one."""
+    return cells(re.sub(rf"{_JOINER}.{_EMOJI_STYLE}?|[\U0001F3FB-\U0001F3FF]", "", text))
+
+
+def visible(text: str) -> str:
+    """`text`, character for character, with signs for those that a terminal would obey or hide."""
+    return text if text.isprintable() else "".join(map(_visible, text))
 
 
 def cut(text: str, room: int) -> str:
@@ -34,6 +50,17 @@ def one_line(text: str) -> str:
 def _cells(character: str) -> int:
     if character == _EMOJI_STYLE:  # It makes the character before it wide, on some terminals.
         return 1
-    if unicodedata.category(character) in ("Mn", "Me"):
+    if unicodedata.category(character) in ("Mn", "Me", "Cf") and character != _SOFT_HYPHEN:
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _visible(character: str) -> str:
+    if character == "\t":
+        return character
+    if character < " ":
+        return chr(_CONTROL_PICTURES + ord(character))
+    if character == "\x7f":
+        return "␡"
+    is_hidden = unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+    return "\N{REPLACEMENT CHARACTER}" if is_hidden or character in _TURNS_TEXT else character

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.cli.arguments import Parser
+from axe_lsp.cli.cells import visible
 from axe_lsp.cli.check_formats import FORMATS, Checked
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.outside import Standpoint, find_out
@@ -19,6 +20,7 @@ from axe_lsp.features.rule import Severity
 from axe_lsp.features.rules import not_axe
 from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.folders import working_folder
+from axe_lsp.runtime.recording_file import is_recording
 from axe_lsp.workspace.places import AGENT_FOLDERS, Places
 from axe_lsp.workspace.workspace import Change, Workspace
 
@@ -33,11 +35,15 @@ def main(arguments: Sequence[str]) -> int:
     chosen = _parser().parse_args(arguments)
     try:
         paths = [working_folder() / path for path in _existing(chosen.paths)]
-        files = check(paths, _FOR_AXE if chosen.strict_axe else {})
+        recordings, agents = _sorted(paths)
+        files = check(agents, _FOR_AXE if chosen.strict_axe else {})
     except ConfigError as error:
         print(f"axe-lsp check: {error}", file=sys.stderr)
         return error.exit_code
-    if not files:
+    for path in recordings:
+        shown = visible(_shown(path))
+        print(f"axe-lsp check: {shown} is a recording, not an agent file", file=sys.stderr)
+    if not files and not recordings:
         looked = ", ".join(map(str, chosen.paths))
         print(
             f"axe-lsp check: no agent files below {looked} "
@@ -52,6 +58,12 @@ def main(arguments: Sequence[str]) -> int:
         if worst <= (Severity.WARNING if chosen.strict else Severity.ERROR)
         else ExitCode.OK
     )
+
+
+def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """The recordings of runs among `paths`, which are TOML too, and all the rest."""
+    recordings = [path for path in paths if is_recording(path)]
+    return recordings, [path for path in paths if path not in recordings]
 
 
 def check(paths: Sequence[Path], severities: Severities | None = None) -> list[Checked]:
@@ -72,7 +84,7 @@ def check(paths: Sequence[Path], severities: Severities | None = None) -> list[C
     workspace = Workspace(places)
     snapshot = workspace.apply(
         [
-            Change(uri_of(path), content.text, fault=content.fault)
+            Change(uri_of(path), content.text, fault=content.fault, fault_at=content.fault_at)
             for path, content in contents.items()
         ],
         complete=True,

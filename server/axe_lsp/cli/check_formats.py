@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from axe_lsp import __version__
 from axe_lsp.agentfile.text import LineIndex, TextRange
-from axe_lsp.cli.cells import cells
+from axe_lsp.cli.cells import shown_cells, visible
 from axe_lsp.features.rule import Finding, Severity
 from axe_lsp.features.rules import RULES
 
@@ -49,7 +49,7 @@ Paint = Callable[[str, Severity], str]
 def _human(file: Checked, finding: Finding, paint: Paint) -> Iterator[str]:
     line, column = file.lines.position(finding.range.start, "utf-32")
     kind = paint(f"{finding.severity.name.lower()}[{finding.code}]", finding.severity)
-    yield f"{file.path}:{line + 1}:{column + 1}: {kind}: {finding.message}"
+    yield f"{visible(file.path)}:{line + 1}:{column + 1}: {kind}: {visible(finding.message)}"
     source, before, marked = _excerpt(file.lines, line, finding.range)
     if not source:
         return
@@ -62,18 +62,20 @@ def _human(file: Checked, finding: Finding, paint: Paint) -> Iterator[str]:
 def _excerpt(lines: LineIndex, line: int, where: TextRange) -> tuple[str, str, int]:
     """The source line, the blanks below it up to the finding, and how many carets follow.
 
-    Of a very long line only the part around the finding is shown. Wide characters take two cells.
+    Of a very long line only the part around the finding is shown. Wide characters take two cells,
+    and signs stand for characters that a terminal would obey.
     """
     bounds = lines.line_range(line)
-    source = lines.text_of(bounds)
+    source = visible(lines.text_of(bounds))
     start = where.start - bounds.start
     end = max(start + 1, min(where.end, bounds.end) - bounds.start)
     if len(source) > _MAX_LINE:
         first = max(0, min(start - _MAX_LINE // 3, len(source) - _MAX_LINE))
         source = source[first : first + _MAX_LINE]
         start, end = start - first, min(end - first, _MAX_LINE)
-    blanks = "".join("\t" if each == "\t" else " " * cells(each) for each in source[:start])
-    return source, blanks, max(1, cells(source[start:end]))
+    pieces = source[:start].split("\t")
+    blanks = "\t".join(" " * shown_cells(each) for each in pieces)
+    return source, blanks, max(1, shown_cells(source[start:end]))
 
 
 def _summary(files: Sequence[Checked]) -> str:

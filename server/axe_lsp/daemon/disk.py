@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from axe_lsp.agentfile.agent_name import SUFFIX
+from axe_lsp.agentfile.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.folders import Environment, config_folder
 from axe_lsp.workspace.places import AGENT_FOLDERS
@@ -73,17 +74,22 @@ def agent_files_in(folder: Path) -> list[Path]:
     """The files in a folder of agents; empty if it can't be read or isn't there."""
     try:
         with os.scandir(folder) as entries:
-            return sorted(Path(entry.path) for entry in entries if entry.name.endswith(SUFFIX))
+            return sorted(
+                Path(entry.path)
+                for entry in entries
+                if entry.name.endswith(SUFFIX) and entry.name != SUFFIX
+            )
     except OSError:
         return []
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a file holds. A `fault` says why it holds no text that anybody could use."""
+    """What a file holds. A `fault` says why, and from `fault_at` on, nobody can use it as text."""
 
     text: str
     fault: str = ""
+    fault_at: int = 0
 
 
 def read(path: Path) -> Content | None:
@@ -101,10 +107,9 @@ def read(path: Path) -> Content | None:
     except OSError as error:
         return Content("", f"the file can't be read: {error.strerror}")
     try:
-        return Content(raw.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        text = raw.decode("utf-8", "replace")
-        return Content(text, f"the file is not UTF-8 (byte {error.start + 1})")
+        return Content(decode_utf8(raw))
+    except NotUtf8Error as error:
+        return Content(error.text, f"the file is {error}: save it as UTF-8", error.offset)
 
 
 def create(path: Path, text: str) -> None:

@@ -69,4 +69,5 @@ def _change(path: Path) -> Change:
     content = disk.read(path)
     if content is None:
         return Change(uri_of(path), None)
-    return Change(uri_of(path), content.text, fault=content.fault)
+    fault, where = content.fault, content.fault_at
+    return Change(uri_of(path), content.text, fault=fault, fault_at=where)

@@ -15,6 +15,7 @@ from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.definition import AgentDefinition, DefinitionError, load
 from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.folders import Environment, config_folder
 from axe_lsp.runtime.plain_text import shown_path
@@ -77,14 +78,13 @@ class AgentFolders:
         if buffer is not None:
             return buffer
         try:
-            return path.read_bytes().decode("utf-8-sig")
+            return decode_utf8(path.read_bytes())
         except FileNotFoundError:  # It has gone since it was found.
             raise ConfigError(f"agent config not found: {name}") from None
         except OSError as error:
             raise _unreadable(name, f"{shown_path(path)}: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            reason = f"{shown_path(path)} is not UTF-8 (byte {error.start + 1})"
-            raise _unreadable(name, reason) from error
+        except NotUtf8Error as error:
+            raise _unreadable(name, f"{shown_path(path)} is {error}") from error
 
     def _buffers_in(self, folder: Path) -> Iterator[Path]:
         return (path for path in self.open_buffers if path.parent == folder)

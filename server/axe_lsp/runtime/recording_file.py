@@ -6,6 +6,7 @@ docs/replay-format.md is the description for those people; it and this module ch
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -45,6 +46,21 @@ def load_recording(path: Path) -> Recording:
         raise ConfigError(f"failed to read recording: {error}") from error
     except ValueError as error:
         raise ConfigError(f"failed to parse recording {path}: {error}") from error
+
+
+def is_recording(path: Path) -> bool:
+    """Whether the file begins like a recording, in order or not."""
+    try:
+        with path.open("rb") as file:
+            return _BEGINNING.match(file.read(4096)) is not None
+    except OSError:
+        return False
+
+
+_BEGINNING = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:[ \t]*(?:#[^\n]*)?\n)*version[ \t]*=[ \t]*\d+[ \t\r]*(?:#[^\n]*)?\n"
+    rb"(?:[ \t\r]*(?:#[^\n]*|paced[ \t]*=[^\n]*)?\n)*\[\[run\]\]"
+)
 
 
 def save_recording(path: Path, recording: Recording) -> None:

@@ -86,7 +86,7 @@ class AgentFile:
 
 
 def read_agent_file(
-    place: Place, text: str, *, is_open: bool = False, fault: str = ""
+    place: Place, text: str, *, is_open: bool = False, fault: str = "", fault_at: int = 0
 ) -> AgentFile:
     """What `text` says, and what is wrong with it. Never raises.
 
@@ -94,15 +94,14 @@ def read_agent_file(
     """
     parse = Parse(text)
     lookup = Lookup(parse)
-    problems = (
-        (Problem(SYNTAX, _NOWHERE, fault, (), 0),) if fault else tuple(_problems(parse, lookup))
-    )
+    there = TextRange(fault_at, min(fault_at + 1, len(text)))
+    problems = (Problem(SYNTAX, there, fault, (), 0),) if fault else tuple(_problems(parse, lookup))
     description = lookup.decoded(("description",))
     max_depth = lookup.decoded(("sub_agents_config", "max_depth"))
     return AgentFile(
         place=place,
-        name=written(lookup, ("name",)),
-        model=written(lookup, ("model",)),
+        name=written(lookup, ("name",)) if not fault else None,
+        model=written(lookup, ("model",)) if not fault else None,
         description=description if isinstance(description, str) else "",
         tools=tuple(each.name for each in _names(lookup, ("tools",))),
         references=(*_names(lookup, SUB_AGENTS), *_names(lookup, TASK_TYPES)),

@@ -54,7 +54,7 @@ class Places:
         return self.locate(uri).scope is not Scope.LOOSE
 
     def _scope(self, folder: str, name: str) -> Scope:
-        if not name.endswith(SUFFIX):
+        if not name.endswith(SUFFIX) or name == SUFFIX:  # An agent needs a name.
             return Scope.LOOSE
         if folder == self.user_folder:
             return Scope.USER

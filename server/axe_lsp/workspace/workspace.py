@@ -18,13 +18,14 @@ from axe_lsp.workspace.spelling import Spelling
 class Change:
     """A file's new text, or None if it is gone: deleted from the disk, or its buffer closed.
 
-    A `fault` says why a file that is there can't be used as text.
+    A `fault` says why a file that is there can't be used as text, and `fault_at` from where on.
     """
 
     uri: str
     text: str | None
     in_buffer: bool = False
     fault: str = ""
+    fault_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,7 @@ def _put(
                 change.text,
                 is_open=change.in_buffer,
                 fault=change.fault,
+                fault_at=change.fault_at,
             )
     return changed
 

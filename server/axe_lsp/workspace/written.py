@@ -19,10 +19,13 @@ class Written(NamedTuple):
 
 
 def written(lookup: Lookup, path: KeyPath) -> Written | None:
-    """The string that a key is set to."""
+    """The string that a key is set to. On a line that is broken it is still being typed."""
     value = lookup.value(path)
     decoded = lookup.decoded(path)
     if value is None or not isinstance(decoded, str):
+        return None
+    line_of = lookup.parse.lines.line_at
+    if any(line_of(each.range.start) == line_of(value.range.end) for each in lookup.parse.problems):
         return None
     return Written(decoded, value.range)
 

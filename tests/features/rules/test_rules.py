@@ -34,6 +34,14 @@ def test_an_unknown_agent_with_a_similar_name() -> None:
     assert finding.suggestion == "lint"
 
 
+@pytest.mark.parametrize("name", ["lint.toml", "axe/agents/lint.toml", "./lint", "linter.toml"])
+def test_the_file_of_an_agent_in_place_of_its_name(name: str) -> None:
+    opened = open_fixture(f'--- main.toml\n{HEAD}sub_agents = ["{name}"]\n--- lint.toml\n')
+    (finding,) = diagnostics(opened.snapshot, opened.file)
+    assert finding.message.endswith("Did you mean `lint`?")
+    assert finding.suggestion == "lint"
+
+
 def test_unknown_agents_are_not_reported_before_the_folders_are_read() -> None:
     opened = open_fixture(HEAD + 'sub_agents = ["lint"]', complete=False)
     assert diagnostics(opened.snapshot, opened.file) == ()
@@ -97,6 +105,32 @@ def test_keys_of_the_agent_that_have_slipped_into_a_table_are_sent_back_to_the_t
     """)
 
 
+def test_keys_that_are_short_for_another_or_spelled_in_another_way() -> None:
+    check_findings("""
+        desc = "x"
+        ^^^^ warning unknown-key: unknown key "desc"; it has no effect. Did you mean `description`?
+        temp = 0.2
+        ^^^^ warning unknown-key: unknown key "temp"; it has no effect. Did you mean `params.temperature`?
+        maxDepth = 3
+        ^^^^^^^^ warning unknown-key: unknown key "maxDepth"; it has no effect. Did you mean `sub_agents_config.max_depth`?
+        max_tokens = 9
+        ^^^^^^^^^^ warning unknown-key: unknown key "max_tokens"; it has no effect. Did you mean `budget.max_tokens` or `params.max_tokens`?
+        [params]
+        temp = 0.2
+        ^^^^ warning unknown-key: unknown key "params.temp"; it has no effect. Did you mean `temperature`?
+    """)
+
+
+def test_unknown_tables_are_compared_with_tables() -> None:
+    check_findings("""
+        [agent]
+         ^^^^^ warning unknown-key: unknown table "agent"; it has no effect. The agent's own keys stand at the top of the file, without a header.
+        name = "main"
+        [param]
+         ^^^^^ warning unknown-key: unknown table "param"; it has no effect. Did you mean `params`?
+    """)
+
+
 def test_unknown_tools_with_the_nearest_one() -> None:
     check_findings("""
         tools = ["raed_file", "call_agent", "x*"]
@@ -109,8 +143,18 @@ def test_unknown_tools_with_the_nearest_one() -> None:
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ("gpt", 'error model-format: invalid model format "gpt": expected provider/model-name'),
-        ("/gpt", 'error model-format: invalid model format "/gpt": empty provider'),
+        ("x-1", 'error model-format: invalid model format "x-1": expected provider/model-name'),
+        (
+            "gpt",
+            'error model-format: invalid model format "gpt": expected provider/model-name. '
+            "Did you mean `openai/gpt`?",
+        ),
+        (
+            "ollama:llama3",
+            'error model-format: invalid model format "ollama:llama3": '
+            "expected provider/model-name. Did you mean `ollama/llama3`?",
+        ),
+        ("/x", 'error model-format: invalid model format "/x": empty provider'),
         ("openai/", 'error model-format: invalid model format "openai/": empty model name'),
         (
             "opnai/gpt",
@@ -156,6 +200,17 @@ def test_a_name_that_is_not_the_files() -> None:
         name = "Main Agent"
                ^^^^^^^^^^^^ warning name-mismatch: the agent is found as "main", by the name of its file, but calls itself "Main Agent"
         model = "openai/gpt"
+        """,
+        head="",
+    )
+
+
+def test_a_name_on_a_line_that_is_still_being_typed_is_not_compared() -> None:
+    check_findings(
+        """
+        model = "openai/gpt"
+        name = "Main "Agent"
+                      ^^^^^^ error syntax: expected a new line after the statement (a quote inside of a string is written `\\"`)
         """,
         head="",
     )

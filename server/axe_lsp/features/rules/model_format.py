@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.model_name import ModelNameError, parse_model_name
+from axe_lsp.agentfile.model_name import AXE_PROVIDERS, ModelNameError, parse_model_name
 from axe_lsp.features.rule import Finding, Rule, Severity
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
 
-def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     if file.model is None or not file.model.value.strip():
         return
     try:
         parse_model_name(file.model.value)
     except ModelNameError as error:
-        yield Finding(RULE.code, RULE.severity, file.model.range, str(error))
+        models = meant(snapshot, file.model.value)
+        hint = f". Did you mean `{models[0]}`?" if models else ""
+        yield Finding(RULE.code, RULE.severity, file.model.range, f"{error}{hint}")
+
+
+_SEPARATOR = re.compile(r"\s*(?:[:\\.]|//|\s)\s*")
+
+_MAKERS = {"claude": "anthropic", "gpt": "openai", "gemini": "google", "llama": "ollama"}
+"""How the names of well-known models begin, and who serves them."""
+
+
+def meant(snapshot: Snapshot, written: str) -> list[str]:
+    """What a model without its provider may stand for, likely models first."""
+    return list(dict.fromkeys(_meant(snapshot, written.strip("/ "))))
+
+
+def _meant(snapshot: Snapshot, written: str) -> Iterator[str]:
+    provider, *name = _SEPARATOR.split(written, maxsplit=1)
+    if provider.lower() in AXE_PROVIDERS and name:
+        yield f"{provider.lower()}/{name[0]}"
+    used = {each.model.value for each in snapshot.files() if each.model is not None}
+    yield from sorted(
+        model for model in used if all(model.partition("/")) and written in model.split("/", 1)
+    )
+    for beginning, maker in _MAKERS.items():
+        if written.lower().startswith(beginning):
+            yield f"{maker}/{written}"
 
 
 RULE = Rule(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.features.rule import Finding, Rule, Severity, once_complete
@@ -17,7 +18,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         return  # A folder that has not been read yet may define it.
     for reference in file.references:
         if not _is_defined(snapshot, file, reference):
-            similar = nearest(reference.name, snapshot.spelling.near(reference.name))
+            similar = _meant(snapshot, reference.name)
             hint = f" Did you mean `{similar}`?" if similar else ""
             yield Finding(
                 RULE.code,
@@ -26,6 +27,14 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
                 f"no agent file defines {quoted(reference.name)}; calling it will fail.{hint}",
                 suggestion=similar,
             )
+
+
+def _meant(snapshot: Snapshot, name: str) -> str | None:
+    """An agent, where its file or the path of it is named, or else the one with the nearest name."""
+    stem = name.replace("\\", "/").rpartition("/")[2].removesuffix(SUFFIX)
+    if stem in snapshot.names:
+        return stem
+    return nearest(stem, snapshot.spelling.near(stem))
 
 
 def _is_defined(snapshot: Snapshot, file: AgentFile, reference: Reference) -> bool:

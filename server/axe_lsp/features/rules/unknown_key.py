@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.nearest import nearest
-from axe_lsp.agentfile.schema import KeyPath
+from axe_lsp.agentfile.problem import Problem
+from axe_lsp.agentfile.schema import KeyPath, KeySpec
 from axe_lsp.features.rule import Finding, Rule, Severity, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
@@ -14,12 +15,8 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
     for problem in problems_of(file, RULE.code):
-        key, home = _similar(problem.path), home_of(problem.path)
-        message = f"{problem.message}; it has no effect"
-        if key is not None:
-            message += f". Did you mean `{key}`?"
-        elif home is not None:
-            message += f" here. It belongs {name_of(home)}."
+        key = _similar(problem)
+        message = f"{problem.message}; it has no effect{_advice(problem, key)}"
         yield Finding(
             RULE.code, RULE.severity, problem.range, message, suggestion=key, path=problem.path
         )
@@ -44,10 +41,60 @@ def name_of(home: KeyPath) -> str:
     return f"in `[{'.'.join(home)}]`" if home else "at the top of the file, above the first table"
 
 
-def _similar(path: KeyPath) -> str | None:
-    *table, name = path
-    siblings = [each.path[-1] for each in schema.keys_of(tuple(table))]
-    return nearest(name, (each for each in siblings if each != schema.ANY_NAME))
+def _advice(problem: Problem, similar: str | None) -> str:
+    if similar is not None:
+        return f". Did you mean `{similar}`?"
+    home = home_of(problem.path)
+    if home is not None:
+        return f" here. It belongs {name_of(home)}."
+    elsewhere = _elsewhere(problem)
+    if elsewhere:
+        return f". Did you mean {' or '.join(f'`{each}`' for each in elsewhere)}?"
+    if problem.in_header and problem.path[0].lower() in _NAMES_FOR_THE_WHOLE:
+        return ". The agent's own keys stand at the top of the file, without a header."
+    return ""
+
+
+_NAMES_FOR_THE_WHOLE = ("agent", "axe", "config", "settings", "general", "main", "default")
+_MANY = 3
+"""As many keys of other tables are no help any more."""
+
+
+def _similar(problem: Problem) -> str | None:
+    """The key of the same table that was meant."""
+    *table, name = problem.path
+    siblings = [each.path[-1] for each in schema.keys_of(tuple(table)) if _fits(problem, each)]
+    short = next((each for each in siblings if _stands_for(name, each)), None)
+    return short or (nearest(name, siblings) if not _elsewhere(problem) else None)
+
+
+def _elsewhere(problem: Problem) -> list[str]:
+    """The keys of other tables that go by this name, or begin with it."""
+    *table, name = problem.path
+    found = [
+        each.dotted
+        for each in schema.KEYS
+        if each.path[:-1] != tuple(table)
+        and schema.ANY_NAME not in each.path
+        and _fits(problem, each)
+        and _stands_for(name, each.path[-1])
+    ]
+    return found if len(found) < _MANY else []
+
+
+def _fits(problem: Problem, key: KeySpec) -> bool:
+    """Whether the key is one that can have a header, if that is where the unknown one stands."""
+    return key.path[-1] != schema.ANY_NAME and (key.is_table or not problem.in_header)
+
+
+def _stands_for(name: str, key: str) -> bool:
+    """Whether it is the key in another spelling, `max-depth` or `maxDepth`, or short for it."""
+    written, known = (_letters(each) for each in (name, key))
+    return written == known or (len(written) >= 3 and known.startswith(written))
+
+
+def _letters(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")
 
 
 RULE = Rule(
