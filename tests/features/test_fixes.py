@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from axe_lsp.agentfile.definition import load
@@ -9,6 +11,7 @@ from axe_lsp.features.edit import MovedFile, Secret, TextChange
 from axe_lsp.features.fixes import FIXES
 from axe_lsp.features.rules import RULES
 from support.actions import HEAD, Offered
+from support.edits import edited
 from support.fixture import FOLDER, USER_FOLDER
 
 LINT = '\n--- lint.toml\nname = "lint"\nmodel = "ollama/llama3"\n'
@@ -92,6 +95,48 @@ def test_a_duplicate_goes() -> None:
 
 def test_a_cycle_is_cut() -> None:
     check('sub_agents = ["main<|>"]', 'Remove "main" from the list', "sub_agents = []")
+
+
+@pytest.mark.parametrize(
+    ("root", "after"),
+    [
+        (
+            'sub_agents = ["b"]\nsub_agents_config.max_depth = 2 # x\n',
+            'sub_agents = ["b"]\nsub_agents_config.max_depth = 3 # x\n',
+        ),
+        (
+            'sub_agents = ["b"]\n[sub_agents_config]\nmax_depth = 1\n',
+            'sub_agents = ["b"]\n[sub_agents_config]\nmax_depth = 3\n',
+        ),
+    ],
+)
+def test_the_agent_at_the_top_lets_calls_go_deeper(root: str, after: str) -> None:
+    others = f'--- a.toml\n{root}--- b.toml\nsub_agents = ["main"]\n--- c.toml\n'
+    offered = Offered(f'--- main.toml\n{HEAD}sub_agents = ["<|>c"]\n{others}')
+    action = offered.action("Raise `max_depth` of a to 3")
+    assert action.preferred
+    texts = {f"{FOLDER}/a.toml": root}
+    assert edited(texts, action.edit) == {f"{FOLDER}/a.toml": after}
+
+
+def test_the_top_gets_its_depth_in_a_table_of_its_own() -> None:
+    chain = "".join(
+        f'--- {one}.toml\nsub_agents = ["{two}"]\n' for one, two in ("ab", "bd", ("d", "main"))
+    )
+    offered = Offered(f'--- main.toml\n{HEAD}sub_agents = ["<|>c"]\n{chain}--- c.toml\n')
+    (change,) = offered.action("Raise `max_depth` of a to 4").edit
+    assert isinstance(change, TextChange)
+    assert (change.uri, change.text) == (
+        f"{FOLDER}/a.toml",
+        "\n[sub_agents_config]\nmax_depth = 4\n",
+    )
+
+
+def test_no_agent_can_let_calls_go_deeper_than_five() -> None:
+    names = ["a", "b", "d", "e", "f", "main"]
+    chain = "".join(f'--- {one}.toml\nsub_agents = ["{two}"]\n' for one, two in pairwise(names))
+    text = f'sub_agents = ["<|>c"]\n{chain}--- c.toml\n'
+    assert titles(text) == ['Remove "c" from the list']
 
 
 def test_a_name_follows_its_file() -> None:

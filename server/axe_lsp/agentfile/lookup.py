@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.schema import KeyPath
 from axe_lsp.agentfile.text import TextRange
-from axe_lsp.agentfile.tree import Located, Value, walk
+from axe_lsp.agentfile.tree import Entry, Located, Value, walk
 from axe_lsp.agentfile.values import decode
 
 
@@ -41,6 +43,10 @@ class Lookup:
         """Whether the key, or the table of that name, is written at all, dotted keys included."""
         return path in self._written
 
+    def statement_at(self, offset: int) -> Entry | None:
+        """The `key = value` that holds `offset`, of a table and not of a table within a value."""
+        return part_at(self._statements, offset)
+
     def place(self, path: KeyPath) -> TextRange | None:
         """The name of the key or table where it is written first, in a header or before a value."""
         for table in self.parse.document.tables:
@@ -53,7 +59,21 @@ class Lookup:
         return None
 
     @cached_property
+    def _statements(self) -> Sequence[Entry]:
+        """Every entry of a table, in written order."""
+        return [entry for table in self.parse.document.tables for entry in table.entries]
+
+    @cached_property
     def _written(self) -> frozenset[KeyPath]:
         """Every key and table that is written, and the tables that they imply."""
         paths = {*self._by_path, *(table.path for table in self.parse.document.tables)}
         return frozenset(path[:end] for path in paths for end in range(1, len(path) + 1))
+
+
+_Part = TypeVar("_Part", Entry, Value)
+
+
+def part_at(parts: Sequence[_Part], offset: int) -> _Part | None:
+    """Which of several entries or values, in written order, holds `offset`."""
+    index = bisect_right(parts, offset, key=lambda part: part.range.start) - 1
+    return parts[index] if index >= 0 and offset < parts[index].range.end else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from axe_lsp.agentfile import splices
-from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.lookup import Lookup, part_at
 from axe_lsp.agentfile.schema import KeyPath
 from axe_lsp.agentfile.splices import Splice
 from axe_lsp.agentfile.tree import Entry, Value
@@ -143,15 +143,15 @@ class FoundValue(NamedTuple):
 def find_value(case: Case) -> FoundValue | None:
     """The value that the finding is about."""
     where = case.finding.range
-    for located in case.lookup.located:
-        whole = located.entry.value
-        if whole is None or not whole.range.start <= where.start < whole.range.end:
-            continue
-        if whole.range == where:
-            return FoundValue(whole, located.entry, None)
-        index = bisect_left(whole.items, where, key=lambda item: item.range)
-        if index < len(whole.items) and whole.items[index].range == where:
-            return FoundValue(whole.items[index], located.entry, whole)
+    found = entry_around(case.lookup, where.start)
+    whole = found.entry.value if found is not None else None
+    if found is None or whole is None:
+        return None
+    if whole.range == where:
+        return FoundValue(whole, found.entry, None)
+    index = bisect_left(whole.items, where, key=lambda item: item.range)
+    if index < len(whole.items) and whole.items[index].range == where:
+        return FoundValue(whole.items[index], found.entry, whole)
     return None
 
 
@@ -179,17 +179,15 @@ def find_key(case: Case) -> FoundKey | None:
 
 def entry_around(lookup: Lookup, offset: int) -> FoundKey | None:
     """The innermost entry that holds `offset`."""
-    for table in lookup.parse.document.tables:
-        for entry in table.entries:
-            if entry.range.start <= offset < entry.range.end:
-                return _innermost(FoundKey(entry, None), offset)
-    return None
+    entry = lookup.statement_at(offset)
+    return _innermost(FoundKey(entry, None), offset) if entry is not None else None
 
 
 def _innermost(found: FoundKey, offset: int) -> FoundKey:
     value = found.entry.value
-    for table in (value, *value.items) if value is not None else ():
-        for entry in table.entries:
-            if entry.range.start <= offset < entry.range.end:
-                return _innermost(FoundKey(entry, table), offset)
+    item = part_at(value.items, offset) if value is not None else None
+    for table in (value, item):
+        entry = part_at(table.entries, offset) if table is not None else None
+        if entry is not None:
+            return _innermost(FoundKey(entry, table), offset)
     return found

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from axe_lsp.agentfile.splices import Splice, spliced
@@ -46,9 +47,16 @@ def _compatible(fixes: Iterable[Fix]) -> list[Splice]:
     taken: list[Splice] = []
     for fix in fixes:
         own = [Splice(step.range, step.text) for step in fix.edit if isinstance(step, TextChange)]
-        if not any(_overlap(each.range, other.range) for each in own for other in taken):
-            taken += own
-    return sorted(taken)
+        if not any(_is_in_the_way(each, taken) for each in own):
+            for each in own:
+                insort(taken, each)
+    return taken
+
+
+def _is_in_the_way(splice: Splice, taken: Sequence[Splice]) -> bool:
+    """Whether it overlaps one of those that are taken, of which only its neighbours can be one."""
+    index = bisect_left(taken, splice)
+    return any(_overlap(splice.range, each.range) for each in taken[max(index - 1, 0) : index + 1])
 
 
 def _overlap(one: TextRange, other: TextRange) -> bool:
