@@ -103,9 +103,8 @@ def test_a_missing_agent_is_created_and_the_rest_fixed_in_neovim(
     if nvim is None:
         missing("Neovim", ".ci/install-neovim")
     manager = write_project(tmp_path / "project")
-    with _neovim(
-        nvim, "code_actions.lua", manager, clean_environment(tmp_path / "home")
-    ) as process:
+    environment = clean_environment(tmp_path / "home", OPENAI_API_KEY="none")
+    with _neovim(nvim, "code_actions.lua", manager, environment) as process:
         told, errors = process.communicate()
     assert process.returncode == 0, errors + _server_log(tmp_path / "home")
     assert told.strip() == MANAGER.replace("-30", "0").replace("= 6", "= 5").strip()

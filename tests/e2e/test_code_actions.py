@@ -13,7 +13,7 @@ from support.raw_client import ServerError
 from support.secrets import ANTHROPIC_KEY
 from support.session import PUBLISH, Editor, Project
 
-HEAD = 'name = "parent"\nmodel = "openai/gpt"\n'
+HEAD = 'name = "parent"\nmodel = "ollama/m"\n'
 GHOST = HEAD + 'sub_agents = ["é😀", "ghost"]\n'
 SECRET = HEAD + f'api_key = "{ANTHROPIC_KEY}"\ntimeout = 3\n'
 MOVE_SECRET = "Move it to config.toml, as the key of anthropic"
@@ -79,7 +79,7 @@ def lets_edit(editor: Editor) -> None:
 
 
 def test_a_fix_is_taken_and_its_diagnostic_goes_away(project: Project) -> None:
-    project.write("lint", 'name = "lint"\nmodel = "openai/gpt"\n')
+    project.write("lint", 'name = "lint"\nmodel = "ollama/m"\n')
     with project.editor(capabilities=EVERYTHING) as editor:
         editor.open("parent", HEAD + 'sub_agents = ["lnt"]  # 😀\n')
         editor.problems("parent", 1)
@@ -161,7 +161,7 @@ def test_a_missing_agent_is_created_and_shown(project: Project) -> None:
         assert fix["command"]["command"] == "axe.createAgent"
         assert execute(editor, fix["command"]) == {"uri": editor.uri("é😀")}
         agent = tomli.loads(project.path("é😀").read_text("utf-8"))
-        assert (agent["name"], agent["model"]) == ("é😀", "openai/gpt")
+        assert (agent["name"], agent["model"]) == ("é😀", "ollama/m")
         assert editor.problems("parent", 1) == ['unknown-agent "ghost"']
         editor.client.wait_for("window/showDocument")
         assert shown == [{"uri": editor.uri("é😀"), "takeFocus": True}]
@@ -238,7 +238,7 @@ def test_what_nobody_can_carry_out_is_not_offered(project: Project) -> None:
         titles = [each["title"] for each in actions(editor, "parent", "ghost")]
         assert titles == ['Create the agent "ghost"']
     with project.editor(capabilities=without(OPERATIONS)) as editor:
-        editor.open("parent", 'name = "other"\nmodel = "openai/gpt"\n')
+        editor.open("parent", 'name = "other"\nmodel = "ollama/m"\n')
         editor.problems("parent", 1)
         titles = [each["title"] for each in actions(editor, "parent", "other")]
         assert "Replace by `parent`" in titles
