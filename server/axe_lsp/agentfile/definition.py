@@ -8,6 +8,7 @@ from typing import Any
 
 from axe_lsp.agentfile.check import check
 from axe_lsp.agentfile.parse import Parse
+from axe_lsp.agentfile.tool_names import tools_meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,14 @@ class Params:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolPolicy:
+    """`[tool_policy]`: names and globs."""
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AgentDefinition:
     """A valid agent file, as the runtime reads it.
 
@@ -58,6 +67,8 @@ class AgentDefinition:
     timeout: int = 0
     stream: bool = False
     tools: tuple[str, ...] = ()
+    tool_policy: ToolPolicy = field(default_factory=ToolPolicy)
+    allowed_hosts: tuple[str, ...] = ()
     sub_agents: tuple[str, ...] = ()
     sub_agents_config: SubAgentsConfig = field(default_factory=SubAgentsConfig)
     memory: MemoryConfig = field(default_factory=MemoryConfig)
@@ -68,6 +79,11 @@ class AgentDefinition:
     def max_depth(self) -> int:
         """The depth limit in force when this agent is the root (001-9.3)."""
         return self.sub_agents_config.max_depth or DEFAULT_MAX_DEPTH
+
+    @property
+    def ordinary_tools(self) -> tuple[str, ...]:
+        """The names of the tools that the model may call, besides those for delegation."""
+        return tools_meant(self.tools, self.tool_policy.allow, self.tool_policy.deny)
 
 
 DEFAULT_MAX_DEPTH = 3
@@ -120,4 +136,5 @@ _TABLES: dict[str, type] = {
     "sub_agents_config": SubAgentsConfig,
     "memory": MemoryConfig,
     "params": Params,
+    "tool_policy": ToolPolicy,
 }

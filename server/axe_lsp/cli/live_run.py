@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from axe_lsp.cli.approval import approval
 from axe_lsp.cli.display import Display, open_display
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.verbose import VerboseLog
@@ -56,6 +57,7 @@ async def _run(
         provider_hook=hook,
         warn=output.warn,
         note=output.note,
+        approve=approval(options.yes, output.warn),
     )
     output.on_fault = lambda: engine.cancel(run_id)
     async with engine:

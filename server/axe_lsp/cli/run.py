@@ -65,6 +65,7 @@ def _parser() -> Parser:
     )
     add("--agents-dir", metavar="DIR", help="search this folder for agents first")
     add("--dry-run", action="store_true", help="show what would be sent, and send nothing")
+    add("--yes", action="store_true", help="let tools change files and run commands")
     add("--json", action="store_true", help="print the answer and its cost as JSON")
     add("--stream", action="store_true", help="print the answer while it is being written")
     add("-v", "--verbose", action="store_true", help="tell on standard error what is going on")

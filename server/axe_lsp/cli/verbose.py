@@ -6,13 +6,27 @@ import sys
 import time
 
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, TurnBegin, TurnEnd
+from axe_lsp.runtime.events import (
+    AgentBegin,
+    AgentEnd,
+    Event,
+    ToolBegin,
+    ToolEnd,
+    TurnBegin,
+    TurnEnd,
+)
+from axe_lsp.runtime.messages import argument_text
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.preview import params_line, shown_number
 from axe_lsp.runtime.runs import RunResult
+from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 
 PREVIEW_CHARACTERS = 80
 """How much of a sub-agent's task is shown."""
+
+
+LONGEST_SUMMARY = 120
+"""How much of a tool's argument is shown, and of an error."""
 
 
 class VerboseLog:
@@ -21,6 +35,7 @@ class VerboseLog:
     def __init__(self) -> None:
         self._has_tools = False
         self._started: float | None = None
+        self._calls: dict[tuple[str, str], list[ToolBegin]] = {}
 
     def ready(self, prepared: Prepared) -> None:
         """The first request is about to be sent."""
@@ -40,8 +55,12 @@ class VerboseLog:
             _say("Memory:   0 entries (no memory file)")
 
     def event(self, event: Event) -> None:
-        """Something happened: the turns of the root, and where children begin and end."""
-        if event.run.depth > 0:
+        """Something happened: the turns of the root, tools, where children begin and end."""
+        if isinstance(event, ToolBegin):
+            self._calls.setdefault(_call(event), []).append(event)
+        elif isinstance(event, ToolEnd):
+            _tell_tool(self._calls[_call(event)].pop(0), event)
+        elif event.run.depth > 0:
             _tell_child(event)
         elif self._has_tools:
             _tell_turn(event)
@@ -85,6 +104,28 @@ def _tell_child(event: Event) -> None:
         )
     elif isinstance(event, AgentEnd):
         _say(f"[sub-agent] {agent} failed: {event.error or event.status}")
+
+
+def _call(event: ToolBegin | ToolEnd) -> tuple[str, str]:
+    """Which call it is. Providers do not always give each one an id of its own."""
+    return event.run.run_id, event.call_id
+
+
+def _tell_tool(begin: ToolBegin, end: ToolEnd) -> None:
+    """What a tool was used for: its first argument, and what went wrong if something did."""
+    if end.name not in BUILTIN_TOOLS:
+        return
+    first = next(iter(BUILTIN_TOOLS[end.name].definition.parameters))
+    value = argument_text(begin.arguments.get(first))
+    summary = f"{first} {quoted(_shortened(value))}"
+    if end.is_error:
+        summary += f": {_shortened(end.content)}"
+    _say(f"[tool] {end.name}: {summary} ({'error' if end.is_error else 'success'})")
+
+
+def _shortened(text: str) -> str:
+    text = text.replace("\n", " ")
+    return text if len(text) <= LONGEST_SUMMARY else f"{text[:LONGEST_SUMMARY]}..."
 
 
 def _say(line: str) -> None:

@@ -15,6 +15,7 @@ import anyio
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.approval import Approve
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import (
     ConfigError,
@@ -32,6 +33,7 @@ from axe_lsp.runtime.memory import append_memory
 from axe_lsp.runtime.prepare import Prepared, Resolve, prepare
 from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.runs import Order, RunResult
+from axe_lsp.runtime.tools.tool import Workplace
 from axe_lsp.runtime.unsupported import unsupported_warning
 
 OnReady = Callable[[Prepared], None]
@@ -51,6 +53,7 @@ class Tree:
     environment: Environment
     provider: Provider
     journal: Journal
+    approve: Approve
     streams: Callable[[Prepared], bool]
     warn: Callable[[str], None]
     note: Callable[[str], None]
@@ -172,9 +175,18 @@ class AgentRun:
             provider=tree.provider,
             journal=tree.journal,
             start=lambda order: AgentRun(order, tree).execute(),
+            workplace=self._workplace(prepared),
+            approve=tree.approve,
             streams=tree.streams(prepared),
             deadline=min(self._scope.deadline, self._order.deadline),
             timeout=timeout_message(self._timeout or 0),
+        )
+
+    def _workplace(self, prepared: Prepared) -> Workplace:
+        return Workplace(
+            folder=prepared.prompt.folder,
+            environment=self._tree.environment,
+            allowed_hosts=prepared.definition.allowed_hosts or self._order.allowed_hosts,
         )
 
     def _remember(self, prepared: Prepared, content: str) -> None:

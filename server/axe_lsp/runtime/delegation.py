@@ -41,6 +41,7 @@ class Delegator:
     workdir: Path
     deadline: float
     max_depth: int
+    allowed_hosts: tuple[str, ...] = ()
 
 
 def delegation_tools(definition: AgentDefinition, depth: int, max_depth: int) -> tuple[Tool, ...]:
@@ -123,6 +124,7 @@ def _child_order(call: ToolCall, delegator: Delegator) -> Order:
         timeout=config.timeout or None,
         deadline=delegator.deadline,
         max_depth=delegator.max_depth,
+        allowed_hosts=delegator.allowed_hosts,
     )
 
 

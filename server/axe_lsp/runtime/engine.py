@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from axe_lsp.runtime.agent_run import AgentRun, OnReady, Tree
+from axe_lsp.runtime.approval import Approve, nobody_to_ask
 from axe_lsp.runtime.events import EventSink
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.journal import Journal
@@ -46,6 +47,7 @@ class Engine:
     - `http` holds the connections to the providers; without it the engine opens and closes its own.
     - `provider_hook` may stand between the runs and whoever answers, to record or to replay.
     - `warn` takes a text that the user should see; `note` a line for a log.
+    - `approve` decides about calls of tools that change something.
     - `environment` is where keys and folders are looked up, at the moment they are needed.
     """
 
@@ -60,6 +62,7 @@ class Engine:
         provider_hook: ProviderHook | None = None,
         warn: Callable[[str], None] = _ignore,
         note: Callable[[str], None] = _ignore,
+        approve: Approve = nobody_to_ask,
         environment: Environment | None = None,
     ) -> None:
         self._resolve = resolve
@@ -69,6 +72,7 @@ class Engine:
         self._provider_hook = provider_hook
         self._warn = warn
         self._note = note
+        self._approve = approve
         self._environment = os.environ if environment is None else environment
         self._owns_http = http is None
         self._http = http or HttpProvider(self._environment)
@@ -120,6 +124,7 @@ class Engine:
             environment=self._environment,
             provider=self._provider(),
             journal=Journal(self._emit),
+            approve=self._approve,
             streams=self._streams,
             warn=self._warn,
             note=self._note,

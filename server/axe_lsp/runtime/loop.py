@@ -12,6 +12,7 @@ from functools import partial
 import anyio
 
 from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.approval import Approve
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.delegation import (
     CALL_AGENT,
@@ -25,16 +26,25 @@ from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.messages import Response, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
+from axe_lsp.runtime.redaction import redact, redacted_table
+from axe_lsp.runtime.tools.table import execute_tool
+from axe_lsp.runtime.tools.tool import Workplace
+from axe_lsp.runtime.user_config import known_secrets
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a conversation works with: who answers, who makes child runs, who hears of it."""
+    """What a conversation works with: who answers, who makes child runs, who hears of it.
+
+    `workplace` is where tools work, and `approve` decides about those that change something.
+    """
 
     prepared: Prepared
     provider: Provider
     journal: Journal
     start: Start
+    workplace: Workplace
+    approve: Approve
     streams: bool
     deadline: float
     timeout: str
@@ -48,7 +58,16 @@ class Surroundings:
             workdir=self.prepared.prompt.folder,
             deadline=self.deadline,
             max_depth=self.prepared.max_depth,
+            allowed_hosts=self.workplace.allowed_hosts,
         )
+
+    def offers(self, tool: str) -> bool:
+        """Whether the model was offered a tool of this name."""
+        return any(each.name == tool for each in self.prepared.request.tools)
+
+    def secrets(self) -> frozenset[str]:
+        """What no event may hold."""
+        return known_secrets(self.workplace.environment)
 
 
 async def converse(conversation: Conversation, around: Surroundings) -> None:
@@ -122,13 +141,18 @@ def _text_listener(around: Surroundings, turn: int) -> OnText | None:
 
 
 def _turn_end(around: Surroundings, turn: int, response: Response, duration_ms: int) -> TurnEnd:
+    secrets = around.secrets() if response.tool_calls else frozenset()
     return TurnEnd(
         run=around.prepared.order.ids,
         turn=turn,
         stop_reason=response.stop_reason,
         text=response.content,
         tool_calls=tuple(
-            {"id": call.id, "name": call.name, "arguments": call.arguments}
+            {
+                "id": call.id,
+                "name": call.name,
+                "arguments": redacted_table(call.arguments, secrets),
+            }
             for call in response.tool_calls
         ),
         input_tokens=response.input_tokens,
@@ -145,7 +169,7 @@ async def _execute(around: Surroundings, turn: int, call: ToolCall) -> ToolResul
             turn=turn,
             call_id=call.id,
             name=call.name,
-            arguments=call.arguments,
+            arguments=redacted_table(call.arguments, around.secrets()),
         )
     )
     started = anyio.current_time()
@@ -160,6 +184,9 @@ async def _execute(around: Surroundings, turn: int, call: ToolCall) -> ToolResul
 async def _dispatch(around: Surroundings, call: ToolCall) -> ToolOutcome:
     if call.name == CALL_AGENT:
         return await call_agent(call, around.delegator, around.start)
+    if around.offers(call.name):
+        run = around.prepared.order.ids
+        return ToolOutcome(await execute_tool(call, run, around.workplace, around.approve))
     unknown = f"Unknown tool: {quoted(call.name)}"
     return ToolOutcome(ToolResult(call.id, unknown, is_error=True))
 
@@ -173,7 +200,7 @@ def _tool_end(
         call_id=call.id,
         name=call.name,
         is_error=outcome.result.is_error,
-        content=outcome.result.content[: ToolEnd.MAX_CONTENT],
+        content=redact(outcome.result.content, around.secrets())[: ToolEnd.MAX_CONTENT],
         duration_ms=duration_ms,
         child_run_id=outcome.child_run_id,
     )

@@ -17,6 +17,7 @@ from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.messages import Message, Request
 from axe_lsp.runtime.prompt import Prompt, build_prompt
 from axe_lsp.runtime.runs import Order, RunRequest, root_order
+from axe_lsp.runtime.tools.table import ordinary_tools
 from axe_lsp.runtime.user_config import load_user_config
 
 Resolve = Callable[[str, Path], AgentDefinition]
@@ -52,7 +53,10 @@ def prepare(
         system=prompt.system,
         temperature=definition.params.temperature,
         max_tokens=definition.params.max_tokens,
-        tools=delegation_tools(definition, order.ids.depth, max_depth),
+        tools=(
+            *ordinary_tools(definition),
+            *delegation_tools(definition, order.ids.depth, max_depth),
+        ),
     )
     return Prepared(
         order, definition, model, prompt, request, max_depth, _own_timeout(order, definition)

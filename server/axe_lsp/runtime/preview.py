@@ -57,8 +57,8 @@ def dry_run_text(prepared: Prepared) -> str:
     ]
     if definition.memory.enabled:
         sections.append(_section("Memory", _memory_text(prompt)))
-    if definition.tools:
-        sections.append(_section("Tools", ", ".join(definition.tools)))
+    if definition.ordinary_tools:
+        sections.append(_section("Tools", ", ".join(definition.ordinary_tools)))
     sections.append(_section("Sub-Agents", _sub_agents_text(prepared)))
     return f"=== Dry Run ===\n\n{header(prepared)}" + "".join(sections)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import anyio
 
 from axe_lsp.agentfile.model_name import ModelName
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.messages import Json, Response, ToolCall
+from axe_lsp.runtime.messages import Response, ToolCall
 from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
 from axe_lsp.runtime.recording import (
     RecordedError,
@@ -20,7 +20,7 @@ from axe_lsp.runtime.recording import (
     Sent,
     flatten,
 )
-from axe_lsp.runtime.redaction import redact
+from axe_lsp.runtime.redaction import redact, redacted_table
 
 
 @dataclass
@@ -118,16 +118,4 @@ def _redacted_turn(turn: RecordedTurn, secrets: Collection[str]) -> RecordedTurn
 
 
 def _redacted_call(call: ToolCall, secrets: Collection[str]) -> ToolCall:
-    return replace(call, arguments=_redacted_table(call.arguments, secrets))
-
-
-def _redacted_table(table: Mapping[str, Json], secrets: Collection[str]) -> dict[str, Json]:
-    return {key: _redacted_value(value, secrets) for key, value in table.items()}
-
-
-def _redacted_value(value: Json, secrets: Collection[str]) -> Json:
-    if isinstance(value, str):
-        return redact(value, secrets)
-    if isinstance(value, list):
-        return [_redacted_value(item, secrets) for item in value]
-    return _redacted_table(value, secrets) if isinstance(value, dict) else value
+    return replace(call, arguments=redacted_table(call.arguments, secrets))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+
+from axe_lsp.runtime.messages import Json
 
 REDACTED = "[redacted]"
 
@@ -30,3 +32,16 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
         if len(secret) >= _SHORTEST:
             text = text.replace(secret, REDACTED)
     return _KEY_LIKE.sub(REDACTED, text)
+
+
+def redacted_table(table: Mapping[str, Json], secrets: Collection[str]) -> dict[str, Json]:
+    """A JSON object with every text in it redacted."""
+    return {key: _redacted_value(value, secrets) for key, value in table.items()}
+
+
+def _redacted_value(value: Json, secrets: Collection[str]) -> Json:
+    if isinstance(value, str):
+        return redact(value, secrets)
+    if isinstance(value, list):
+        return [_redacted_value(item, secrets) for item in value]
+    return redacted_table(value, secrets) if isinstance(value, dict) else value

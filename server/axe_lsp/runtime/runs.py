@@ -56,6 +56,7 @@ class Order:
     what the model gets; an empty message means axe's default one. `timeout` is a limit in seconds
     that the caller sets, `deadline` the moment (of the event loop's clock) at which the caller
     itself has to be ready. `max_depth` is the root's, which governs its whole tree; None at the root.
+    `allowed_hosts` are the caller's, for an agent that names none of its own.
     """
 
     ids: RunIds
@@ -69,6 +70,7 @@ class Order:
     timeout: float | None = None
     deadline: float = math.inf
     max_depth: int | None = None
+    allowed_hosts: tuple[str, ...] = ()
 
 
 def root_order(request: RunRequest, workspace: Path, run_id: str | None = None) -> Order:

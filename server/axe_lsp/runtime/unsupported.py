@@ -7,9 +7,9 @@ from typing import Any
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 
 _TABLES = (
-    "tool_policy",
     "mcp_servers",
     "retry",
     "budget",
@@ -22,7 +22,8 @@ _TABLES = (
 
 def unsupported_warning(agent: str, definition: AgentDefinition) -> str:
     """A sentence about what the agent runs without, or ""."""
-    missing = _unsupported(definition)
+    missing = [name for name in definition.ordinary_tools if name not in BUILTIN_TOOLS]
+    missing += _unsupported(definition)
     if not missing:
         return ""
     return (
@@ -33,8 +34,7 @@ def unsupported_warning(agent: str, definition: AgentDefinition) -> str:
 
 def _unsupported(definition: AgentDefinition) -> list[str]:
     rest = definition.rest
-    missing = ["tools"] if definition.tools else []
-    missing += [f"[{name}]" for name in _TABLES if name in rest and _asks(name, rest[name])]
+    missing = [f"[{name}]" for name in _TABLES if name in rest and _asks(name, rest[name])]
     if rest.get("isolation", {}).get("mode") == "process":
         missing.append("[isolation]")
     if "type" in rest:

@@ -1,0 +1,96 @@
+"""`edit_file`: one exact text in a file replaced by another one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
+from axe_lsp.runtime.plain_text import valid_text
+from axe_lsp.runtime.tools.places import place, require_file
+from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
+from axe_lsp.runtime.tools.writing import writing
+from axe_lsp.runtime.whole_file import write_whole_file
+
+_TOO_LARGE = 10 * 1024 * 1024
+_YES = frozenset(["1", "t", "T", "true", "TRUE", "True"])
+_NO = frozenset(["0", "f", "F", "false", "FALSE", "False", ""])
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """What is replaced by what. Bytes, so that what is not UTF-8 stays what it was."""
+
+    old: bytes
+    new: bytes
+    everywhere: bool
+
+    def apply(self, content: bytes) -> tuple[bytes, int]:
+        """The new content, and how many times the text was replaced. Raises ToolError."""
+        count = content.count(self.old)
+        if not count:
+            raise ToolError("old_string not found in file")
+        if count > 1 and not self.everywhere:
+            raise ToolError(
+                f"old_string found {count} times; "
+                "set replace_all to true or provide a more unique string"
+            )
+        return content.replace(self.old, self.new), count
+
+
+async def _edit_file(call: ToolCall, workplace: Workplace) -> str:
+    path = required(call, "path")
+    edit = _Edit(
+        old=valid_text(required(call, "old_string")).encode(),
+        new=valid_text(call.argument("new_string")).encode(),
+        everywhere=_is_true(call, "replace_all"),
+    )
+    count = await anyio.to_thread.run_sync(partial(_apply, workplace.folder, path, edit))
+    return f"replaced {count} occurrence(s) in {path}"
+
+
+def _is_true(call: ToolCall, name: str) -> bool:
+    text = call.argument(name)
+    if text not in _YES | _NO:
+        raise ToolError(f"invalid {name} value {quoted(text)}: must be true or false")
+    return text in _YES
+
+
+def _apply(folder: Path, path: str, edit: _Edit) -> int:
+    found = place(folder, path)
+    with writing(path):
+        require_file(found)
+        if found.stat().st_size > _TOO_LARGE:
+            raise ToolError(f"{path} is too large to edit: more than 10 MB")
+        content, count = edit.apply(found.read_bytes())
+        write_whole_file(found, content)
+    return count
+
+
+TOOL = BuiltinTool(
+    Tool(
+        "edit_file",
+        "Find and replace exact text in an existing file relative to the working directory. "
+        "Supports single replacement (default) and replace-all mode.",
+        {
+            "path": ToolParameter("string", "Relative path to the file to edit.", required=True),
+            "old_string": ToolParameter(
+                "string", "The exact text to find in the file.", required=True
+            ),
+            "new_string": ToolParameter(
+                "string", "The text to replace old_string with.", required=True
+            ),
+            "replace_all": ToolParameter(
+                "string",
+                'When set to "true", all occurrences are replaced. Defaults to false (single '
+                "replacement).",
+            ),
+        },
+    ),
+    _edit_file,
+    needs_approval=True,
+)

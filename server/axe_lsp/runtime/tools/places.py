@@ -1,0 +1,48 @@
+"""Paths as models give them, and the places they lead to: always below the working directory.
+
+Symbolic links are resolved before anything is opened, and the place that they lead to is the one
+that is opened, so a link can't be passed off as a file of the workspace.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from axe_lsp.runtime.tools.tool import ToolError
+
+
+def place(folder: Path, path: str) -> Path:
+    """Where `path` leads, without links; whether something is there is not asked. Raises ToolError."""
+    if os.path.isabs(path):  # noqa: PTH117 - the text is not known to be a path yet.
+        raise ToolError("absolute paths are not allowed")
+    try:
+        root = os.path.realpath(folder)
+        found = Path(os.path.realpath(os.path.join(root, path)))  # noqa: PTH118 - as above.
+    except (OSError, ValueError) as error:  # ValueError: a NUL, or what no file system can encode.
+        raise ToolError(f"invalid path: {error}") from error
+    written = Path(os.path.normpath(os.path.join(root, path)))  # noqa: PTH118 - as above.
+    if not (found.is_relative_to(root) and written.is_relative_to(root)):
+        raise ToolError("path escapes workdir")
+    return found
+
+
+@contextmanager
+def speaking_of(path: str) -> Iterator[None]:
+    """Say what the system refuses in the model's terms: its own path, not where that leads."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ToolError(f"{path}: {reason[:1].lower()}{reason[1:]}") from error
+
+
+def require_file(path: Path) -> None:
+    """Raises ToolError for what has no content that ends, and OSError for what is not there."""
+    if path.is_dir():
+        raise ToolError("path is a directory, not a file")
+    path.stat()
+    if not path.is_file():
+        raise ToolError("path is not a regular file")

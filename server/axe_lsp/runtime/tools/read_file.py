@@ -1,0 +1,96 @@
+"""`read_file`: the lines of a text file, numbered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import BinaryIO
+
+import anyio
+
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.context_files import BINARY_PROBE
+from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
+from axe_lsp.runtime.plain_text import decode
+from axe_lsp.runtime.tools.output import capped_lines
+from axe_lsp.runtime.tools.places import place, require_file, speaking_of
+from axe_lsp.runtime.tools.tool import MAX_OUTPUT, BuiltinTool, ToolError, Workplace, required
+
+_LIMIT = 2000
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
+_LONGEST_LINE = MAX_OUTPUT // 2
+
+
+async def _read_file(call: ToolCall, workplace: Workplace) -> str:
+    path = required(call, "path")
+    offset, limit = _positive(call, "offset", 1), _positive(call, "limit", _LIMIT)
+    read = partial(_numbered, workplace.folder, path, offset, limit)
+    return await anyio.to_thread.run_sync(read, abandon_on_cancel=True)
+
+
+def _positive(call: ToolCall, name: str, default: int) -> int:
+    text = call.argument(name)
+    if not text:
+        return default
+    if not _WHOLE_NUMBER.fullmatch(text):
+        raise ToolError(f"invalid {name} {quoted(text)}: not a whole number")
+    if int(text) < 1:
+        raise ToolError(f"{name} must be >= 1")
+    return int(text)
+
+
+def _numbered(folder: Path, path: str, offset: int, limit: int) -> str:
+    found = place(folder, path)
+    with speaking_of(path):
+        require_file(found)
+        with found.open("rb") as file:
+            if b"\0" in file.read(BINARY_PROBE):
+                raise ToolError("binary file detected")
+            file.seek(0)
+            return _shown(file, offset, limit)
+
+
+def _shown(file: BinaryIO, offset: int, limit: int) -> str:
+    lines = _lines(file)
+    skipped = sum(1 for _ in islice(lines, offset - 1))
+    first = next(lines, None)
+    if first is None and offset > 1:
+        raise ToolError(f"offset {offset} exceeds file length of {skipped} lines")
+    if first is None:
+        return ""
+    rest = islice(lines, limit - 1)
+    numbered = (f"{number}: {line}" for number, line in enumerate(chain([first], rest), offset))
+    return capped_lines(numbered, "use offset and limit to read on")
+
+
+def _lines(file: BinaryIO) -> Iterator[str]:
+    """Lines end at LF only. Of a line that no conversation could hold, the beginning is read."""
+    while line := file.readline(_LONGEST_LINE):
+        shown = decode(line.removesuffix(b"\n"))
+        if len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
+            shown += " ... [line truncated]"
+            while (more := file.readline(_LONGEST_LINE)) and not more.endswith(b"\n"):
+                pass
+        yield shown
+
+
+TOOL = BuiltinTool(
+    Tool(
+        "read_file",
+        "Read the contents of a file relative to the working directory. Returns line-numbered "
+        "output in the format 'N: content' for each line.",
+        {
+            "path": ToolParameter("string", "Relative path to the file to read.", required=True),
+            "offset": ToolParameter(
+                "string", "1-indexed line number to start reading from. Defaults to 1."
+            ),
+            "limit": ToolParameter(
+                "string", "Maximum number of lines to return. Defaults to 2000."
+            ),
+        },
+    ),
+    _read_file,
+)

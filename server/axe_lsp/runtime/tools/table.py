@@ -1,0 +1,47 @@
+"""All tools that an agent file may list: what is offered to a model, and how a call is executed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.runtime.approval import Approve, Wish
+from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.messages import Tool, ToolCall, ToolResult
+from axe_lsp.runtime.plain_text import valid_text
+from axe_lsp.runtime.tools import edit_file, list_directory, read_file, write_file
+from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace
+
+BUILTIN_TOOLS: Mapping[str, BuiltinTool] = {
+    module.TOOL.definition.name: module.TOOL
+    for module in (
+        read_file,
+        list_directory,
+        write_file,
+        edit_file,
+    )
+}
+"""By name."""
+
+
+def ordinary_tools(definition: AgentDefinition) -> tuple[Tool, ...]:
+    """The tools that an agent is offered besides those for delegation, in the order of its file."""
+    return tuple(
+        BUILTIN_TOOLS[name].definition
+        for name in definition.ordinary_tools
+        if name in BUILTIN_TOOLS
+    )
+
+
+async def execute_tool(
+    call: ToolCall, run: RunIds, workplace: Workplace, approve: Approve
+) -> ToolResult:
+    """Execute a call of one of these tools. Always returns a result."""
+    tool = BUILTIN_TOOLS[call.name]
+    refusal = await approve(Wish(run, call.name, call.arguments)) if tool.needs_approval else ""
+    if refusal:
+        return ToolResult(call.id, f"{call.name} was not allowed: {refusal}", is_error=True)
+    try:
+        return ToolResult(call.id, valid_text(await tool.execute(call, workplace)))
+    except ToolError as error:
+        return ToolResult(call.id, valid_text(str(error)), is_error=True)

@@ -1,0 +1,54 @@
+"""What a tool is: how the model sees it, what it does, and where it does that.
+
+A tool knows nothing of runs, providers and events. What goes wrong is a ToolError, whose text is
+for the model: it never ends a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.messages import Tool, ToolCall
+
+MAX_OUTPUT = 100 * 1024
+"""Bytes of a result: what is longer is cut, and says so."""
+
+
+class ToolError(Exception):
+    """What a tool could not do, and why, for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """Where the tools of a run work: the folder that they do not leave, and the environment.
+
+    The folder is absolute. `allowed_hosts` are those that pages may be fetched from; none means any.
+    """
+
+    folder: Path
+    environment: Environment
+    allowed_hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinTool:
+    """A tool that an agent file may list.
+
+    `execute` returns the result or raises ToolError. `needs_approval` is for what changes something
+    that was there before the run.
+    """
+
+    definition: Tool
+    execute: Callable[[ToolCall, Workplace], Awaitable[str]]
+    needs_approval: bool = False
+
+
+def required(call: ToolCall, name: str) -> str:
+    """An argument that must not be missing or empty. Raises ToolError."""
+    value = call.argument(name)
+    if not value:
+        raise ToolError(f"{name} is required")
+    return value

@@ -1,0 +1,55 @@
+"""`write_file`: a file with this content, whatever was there before."""
+
+from __future__ import annotations
+
+import errno
+import os
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
+from axe_lsp.runtime.plain_text import valid_text
+from axe_lsp.runtime.tools.places import place, require_file
+from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, required
+from axe_lsp.runtime.tools.writing import writing
+from axe_lsp.runtime.whole_file import write_whole_file
+
+
+async def _write_file(call: ToolCall, workplace: Workplace) -> str:
+    path = required(call, "path")
+    data = valid_text(call.argument("content")).encode()
+    await anyio.to_thread.run_sync(partial(_write, workplace.folder, path, data))
+    return f"wrote {len(data)} bytes to {path}"
+
+
+def _write(folder: Path, path: str, data: bytes) -> None:
+    found = place(folder, path)
+    with writing(path):
+        if found.exists():  # A device or a pipe is not written to.
+            require_file(found)
+        _make_folder(found.parent)
+        write_whole_file(found, data)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None
+
+
+TOOL = BuiltinTool(
+    Tool(
+        "write_file",
+        "Create or overwrite a file relative to the working directory. Creates parent directories "
+        "as needed. Overwrites the file if it already exists.",
+        {
+            "path": ToolParameter("string", "Relative path to the file to write.", required=True),
+            "content": ToolParameter("string", "The content to write to the file."),
+        },
+    ),
+    _write_file,
+    needs_approval=True,
+)

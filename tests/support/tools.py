@@ -1,0 +1,25 @@
+"""Tools, called as the runtime calls them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from axe_lsp.runtime.messages import ToolCall
+from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
+from axe_lsp.runtime.tools.tool import ToolError, Workplace
+
+
+async def use(tool: str, folder: Path, /, **arguments: Any) -> str:
+    """The result of a call in a folder. Raises ToolError."""
+    workplace = Workplace(folder, {"PATH": "/usr/local/bin:/usr/bin:/bin"})
+    return await BUILTIN_TOOLS[tool].execute(ToolCall("1", tool, arguments), workplace)
+
+
+async def refusal(tool: str, folder: Path, /, **arguments: Any) -> str:
+    """What the model is told when the call fails."""
+    with pytest.raises(ToolError) as error:
+        await use(tool, folder, **arguments)
+    return str(error.value)
