@@ -155,3 +155,23 @@ def test_an_unreadable_file_says_so(tmp_path: Path) -> None:
 
     assert content is not None
     assert content.fault == "the file can't be read: Permission denied"
+
+
+def test_a_file_that_is_found_by_a_name_that_no_folder_lists_has_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new, old = tmp_path / "Lint.toml", tmp_path / "lINT.TOML"
+    new.write_text("name = 1\n")
+    os.link(new, old)
+    assert disk.read_exactly(old) == disk.read(old) == disk.Content("name = 1\n")
+    # As if the file system ignored case: there is one file, by the name that it has now.
+    monkeypatch.setattr(Path, "iterdir", lambda _: iter([new]))
+    assert disk.read_exactly(new) == disk.Content("name = 1\n")
+    assert disk.read_exactly(old) is None
+
+
+def test_a_file_without_a_twin_is_read_exactly_so(tmp_path: Path) -> None:
+    path = tmp_path / "lint.toml"
+    assert disk.read_exactly(path) is None
+    path.write_text("name = 1\n")
+    assert disk.read_exactly(path) == disk.Content("name = 1\n")

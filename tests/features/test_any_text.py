@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import pairwise
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from axe_lsp.agentfile.text import TextRange
+from axe_lsp.features.call_hierarchy import hierarchy_of, incoming_calls, outgoing_calls
+from axe_lsp.features.code_lens import code_lenses
+from axe_lsp.features.delegation_graph import delegation_graph
 from axe_lsp.features.document_symbols import Symbol, document_symbols
 from axe_lsp.features.folding import folding
+from axe_lsp.features.graph_text import dot, mermaid
 from axe_lsp.features.inlay_hints import inlay_hints
+from axe_lsp.features.references import highlights, references
+from axe_lsp.features.rename import RenameError, renamable
 from axe_lsp.features.selection import selections
 from axe_lsp.features.semantic_tokens import semantic_tokens
+from axe_lsp.workspace.workspace import Change, Workspace
 from support.any_text import TEXTS
-from support.fixture import open_text
+from support.fixture import PLACES, open_text
 
 
 def _walk(symbols: tuple[Symbol, ...]) -> Iterator[Symbol]:
@@ -53,6 +61,29 @@ def test_selections_grow(text: str, data: st.DataObject) -> None:
     for inner, outer in pairwise(steps):
         assert outer.start <= inner.start <= inner.end <= outer.end
         assert inner != outer
+
+
+@given(TEXTS, st.data())
+def test_what_is_named_lies_in_the_text_and_can_be_followed(text: str, data: st.DataObject) -> None:
+    file = open_text(text)
+    snapshot = Workspace(PLACES).apply([Change(file.uri, text, in_buffer=True)]).snapshot
+    offset = data.draw(st.integers(0, len(text)))
+    for each in references(snapshot, file, offset, include_declaration=True):
+        assert 0 <= each.range.start <= each.range.end <= len(text)
+    ranges = [each.range for each in highlights(snapshot, file, offset)]
+    assert ranges == sorted(ranges)
+    with suppress(RenameError):
+        found = renamable(snapshot, file, offset)
+        assert found is None or 0 <= found.range.start <= found.range.end <= len(text)
+    agent = hierarchy_of(snapshot, file, offset)
+    for call in (
+        [*incoming_calls(snapshot, agent), *outgoing_calls(snapshot, agent)] if agent else ()
+    ):
+        assert all(name.of(text) for name in call.names)
+    graph = delegation_graph(snapshot)
+    assert mermaid(graph).count("\n") == dot(graph).count("\n")
+    for lens in code_lenses(file):
+        assert 0 <= lens.range.start <= lens.range.end <= len(text)
 
 
 @given(TEXTS)

@@ -111,6 +111,14 @@ def test_a_file_that_calls_itself_otherwise_gets_the_new_name() -> None:
     check_rename('--- a.toml\nname = "A<|>"\n', "a", '--- a.toml\nname = "a"\n')
 
 
+def test_capitals_alone_may_change() -> None:
+    check_rename(
+        '--- a.toml\nname = "a<|>"\n--- b.toml\nsub_agents = ["a"]\n',
+        "A",
+        '--- A.toml\nname = "A"\n--- b.toml\nsub_agents = ["A"]\n',
+    )
+
+
 def test_the_same_name_again_changes_nothing() -> None:
     assert renamed('--- a.toml\nname = "a<|>"\n--- b.toml\nsub_agents = ["a"]\n', "a") == ()
 
@@ -173,6 +181,7 @@ def test_an_agent_in_no_folder_of_agents_keeps_its_file() -> None:
         ),
         ("x.toml", 'leave out ".toml": the file of the agent gets it by itself'),
         ("c", 'there is an agent "c" in this folder; choose another name'),
+        ("C", 'there is an agent "c" in this folder; choose another name'),
         ("plan", '"plan" means a type of `Task` in "b"; choose another name'),
         ("mine", '"mine" means a type of `Task` in "b"; choose another name'),
     ],

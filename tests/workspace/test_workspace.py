@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from axe_lsp.features.delegation_graph import DelegationGraph, delegation_graph
 from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.features.workspace_symbols import workspace_symbols
 from axe_lsp.workspace.graph import calling, reachable
+from axe_lsp.workspace.meaning import agent_meaning, mentions
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Update, Workspace
@@ -30,6 +35,14 @@ AGENTS = st.builds(
 )
 TEXTS = AGENTS | st.just("name = ")
 CHANGES = st.builds(Change, st.sampled_from(URIS), TEXTS | st.none(), st.booleans())
+MOVES = st.builds(
+    lambda old, new, text: [Change(old, None), Change(new, text)],
+    st.sampled_from(URIS),
+    st.sampled_from(URIS),
+    TEXTS,
+)
+"""A file that gets another name, or moves, in one step."""
+STEPS = st.lists(CHANGES, min_size=1, max_size=3) | MOVES
 
 
 def applied(changes: list[Change]) -> tuple[Workspace, list[Update]]:
@@ -47,19 +60,34 @@ def seen(snapshot: Snapshot) -> dict[str, object]:
     """Everything that anybody can learn from a snapshot."""
     found: dict[str, object] = {
         "names": {name: sorted(uris) for name, uris in snapshot.names.items()},
+        "closed callers": dict(snapshot.closed_callers),
+        "buffer callers": dict(snapshot.buffer_callers),
         "callers": {name: sorted(snapshot.callers(name)) for name in NAMES},
+        "near": {name: sorted(snapshot.spelling.near(name)) for name in [*NAMES, "revi"]},
+        "closed": {uri: replace(file, open=None) for uri, file in snapshot.closed.items()},
+        "graph": described(delegation_graph(snapshot)),
+        "symbols": [file.uri for file in workspace_symbols(snapshot, "")],
     }
     for file in snapshot.files():
-        found[file.uri] = (file.place, file.references, diagnostics(snapshot, file))
+        found[file.uri] = (replace(file, open=None), diagnostics(snapshot, file))
         found[f"{file.uri} sees"] = [each.uri for each in snapshot.visible(file.place)]
+        named = mentions(snapshot, agent_meaning(file))
+        found[f"{file.uri} is named"] = [(each.file.uri, each.reference) for each in named]
     return found
 
 
-@given(st.lists(CHANGES, max_size=12))
-def test_any_sequence_of_changes_equals_a_fresh_build(changes: list[Change]) -> None:
-    workspace, _ = applied(changes)
-    fresh = Workspace(PLACES)
-    fresh.apply(final(changes), complete=True)
+def described(graph: DelegationGraph) -> object:
+    """The graph without the files themselves, which hold on to what they were read from."""
+    nodes = tuple(replace(node, file=None) for node in graph.nodes)
+    return replace(graph, nodes=nodes)
+
+
+@given(st.lists(STEPS, max_size=10))
+def test_any_sequence_of_changes_equals_a_fresh_build(steps: list[list[Change]]) -> None:
+    workspace, fresh = Workspace(PLACES), Workspace(PLACES)
+    for changes in steps:
+        workspace.apply(changes, complete=True)
+    fresh.apply(final([change for changes in steps for change in changes]), complete=True)
     assert seen(workspace.snapshot) == seen(fresh.snapshot)
 
 
@@ -185,6 +213,29 @@ def test_typing_in_a_list_leaves_alone_what_is_known_of_closed_files() -> None:
     assert after.closed_callers is before.closed_callers
     assert set(after.callers("a")) == set(uris[1:])
     assert set(after.callers("b")) == {uris[0]}
+
+
+def test_a_folder_that_has_just_become_known_is_unsettled_until_it_has_been_read() -> None:
+    workspace = Workspace(PLACES)
+    new, old = "file:///other/.axe/agents", f"{FOLDER}/a.toml"
+    opened, neighbour = f"{new}/b.toml", f"{new}/c.toml"
+    workspace.apply([Change(old, agent(["nobody"]))], complete=True)
+    unread = workspace.apply(
+        [Change(opened, agent(["c"]), in_buffer=True)], unread=frozenset({new})
+    )
+    assert codes(unread.snapshot, opened) == []
+    assert codes(unread.snapshot, old) == ["unknown-agent"]
+    workspace.apply([Change(neighbour, agent([]))])
+    assert workspace.apply([], unread=frozenset()).affected == {opened, neighbour}
+    gone = workspace.apply([Change(neighbour, None)])
+    assert codes(gone.snapshot, opened) == ["unknown-agent"]
+
+
+def codes(snapshot: Snapshot, uri: str) -> list[str]:
+    file = snapshot.file(uri)
+    assert file is not None
+    found = diagnostics(snapshot, file)
+    return [each.code for each in found if each.code != "name-mismatch"]
 
 
 def test_a_file_that_is_saved_is_not_read_again() -> None:

@@ -13,6 +13,7 @@ from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.indexer import Indexer
 from axe_lsp.daemon.lookout import GoOn, Lookout
+from axe_lsp.daemon.twins import Twins
 from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.daemon.watch import watch
 from axe_lsp.daemon.workplace import workplace
@@ -51,6 +52,7 @@ class Daemon:
         self.user_folder = disk.user_folder(self.environment)
         self._workspace = Workspace(self._places())
         self._folders: dict[Path, None] = {}
+        self._twins = Twins()
         self._buffers: dict[str, dict[object, str]] = {}
         self._background = Tasks()
         self._is_watching = False
@@ -157,10 +159,8 @@ class Daemon:
         ]
         for folder in gone:
             del self._folders[folder]
-        uris = [
-            uri for uri in self.snapshot.closed if (path := path_of(uri)) and path.parent in gone
-        ]
-        self._apply([Change(uri, None) for uri in uris])
+        self._forget_files(gone)
+        self._indexer.read(_files_below((), self._twins.forget(gone)))
 
     def configure(self, settings: Settings) -> None:
         """Put settings in force."""
@@ -171,14 +171,14 @@ class Daemon:
         """Files, or whole folders of agents, have changed, appeared or gone."""
         paths = [path for uri in uris if (path := path_of(uri)) is not None]
         # Looked up when its turn comes: what is being read now isn't known yet.
-        self._indexer.read(each for path in paths for each in self._files_at(path))
+        self._indexer.read_again(each for path in paths for each in self._files_at(path))
         self._lookout.look_again()
 
     def watch_disk(self) -> None:
         """Look for changes ourselves, on behalf of a client that doesn't tell."""
         if not self._is_watching:
             self._is_watching = True
-            watching = watch(self._watched, self._indexer.read)
+            watching = watch(self._watched, self._indexer.read_again)
             self._background.start_unattended(watching, name="disk watcher")
 
     async def settled(self) -> None:
@@ -195,9 +195,23 @@ class Daemon:
     # -- inside
 
     def _show(self, uri: str, text: str) -> Update:
-        if uri not in self.snapshot.buffers and self._meet(uri) and (path := path_of(uri)):
-            self._indexer.read(_files_below((), [path.parent]))
+        if uri not in self.snapshot.buffers and (path := path_of(uri)) is not None:
+            # Where somebody opens files is the path by which the folder goes from now on.
+            replaced = self._twins.prefer(path.parent) if self._is_agent(uri) else None
+            if replaced is not None:
+                self._forget_files([replaced])
+            if self._meet(uri) or replaced is not None:
+                self._read_neighbours(path.parent)
         return self._apply([Change(uri, text, in_buffer=True)])
+
+    def _read_neighbours(self, folder: Path) -> None:
+        uri = uri_of(folder)
+
+        def done() -> None:
+            self._apply([], unread=self.snapshot.unread - {uri})
+
+        self._apply([], unread=self.snapshot.unread | {uri})
+        self._indexer.read(_files_below((), [folder]), done)
 
     def _apply(
         self,
@@ -205,8 +219,9 @@ class Daemon:
         *,
         complete: bool | None = None,
         facts: Mapping[str, Facts] | None = None,
+        unread: frozenset[str] | None = None,
     ) -> Update:
-        update = self._workspace.apply(changes, complete=complete, facts=facts)
+        update = self._workspace.apply(changes, complete=complete, facts=facts, unread=unread)
         self._lookout.follow(update)
         for listener in tuple(self._listeners):
             listener(update)
@@ -215,11 +230,11 @@ class Daemon:
     def _take(self, changes: Sequence[Change]) -> None:
         """Take in what was read, as far as it is news."""
         known = self.snapshot.closed
-        is_agent = self.snapshot.places.is_agent
         news = [
             each
             for each in changes
-            if each.uri in known or (each.text is not None and is_agent(each.uri))
+            if each.uri in known
+            or (each.text is not None and self._is_agent(each.uri) and self._counts(each.uri))
         ]
         for change in news:
             self._meet(change.uri)
@@ -244,6 +259,19 @@ class Daemon:
         end = time.monotonic() + _SEARCH_SECONDS
         return find_out(file.question, standpoint, lambda: go_on() and time.monotonic() < end)
 
+    def _is_agent(self, uri: str) -> bool:
+        return self.snapshot.places.is_agent(uri)
+
+    def _counts(self, uri: str) -> bool:
+        """Whether the file's folder goes by this path, and not by another one that leads to it."""
+        path = path_of(uri)
+        return path is not None and self._twins.name(path.parent) == path.parent
+
+    def _forget_files(self, folders: Sequence[Path]) -> None:
+        closed = self.snapshot.closed
+        uris = [uri for uri in closed if (path := path_of(uri)) and path.parent in folders]
+        self._apply([Change(uri, None) for uri in uris])
+
     def _meet(self, uri: str) -> bool:
         """Remember the folder of an agent file; whether it was new."""
         path = path_of(uri)
@@ -260,6 +288,7 @@ class Daemon:
             return False
         self._workspace = Workspace(places)
         self._folders.clear()
+        self._twins = Twins()
         for uri, texts in self._buffers.items():
             self._show(uri, next(reversed(texts.values())))
         if self._ready:
@@ -285,7 +314,8 @@ class Daemon:
     def _files_at(self, path: Path) -> list[Path]:
         """The agent files that a change of `path` is about, those that have gone included."""
         if path.suffix == ".toml":
-            return [path]
+            return [self._twins.name(path.parent) / path.name]
+        path = self._twins.name(path)
         known = [each for uri in self.snapshot.closed if (each := path_of(uri)) is not None]
         below = [each for each in known if path in each.parents]
         return sorted({*below, *disk.agent_files_in(path)})

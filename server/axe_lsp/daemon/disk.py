@@ -124,6 +124,24 @@ def exists(path: Path) -> bool:
     return os.path.lexists(path)
 
 
+def read_exactly(path: Path) -> Content | None:
+    """The same of a file that may have got another name, such as the same in capitals.
+
+    File systems that ignore case go on to open it by the old one.
+    """
+    content = read(path)
+    return content if content is not None and _is_called_so(path) else None
+
+
+def _is_called_so(path: Path) -> bool:
+    try:
+        ignores_case = path.samefile(path.with_name(path.name.swapcase()))
+        # Not the paths themselves: those of Windows ignore case too.
+        return not ignores_case or path.name in (each.name for each in path.parent.iterdir())
+    except OSError:  # As nearly always: nothing has that other name.
+        return True
+
+
 def stamps(folders: Sequence[Path]) -> dict[Path, tuple[int, int]]:
     """Modification time and size of every agent file, to tell later what has changed."""
     found = {}

@@ -36,11 +36,18 @@ class Indexer:
         self._is_working = False
 
     def read(self, paths: Iterable[Path], done: Done = lambda: None) -> None:
-        """Read files that may have changed, appeared or gone; call `done` when they are taken in.
+        """Read files that their folders list; call `done` when they are taken in.
 
         `paths` is iterated in a thread, so it may look for the files while it goes.
         """
-        self._jobs.put_nowait(((_change(path) for path in paths), done))
+        self._start((_change(path, disk.read(path)) for path in paths), done)
+
+    def read_again(self, paths: Iterable[Path]) -> None:
+        """Read files that may have changed, appeared or gone."""
+        self._start((_change(path, disk.read_exactly(path)) for path in paths), lambda: None)
+
+    def _start(self, changes: Iterator[Change], done: Done) -> None:
+        self._jobs.put_nowait((changes, done))
         if not self._is_working:
             self._is_working = True
             self._tasks.start_unattended(self._work(), name="indexer")
@@ -65,8 +72,7 @@ class Indexer:
             self._take(portion)
 
 
-def _change(path: Path) -> Change:
-    content = disk.read(path)
+def _change(path: Path, content: disk.Content | None) -> Change:
     if content is None:
         return Change(uri_of(path), None)
     fault, where = content.fault, content.fault_at

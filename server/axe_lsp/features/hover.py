@@ -52,7 +52,7 @@ def _of_string(snapshot: Snapshot, file: AgentFile, spec: KeySpec, cursor: Curso
         agent = snapshot.agent(name, file.place)
         if agent is not None:
             return agent_markdown(agent)
-        return None if name in BUILT_IN_TYPES else _missing(snapshot, name)
+        return None if name in BUILT_IN_TYPES else _missing(snapshot, file, name)
     if spec.names is Names.TOOL:
         tool = schema.TOOL_ALIASES.get(name, name)
         return f"**`{tool}`** · tool\n\n{schema.TOOLS[tool]}" if tool in schema.TOOLS else None
@@ -61,8 +61,8 @@ def _of_string(snapshot: Snapshot, file: AgentFile, spec: KeySpec, cursor: Curso
     return key_markdown(spec) if spec.choices or spec.names is Names.MODEL else None
 
 
-def _missing(snapshot: Snapshot, name: str) -> str | None:
-    if not snapshot.complete:
+def _missing(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
+    if not snapshot.is_settled(file.place):
         return None
     places = (each.place for each in snapshot.files())
     known = {each.folder for each in places if each.scope is not Scope.LOOSE}

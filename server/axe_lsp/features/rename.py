@@ -80,10 +80,7 @@ def rename_agent(snapshot: Snapshot, agent: AgentFile, new_name: str, text_of: T
     name = tuple(_name_change(agent, new_name, text_of))
     if new.uri == old.uri:
         return name
-    if snapshot.file(new.uri) is not None:
-        raise RenameError(
-            f"there is an agent {quoted(new_name)} in this folder; choose another name"
-        )
+    _check_is_free(snapshot, old, new)
     changes = _mention_changes(snapshot, agent, new, text_of)
     return (*name, *changes, MovedFile(old.uri, new.uri))
 
@@ -131,6 +128,15 @@ def _check_name(name: str) -> None:
         raise RenameError(f"leave out {quoted(SUFFIX)}: the file of the agent gets it by itself")
 
 
+def _check_is_free(snapshot: Snapshot, old: Place, new: Place) -> None:
+    for place in (file.place for file in snapshot.files() if file.uri != old.uri):
+        # Many file systems ignore case, and projects are moved between them.
+        if place.folder == new.folder and place.stem.casefold() == new.stem.casefold():
+            raise RenameError(
+                f"there is an agent {quoted(place.stem)} in this folder; choose another name"
+            )
+
+
 def _check_means_the_same(snapshot: Snapshot, agent: AgentFile, new: Place) -> None:
     """Whoever means `agent` must mean it by its new name too, and nobody else."""
     for caller, reference in mentions(snapshot, agent_meaning(agent)):
@@ -171,7 +177,7 @@ def _name_change(agent: AgentFile, new_name: str, text_of: TextOf) -> Iterator[T
 def _mention_changes(
     snapshot: Snapshot, agent: AgentFile, new: Place, text_of: TextOf
 ) -> list[TextChange]:
-    if not snapshot.complete:
+    if not snapshot.complete or snapshot.unread:
         raise RenameError("the agent files are still being read; try again in a moment")
     _check_means_the_same(snapshot, agent, new)
     meant = agent_meaning(agent)

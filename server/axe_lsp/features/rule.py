@@ -61,9 +61,9 @@ def always(_: Snapshot, __: AgentFile) -> bool:
     return True
 
 
-def once_complete(snapshot: Snapshot, _: AgentFile) -> bool:
+def once_complete(snapshot: Snapshot, file: AgentFile) -> bool:
     """All other files have to be known."""
-    return snapshot.complete
+    return snapshot.is_settled(file.place)
 
 
 def once_looked(snapshot: Snapshot, file: AgentFile) -> bool:

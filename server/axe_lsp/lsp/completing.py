@@ -55,7 +55,7 @@ def register(server: AxeServer) -> None:
         can = _abilities(server.client)
         items = [_item(server, place, offer, rank, can) for rank, offer in enumerate(best)]
         # While the folders are being read, agents and their models are missing.
-        is_incomplete = len(best) < len(found) or not snapshot.complete
+        is_incomplete = len(best) < len(found) or not snapshot.is_settled(place.file.place)
         return types.CompletionList(is_incomplete, items)
 
 

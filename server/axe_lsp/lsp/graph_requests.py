@@ -70,7 +70,7 @@ def _answer(server: AxeServer, wanted: tuple[str, str | None]) -> JsonObject:
 def _json(server: AxeServer, graph: DelegationGraph) -> JsonObject:
     spelled = {node.id: server.opened.name(node.id) for node in graph.nodes}
     return {
-        "complete": server.daemon.snapshot.complete,
+        "complete": server.daemon.snapshot.complete and not server.daemon.snapshot.unread,
         "nodes": [_node(server, node, spelled) for node in graph.nodes],
         "edges": [
             {"from": spelled[each.source], "to": spelled[each.target], "via": each.via.value}

@@ -24,7 +24,8 @@ class Snapshot:
     `names` maps a stem to the URIs of the files that define it; `spelling` finds names that are
     written alike. Who lists a name is kept apart for the disk and the buffers, so that typing in a
     list costs nothing for all the files that are closed. Until the folders have been read once,
-    `complete` is False and nothing can be said about names that are missing. `facts` are by URI, of
+    `complete` is False and nothing can be said about names that are missing. Nor can it in `unread`,
+    folders that have only become known because somebody opened a file in them. `facts` are by URI, of
     the files that somebody has looked beyond.
     """
 
@@ -37,7 +38,12 @@ class Snapshot:
     spelling: Spelling = field(default_factory=Spelling)
     facts: Mapping[str, Facts] = field(default_factory=dict)
     complete: bool = False
+    unread: frozenset[str] = frozenset()
     revision: int = 0
+
+    def is_settled(self, seen_from: Place) -> bool:
+        """Whether all is known that names in a file at `seen_from` can mean."""
+        return self.complete and seen_from.folder not in self.unread
 
     def file(self, uri: str) -> AgentFile | None:
         """The file at `uri`; an open buffer wins over the disk."""

@@ -58,8 +58,9 @@ class Workspace:
         *,
         complete: bool | None = None,
         facts: Mapping[str, Facts] | None = None,
+        unread: frozenset[str] | None = None,
     ) -> Update:
-        """Take in changes. `complete` tells that all folders have been read.
+        """Take in changes. `complete` tells that all folders have been read but those in `unread`.
 
         New `facts`, by URI, take the place of what was known of these files.
         """
@@ -73,6 +74,7 @@ class Workspace:
             spelling=before.spelling if names is before.names else Spelling(names),
             facts=_with_facts(before.facts, changes, facts or {}),
             complete=before.complete if complete is None else complete,
+            unread=before.unread if unread is None else unread,
             revision=before.revision + 1,
         )
         self.snapshot = after
@@ -221,6 +223,9 @@ def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) ->
         # What was unsettled until now is what names mean, and most files name nobody.
         unsettled = (file.uri for file in after.files() if file.references or file.typed)
         return frozenset(affected.union(unsettled))
+    if before.unread != after.unread:
+        changed = before.unread ^ after.unread
+        affected.update(each.uri for each in after.files() if each.place.folder in changed)
     if not after.complete:
         return frozenset(affected)
     if after.names is not before.names:

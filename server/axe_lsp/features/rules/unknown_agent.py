@@ -14,7 +14,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 
 def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
-    if not snapshot.complete:
+    if not snapshot.is_settled(file.place):
         return  # A folder that has not been read yet may define it.
     for reference in file.references:
         if not _is_defined(snapshot, file, reference):

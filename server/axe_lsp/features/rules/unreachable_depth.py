@@ -14,7 +14,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 
 def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
-    if not snapshot.complete or not file.sub_agents:
+    if not snapshot.is_settled(file.place) or not file.sub_agents:
         return
     way = too_deep(snapshot, file)
     if not way:

@@ -22,7 +22,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
             unnecessary=True,
             path=problem.path,
         )
-    if file.typed is None or file.place.scope is Scope.LOOSE or not snapshot.complete:
+    if file.typed is None or file.place.scope is Scope.LOOSE or not snapshot.is_settled(file.place):
         return
     if not any(calling(snapshot, file)):
         message = (
