@@ -220,6 +220,18 @@ def test_files_are_created_for_clients_that_can_not_do_it(project: Project, unkn
         assert skill.read_text("utf-8") == "Be brief.\n"
 
 
+def test_a_missing_skill_is_created_and_shown(project: Project) -> None:
+    with project.editor(capabilities=EVERYTHING) as editor:
+        editor.open("parent", HEAD + 'skill = "review"\n')
+        assert editor.problems("parent", 1) == ['missing-file "review"']
+        fix = titled(actions(editor, "parent", "review"), "Create the skill review")
+        assert execute(editor, fix["command"]) is None
+        skill = project.home / ".config" / "axe" / "skills" / "review" / "SKILL.md"
+        assert skill.read_text("utf-8") == "# review\n"
+        assert editor.problems("parent", 0) == []
+        assert editor.client.wait_for("window/showDocument")["uri"] == skill.as_uri()
+
+
 def test_clients_that_know_only_commands_get_commands(project: Project) -> None:
     with project.editor(capabilities=without(LITERALS)) as editor:
         assert editor.server["capabilities"]["codeActionProvider"] is True

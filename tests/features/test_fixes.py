@@ -10,9 +10,13 @@ from axe_lsp.agentfile.definition import load
 from axe_lsp.features.edit import MovedFile, Secret, TextChange
 from axe_lsp.features.fixes import FIXES
 from axe_lsp.features.rules import RULES
+from axe_lsp.workspace.facts import Matches
 from support.actions import HEAD, Offered
 from support.edits import edited
+from support.facts import found
 from support.fixture import FOLDER, USER_FOLDER
+
+CONFIGURATION = USER_FOLDER.removesuffix("/agents")
 
 LINT = '\n--- lint.toml\nname = "lint"\nmodel = "ollama/llama3"\n'
 
@@ -35,9 +39,9 @@ def preferred(text: str, *, others: str = "", head: str = HEAD) -> list[str]:
     return [each.title for each in offered.actions if each.preferred]
 
 
-# Nobody but the author knows which of two files is the one that was meant, or which files a glob was to match;
-# a key is nobody's to type into a file of the workspace.
-WITHOUT_FIX = {"duplicate-name", "missing-file", "empty-glob", "missing-api-key"}
+# Nobody but the author knows which of two files is the one that was meant; a key is nobody's to type
+# into a file of the workspace.
+WITHOUT_FIX = {"duplicate-name", "missing-api-key"}
 
 
 def test_every_rule_has_a_fix_or_a_reason_not_to() -> None:
@@ -468,6 +472,42 @@ def test_a_finding_is_silenced_by_a_comment(before: str, expected: str) -> None:
 def test_what_no_comment_can_silence(text: str) -> None:
     found = Offered(text, "quickfix").titles
     assert not any(each.startswith("Silence") for each in found)
+
+
+# -- what lies outside the file
+
+
+@pytest.mark.parametrize(
+    ("written", "place", "uri", "name"),
+    [
+        ("skills/x.md", "/c/skills/x.md", "file:///c/skills/x.md", "x"),
+        ("skills/a/SKILL.md", "/c/skills/a/SKILL.md", "file:///c/skills/a/SKILL.md", "a"),
+        ("re-view", "/c/re-view", f"{CONFIGURATION}/skills/re-view/SKILL.md", "re-view"),
+    ],
+)
+def test_a_missing_skill_is_created_where_it_is_looked_for(
+    written: str, place: str, uri: str, name: str
+) -> None:
+    facts = {"skill": found(place, exists=False)}
+    offered = Offered(f'{HEAD}skill = "{written}<|>"', facts=facts)
+    new = offered.new_file(f"Create the skill {name}")
+    assert (new.uri, new.text) == (uri, f"# {name}\n")
+
+
+def test_what_is_no_skill_can_not_be_created() -> None:
+    for text, facts in (
+        ('skill = "a.txt<|>"', {"skill": found("/c/a.txt", exists=False)}),
+        ('skill = "$X/a<|>"', {"skill": found("/c/a", exists=False)}),
+        ('workdir = "a.md<|>"', {"folder": found("/p/a.md", exists=False)}),
+    ):
+        offered = Offered(HEAD + text, "quickfix", facts=facts)
+        assert offered.titles == ["Silence `missing-file` here with a comment"]
+
+
+def test_a_glob_that_matches_nothing_is_removed() -> None:
+    facts = {"folder": found("/p"), "matches": {"*.x": Matches()}}
+    offered = Offered(f'{HEAD}files = ["*.x<|>", "*.y"]', facts=facts)
+    assert offered.taken('Remove "*.x" from the list') == f'{HEAD}files = ["*.y"]'
 
 
 # -- secrets

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any
 
 from axe_lsp.agentfile.splices import Splice, spliced
 from axe_lsp.agentfile.text import TextRange
@@ -13,6 +14,7 @@ from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.edit import Edit, NewFile, TextChange
 from axe_lsp.features.fix import Context
 from axe_lsp.workspace.snapshot import Snapshot
+from support.facts import with_facts
 from support.fixture import CURSOR, Fixture, files_of, open_fixture
 
 HEAD = 'name = "main"\nmodel = "openai/gpt"\n'
@@ -21,8 +23,8 @@ HEAD = 'name = "main"\nmodel = "openai/gpt"\n'
 class Offered:
     """What is offered at the cursor of a fixture."""
 
-    def __init__(self, fixture: str, *kinds: str) -> None:
-        self.opened: Fixture = open_fixture(fixture)
+    def __init__(self, fixture: str, *kinds: str, facts: Mapping[str, Any] | None = None) -> None:
+        self.opened: Fixture = with_facts(open_fixture(fixture), **(facts or {}))
         texts = {uri: text.replace(CURSOR, "") for uri, text in files_of(fixture).items()}
         where = TextRange(self.opened.offset, self.opened.offset)
         self.context = context(self.opened.snapshot, texts)

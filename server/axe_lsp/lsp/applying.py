@@ -15,11 +15,12 @@ from axe_lsp.daemon.uris import path_of
 from axe_lsp.features.action import CodeAction
 from axe_lsp.features.edit import NewFile, Secret
 from axe_lsp.lsp import from_proto
-from axe_lsp.lsp.code_actions import APPLY, actions_at
+from axe_lsp.lsp.code_actions import APPLY, actions_at, lone_file
 from axe_lsp.lsp.conversion import MisfitError, structured
 from axe_lsp.lsp.language_server import RequestFailed
 from axe_lsp.lsp.locations import Locations
 from axe_lsp.lsp.positions import open_file
+from axe_lsp.lsp.shown_texts import show_file
 from axe_lsp.lsp.workspace_edits import can_apply, workspace_edit
 from axe_lsp.runtime.errors import ConfigError
 
@@ -34,6 +35,7 @@ class _Work(NamedTuple):
     files: tuple[NewFile, ...]
     secret: Secret | None
     edit: types.WorkspaceEdit | None
+    shown: NewFile | None
 
 
 def apply(server: AxeServer, params: Any) -> Coroutine[Any, Any, None]:
@@ -41,12 +43,13 @@ def apply(server: AxeServer, params: Any) -> Coroutine[Any, Any, None]:
     locations = Locations(server)
     action = _action(server, params, locations)
     rest = action.edit
+    shown = lone_file(action)
     files: tuple[NewFile, ...] = ()
-    if not can_apply(server, rest):
+    if shown is not None or not can_apply(server, rest):
         files = tuple(step for step in rest if isinstance(step, NewFile))
         rest = tuple(step for step in rest if not isinstance(step, NewFile))
     edit = workspace_edit(server, rest, locations) if rest else None
-    return _carry_out(server, _Work(action.title, files, action.secret, edit))
+    return _carry_out(server, _Work(action.title, files, action.secret, edit, shown))
 
 
 async def create_file(server: AxeServer, new: NewFile) -> None:
@@ -101,6 +104,8 @@ async def _carry_out(server: AxeServer, work: _Work) -> None:
         await _put_away(server, work.secret)
     if work.edit is not None:
         await _have_edited(server, work.title, work.edit)
+    if work.shown is not None:
+        show_file(server, work.shown.uri)
 
 
 async def _put_away(server: AxeServer, secret: Secret) -> None:

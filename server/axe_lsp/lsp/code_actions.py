@@ -95,13 +95,19 @@ def _offer(
 
 
 def _is_for_the_client(server: AxeServer, action: CodeAction) -> bool:
-    """Whether the client gets the edit itself.
-
-    A new agent is rather written by us. Editors create an empty file and keep the text in a buffer
-    that waits to be saved: until then the agent would be there, and have nothing in it.
-    """
-    is_ours = action.secret is not None or bool(_new_agent(server, action))
+    """Whether the client gets the edit itself."""
+    is_ours = action.secret is not None or lone_file(action) is not None
     return not is_ours and can_apply(server, action.edit)
+
+
+def lone_file(action: CodeAction) -> NewFile | None:
+    """The file, if all that the action does is to create one. We do that for every client.
+
+    Editors create an empty file and keep the text in a buffer that waits to be saved: until then a
+    new agent would be there, and have nothing in it.
+    """
+    step = action.edit[0] if len(action.edit) == 1 else None
+    return step if isinstance(step, NewFile) else None
 
 
 def _command(
@@ -109,9 +115,9 @@ def _command(
 ) -> types.Command | None:
     """What has us carry the action out, with the client's help as far as texts are concerned."""
     uri = params.text_document.uri
-    new_agent = _new_agent(server, action)
-    if new_agent:
-        argument: JsonObject = {"name": new_agent, "uri": uri}
+    new, places = lone_file(action), server.daemon.snapshot.places
+    if new is not None and places.is_agent(new.uri):
+        argument: JsonObject = {"name": places.locate(new.uri).stem, "uri": uri}
         return types.Command(action.title, CREATE_AGENT, arguments=[argument])
     needs_client = any(not isinstance(step, NewFile) for step in action.edit)
     if needs_client and not server.client.supports("workspace.applyEdit"):
@@ -124,14 +130,6 @@ def _command(
         where = locations.range(canonical(uri), action.finding.range)
     argument = {"textDocument": {"uri": uri}, "range": where, "title": action.title}
     return types.Command(action.title, APPLY, arguments=[argument])
-
-
-def _new_agent(server: AxeServer, action: CodeAction) -> str:
-    """The name of the agent, if all that the action does is to create one."""
-    for step in action.edit:
-        if isinstance(step, NewFile) and len(action.edit) == 1:
-            return server.daemon.snapshot.places.locate(step.uri).stem
-    return ""
 
 
 def _diagnostics(
