@@ -219,7 +219,7 @@ def test_what_is_wrong_is_one_line_and_an_exit_code(
         (Refuses(429, "no"), 3, "rate_limit: no\n"),
         (Refuses(529, "no"), 3, "overloaded: no\n"),
         (Raw(b"\0\xff garbage"), 3, "server: failed to parse response: "),
-        (Raw(cut=0), 3, "server: the connection was closed before an answer arrived\n"),
+        (Raw(cut=0), 3, "server: the connection was closed before an answer arrived (openai at "),
     ],
 )
 def test_a_failing_provider_is_one_line_and_an_exit_code(

@@ -89,6 +89,10 @@ class ProviderError(RunError):
         self.exit_code = ExitCode.AGENT if category == "bad_request" else ExitCode.API
 
 
+class NoAnswerError(ProviderError):
+    """A request that was not answered, or not to the end. The message leaves out who was asked."""
+
+
 class RunTimeoutError(RunError):
     """The run's time is over; reads `timeout after 120s` (001-12.3)."""
 

@@ -64,7 +64,7 @@ async def test_where_no_proxy_is_wanted_none_is_asked(monkeypatch: pytest.Monkey
     with pytest.raises(ProviderError, match="the proxy refuses connections"):
         await post("http://models.invalid/v1/messages")
     monkeypatch.setenv("no_proxy", "models.invalid")
-    with pytest.raises(ProviderError, match=r"Cannot connect to host models\.invalid"):
+    with pytest.raises(ProviderError, match="the host can't be found: "):
         await post("http://models.invalid/v1/messages")
 
 

@@ -20,7 +20,7 @@ import httpx
 from httpx_aiohttp import AiohttpTransport
 
 from axe_lsp import __version__
-from axe_lsp.runtime.errors import ConfigError, ProviderError
+from axe_lsp.runtime.errors import ConfigError, NoAnswerError
 from axe_lsp.runtime.providers.wire import is_http_address
 
 _connection_was_kept: ContextVar[bool] = ContextVar("connection_was_kept")
@@ -35,6 +35,7 @@ class HttpAnswer:
         self.status = response.status_code
         media_type = response.headers.get("content-type", "").partition(";")[0]
         self.media_type = media_type.strip().lower()
+        self.location = response.headers.get("location", "")
 
     async def read(self) -> bytes:
         """The whole body."""
@@ -177,26 +178,44 @@ def _as_provider_errors(*others: type[Exception]) -> Iterator[None]:
     try:
         yield
     except (*expected, *others) as error:
-        raise ProviderError("server", _reason(error)) from error
+        raise NoAnswerError("server", _reason(error)) from error
 
 
 def _reason(error: Exception) -> str:
     """What went wrong, in words. Some of these errors have none, and some tell of a proxy's password."""
-    refused = isinstance(error.__cause__, aiohttp.ClientConnectorError) and isinstance(
-        error.__cause__.os_error, ConnectionRefusedError
-    )
-    if refused:
-        through_proxy = isinstance(error.__cause__, aiohttp.ClientProxyConnectionError)
-        return "the proxy refuses connections" if through_proxy else "connection refused"
-    if isinstance(error.__cause__, aiohttp.ClientHttpProxyError):
-        return f"the proxy refused: {error.__cause__.status} {error.__cause__.message}"
+    cause = error.__cause__
+    if isinstance(cause, aiohttp.ClientConnectorError):
+        return _not_connected(cause)
+    if isinstance(cause, aiohttp.ClientHttpProxyError):
+        return f"the proxy refused: {cause.status} {cause.message}"
     if _was_closed(error):
         return "the connection was closed before an answer arrived"
+    return _broken_off(error) or str(error) or type(error).__name__
+
+
+def _broken_off(error: Exception) -> str:
+    """What is wrong with an answer that had begun."""
     if isinstance(error, aiohttp.ClientResponseError):
-        return f"the answer is not valid HTTP ({error.message.partition(':')[0]})"
+        return f"the answer is not valid HTTP: {error.message.partition(':')[0]}"
+    if isinstance(error, httpx.DecodingError):
+        return "the answer can't be decompressed"
     if isinstance(error, httpx.ReadError):
         return "the connection was closed in the middle of the answer"
-    return str(error) or type(error).__name__
+    return ""
+
+
+def _not_connected(error: aiohttp.ClientConnectorError) -> str:
+    whose = "the proxy" if isinstance(error, aiohttp.ClientProxyConnectionError) else ""
+    reason = error.os_error.strerror or str(error.os_error) or "no reason given"
+    if isinstance(error.os_error, ConnectionRefusedError):
+        return f"{whose} refuses connections" if whose else "connection refused"
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return f"the certificate is not accepted: {error.certificate_error}"
+    if isinstance(error, aiohttp.ClientSSLError):
+        return "no encrypted connection is possible: is it an http address in place of https?"
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return f"{whose or 'the host'} can't be found: {reason}"
+    return f"{whose or 'the host'} can't be reached: {reason}"
 
 
 def _was_closed(error: Exception) -> bool:

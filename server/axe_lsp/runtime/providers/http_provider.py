@@ -5,13 +5,14 @@ httpx is imported before the first request, so that whatever sends none starts w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from axe_lsp.agentfile.model_name import RUNNABLE_PROVIDERS, ModelName
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.errors import AgentError, ConfigError, ProviderError
+from axe_lsp.runtime.errors import AgentError, ConfigError, NoAnswerError, ProviderError
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.messages import Request, Response
 from axe_lsp.runtime.providers import anthropic, ollama, openai
@@ -74,6 +75,8 @@ class HttpProvider:
             message = redact(error.message, {key})
             if provider == "ollama" and message == "connection refused":
                 message += f": is Ollama running? (expected at {_shown(base_url)})"
+            elif isinstance(error, NoAnswerError):
+                message += f" ({provider} at {_shown(base_url)})"
             raise ProviderError(error.category, message, error.status) from error
 
     async def close(self) -> None:
@@ -93,11 +96,13 @@ class HttpProvider:
         headers = {"content-type": "application/json", **wire_format.headers(key)}
         async with self._connected().post(url, headers, body) as answer:
             if not 200 <= answer.status < 300:
-                raise refusal(answer.status, await answer.read())
+                raise refusal(answer.status, await answer.read(), _about_address(answer, url))
             try:
                 return await _read(wire_format, answer, on_text)
             except WireError as error:
-                raise ProviderError("server", f"failed to parse response: {error}") from error
+                sent = _other_media_type(wire_format, answer, url)
+                message = f"failed to parse response: {error}{sent}"
+                raise ProviderError("server", message) from error
 
     def _connected(self) -> HttpClient:
         if self._client is None:
@@ -143,6 +148,24 @@ def _require_sendable(provider: str, key: str, base_url: str) -> None:
         )
 
 
+def _about_address(answer: HttpAnswer, url: str) -> str:
+    """What statuses that come from a wrong base URL leave unsaid."""
+    if 300 <= answer.status < 400:
+        target = f" to {_shown(answer.location)}" if answer.location else ""
+        return f": {_shown(url)} redirects{target}, which is not followed (check the base URL)"
+    return f": {_shown(url)} (check the base URL)" if answer.status == 404 else ""
+
+
+def _other_media_type(wire_format: WireFormat, answer: HttpAnswer, url: str) -> str:
+    """What was sent in place of an answer, a web page for example."""
+    expected = {"", "application/json", *wire_format.STREAM_TYPES}
+    return "" if answer.media_type in expected else f" ({answer.media_type} from {_shown(url)})"
+
+
 def _shown(address: str) -> str:
-    """An address, or what was meant to be one, without the user and the password in it."""
-    return address.rpartition("@")[2]
+    """An address, or what was meant to be one, without anything in it that may be secret."""
+    scheme, separator, rest = address.partition("://")
+    if not separator or "@" in scheme:
+        scheme, separator, rest = "", "", address
+    host = re.split(r"[?#]", rest.rpartition("@")[2])[0]
+    return scheme + separator + re.sub(r"^([^/:\[\]]*):(?!\d*(?:/|$))[^/]*", r"\1:…", host)

@@ -116,6 +116,11 @@ def parse_json(data: bytes | str) -> Json:
         return _valid(value) if "\\u" in text else value
     except RecursionError:
         raise WireError("nested too deeply") from None
+    except json.JSONDecodeError as error:
+        if not text.strip():
+            raise WireError("it is empty") from None
+        place = f"line {error.lineno}, column {error.colno}"
+        raise WireError(f"it is not JSON: {error.msg} ({place})") from None
     except ValueError as error:
         raise WireError(str(error)) from None
 
@@ -163,13 +168,14 @@ def tool_schema(tool: Tool) -> dict[str, Any]:
     }
 
 
-def refusal(status: int, body: bytes) -> ProviderError:
-    """The error that an HTTP status and its body mean."""
+def refusal(status: int, body: bytes, otherwise: str = "") -> ProviderError:
+    """The error that an HTTP status and its body mean; `otherwise` is added if the body has no reason."""
     try:
         message = error_message(parse_json(body))
     except WireError:
         message = ""
-    return ProviderError(_CATEGORIES.get(status, "server"), message or _status_text(status), status)
+    message = message or _status_text(status) + otherwise
+    return ProviderError(_CATEGORIES.get(status, "server"), message, status)
 
 
 def error_message(body: Json) -> str:
