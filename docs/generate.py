@@ -162,7 +162,8 @@ _MODELS = """\
 # Models
 
 What completion and hover on `model` know. Any other name is fine, too: nothing is refused because it is not in this list. A model
-that other agents of the workspace use is offered first, whether or not it is here.
+that other agents of the workspace use is offered first, whether or not it is here. Those that are installed in Ollama are offered
+where it is running: as soon as somebody types `ollama/`, it is asked in the background, at the address that runs use.
 
 Sizes are in tokens, prices in US dollars for a million tokens, as read on {date}.
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from support.raw_client import RawClient
+from support.scripted_provider import Answer, Hold, Raw, ScriptedProvider
 from support.session import SERVER, Editor, Project
 
 HEAD = 'name = "parent"\nmodel = "ollama/m"\n'
@@ -80,9 +81,30 @@ def test_thousands_of_agents_are_cut_to_the_best(project: Project) -> None:
         answer = editor.ask("completion", "parent", '"none", "')
         assert (answer["isIncomplete"], len(answer["items"])) == (True, 300)
         answer = editor.ask("completion", "parent", '"agent-39')
-        assert answer["isIncomplete"] is True
+        assert answer["isIncomplete"] is False, "whatever is typed next, all that fit are here"
         assert answer["items"][0]["label"] == "agent-39"
         assert len(answer["items"]) < 300
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "is_offered"),
+    [("\n[", "\n[", True), ("\n  [[]]", "\n  [[", True), ("tools = []", "= [", False)],
+)
+def test_a_typed_bracket_offers_tables_but_no_elements(
+    project: Project, text: str, before: str, is_offered: bool
+) -> None:
+    """The next key in a list is often Enter, which would take what is offered."""
+    with project.editor() as editor:
+        editor.open("parent", text)
+        document = {"textDocument": {"uri": editor.uri("parent")}}
+        offset = text.index(before) + len(before)
+        position = editor.range("parent", offset, offset)["start"]
+        typed = {"triggerKind": 2, "triggerCharacter": "["}
+        ask = {**document, "position": position, "context": typed}
+        answer = editor.client.request("textDocument/completion", ask)
+        assert (answer["items"] != []) is is_offered
+        asked_for = {**ask, "context": {"triggerKind": 1}}
+        assert editor.client.request("textDocument/completion", asked_for)["items"] != []
 
 
 def test_a_list_is_incomplete_while_the_folders_have_not_been_read(project: Project) -> None:
@@ -102,3 +124,26 @@ def test_a_list_is_complete_once_the_folders_have_been_read(project: Project) ->
         editor.open("parent", HEAD + 'sub_agents = ["none"]\n')
         editor.problems("parent", lambda found: 'unknown-agent "none"' in found)
         assert editor.ask("completion", "parent", '["')["isIncomplete"] is False
+
+
+def test_models_of_a_running_ollama_are_offered_when_it_has_answered(tmp_path: Path) -> None:
+    listed = Raw(b'{"models": [{"name": "gemma3:4b", "size": 3338801804}]}')
+    hold = Hold()
+    with ScriptedProvider() as provider:
+        provider.script("", Answer(listed, hold=hold))
+        project = Project(tmp_path, provider.environment)
+        with project.editor() as editor:
+            editor.open("parent", 'name = "parent"\nmodel = "open"\nsub_agents = ["none"]\n')
+            editor.problems("parent", lambda found: 'unknown-agent "none"' in found)
+            assert editor.ask("completion", "parent", '"open')["isIncomplete"] is False
+            assert provider.requests == [], "nobody has asked for a model of Ollama"
+            editor.replace("parent", "open", "ollama/")
+            assert editor.ask("completion", "parent", "ollama/")["isIncomplete"] is True
+            hold.wait_until_arrived()
+            hold.release()
+            answer = editor.ask("completion", "parent", "ollama/")
+            while answer["isIncomplete"]:  # As a client does with every key that is typed.
+                answer = editor.ask("completion", "parent", "ollama/")
+            offer = next(each for each in answer["items"] if each["label"] == "ollama/gemma3:4b")
+            assert offer["detail"] == "installed, 3.3 GB"
+            assert len(provider.requests) == 1

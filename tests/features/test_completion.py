@@ -400,3 +400,68 @@ def test_what_is_replaced_is_on_the_line_of_the_cursor_and_around_it(text: str) 
 )
 def test_where_nothing_is_offered(text: str) -> None:
     assert labels(text) == []
+
+
+# -- JSON Schemas
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[input]\n<|>",
+        "[input.properties.path]\n<|>",
+        "input = { <|> }",
+        "output.items.<|>",
+        "[output]\nproperties = { path = { <|> } }",
+        "[params.response_format.schema]\n<|>",
+    ],
+)
+def test_keywords_of_a_schema(text: str) -> None:
+    found = labels(text)
+    assert found[:2] == ["type", "description"]
+
+
+@pytest.mark.parametrize("text", ["[input.properties]\n<|>", "[input.zzz]\n<|>", "[zzz]\n<|>"])
+def test_no_keywords_where_no_schema_is(text: str) -> None:
+    assert not {"type", "required"} & set(labels(text))
+
+
+def test_types_of_a_schema() -> None:
+    assert taken('[input]\ntype = "<|>"', "object") == '[input]\ntype = "object"'
+    assert taken("input.properties.a.type = <|>", "string").endswith('= "string"')
+    _, found = offers("[output]\n<|>")
+    assert found["properties"].snippet == "properties = { $1 }"
+
+
+# -- comments that silence diagnostics
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "after"),
+    [
+        ("timeout = -1  # axe: ignore[<|>]", "negative-timeout", "# axe: ignore[negative-timeout]"),
+        (
+            "timeout = -1  # axe: ignore[neg<|>",
+            "negative-timeout",
+            "# axe: ignore[negative-timeout]",
+        ),
+        ("# axe: ignore[ne<|>ga]", "negative-timeout", "# axe: ignore[negative-timeout]"),
+        ("# axe: ignore[max-depth, <|>]", "syntax", "# axe: ignore[max-depth, syntax]"),
+        ("# axe: ignore[<|>, max-depth", "syntax", "# axe: ignore[syntax, max-depth"),
+        ("x = 1 # ax<|>", "axe: ignore", "# axe: ignore[]"),
+        ("# axe: ig<|>", "axe: ignore", "# axe: ignore[]"),
+    ],
+)
+def test_comments_that_silence_diagnostics(text: str, label: str, after: str) -> None:
+    assert taken(text, label).endswith(after)
+
+
+def test_codes_that_the_file_has_come_first_and_none_is_listed_twice() -> None:
+    found = labels("timeout = -1  # axe: ignore[zzz, max-depth, <|>]")
+    assert "negative-timeout" in found[:3]
+    assert "max-depth" not in found
+
+
+@pytest.mark.parametrize("text", ["# a note: <|>", "# ignore[<|>]", "# axe: ignore[x]<|>", "#<|>"])
+def test_other_comments_are_left_alone(text: str) -> None:
+    assert labels(text) == []

@@ -56,6 +56,8 @@ mcp_servers = [ { name = "a", url = "" }, { name = "b" } ]
 tools = []
 [output]
 type = "object"
+properties = { a = { type = "string" }, b = {} }
+required = ["a"]
 """,
     "indented": 'name = "main"\n\t[retry]\n\t  backoff = "linear"\n\n\t  max_retries = 2\n[[mcp_servers]]\n'
     '[mcp_servers.headers]\nA = "b"\n[[mcp_servers]]\n',

@@ -116,3 +116,8 @@ def test_a_known_model_shows_its_figures_and_when_they_were_read() -> None:
 
 def test_an_unknown_model_shows_the_key() -> None:
     assert markdown('model = "openai/gpt-<|>999"').startswith("**`model`** · string")
+
+
+def test_keywords_of_a_schema_are_explained() -> None:
+    assert "members that must be there" in markdown("[input]\nrequi<|>red = []")
+    assert hovered("[input.properties]\nrequi<|>red = {}") is None

@@ -289,11 +289,11 @@ def _rendered(
 ) -> tuple[int, dict[str, str], Sequence[bytes], int | None]:
     """Status, headers, the chunks of the body, and where it is cut."""
     what, dialect = answer.what, PATHS.get(received.path)
-    if dialect is None:
-        return _whole(404, {"error": f"no such path: {received.path}"})
     if isinstance(what, Raw):
         headers = {"Content-Length": str(len(what.body)), **what.headers}
         return what.status, headers, [what.body], what.cut
+    if dialect is None:
+        return _whole(404, {"error": f"no such path: {received.path}"})
     if isinstance(what, Refuses):
         return _whole(what.status, error_body(dialect, what.message))
     if received.body.get("stream") and not answer.whole:

@@ -70,7 +70,8 @@ def seen(snapshot: Snapshot) -> dict[str, object]:
     }
     for file in snapshot.files():
         found[file.uri] = (replace(file, open=None), diagnostics(snapshot, file))
-        found[f"{file.uri} sees"] = [each.uri for each in snapshot.visible(file.place)]
+        agents = (snapshot.agent(name, file.place) for name in sorted(snapshot.names))
+        found[f"{file.uri} sees"] = [each.uri for each in agents if each is not None]
         named = mentions(snapshot, agent_meaning(file))
         found[f"{file.uri} is named"] = [(each.file.uri, each.reference) for each in named]
     return found

@@ -27,6 +27,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Update, Workspace
 
 if TYPE_CHECKING:
+    from axe_lsp.daemon.ollama import Ollama
     from axe_lsp.hosting.supervisor import Runs
 
 Listener = Callable[[Update], None]
@@ -73,6 +74,13 @@ class Daemon:
         from axe_lsp.hosting.supervisor import Runs  # noqa: PLC0415
 
         return Runs()
+
+    @cached_property
+    def ollama(self) -> Ollama:
+        """The user's own models. Imported with the first question about them."""
+        from axe_lsp.daemon.ollama import Ollama  # noqa: PLC0415
+
+        return Ollama(self.environment, self._background)
 
     @property
     def snapshot(self) -> Snapshot:

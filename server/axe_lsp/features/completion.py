@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.agent_name import SUFFIX
@@ -14,10 +15,12 @@ from axe_lsp.agentfile.splices import literal
 from axe_lsp.agentfile.tree import ValueKind
 from axe_lsp.agentfile.values import decode
 from axe_lsp.features.cursor import Cursor, Where, cursor_at
-from axe_lsp.features.describe import key_markdown
+from axe_lsp.features.describe import agent_markdown, key_markdown
+from axe_lsp.features.ignore_offers import ignore_offers
 from axe_lsp.features.key_offers import header_offers, key_offers, table_offers
 from axe_lsp.features.model_offers import model_offers
 from axe_lsp.features.offer import Completion, CompletionKind, offer, separators
+from axe_lsp.features.shortlist import shortlist
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import BUILT_IN_TYPES
 from axe_lsp.workspace.snapshot import Snapshot
@@ -26,29 +29,39 @@ _FEW = 10
 """Numbers of a range that are worth listing."""
 
 
+class _Asked(NamedTuple):
+    """Everything that offers depend on. `typed` is the word as far as the cursor."""
+
+    snapshot: Snapshot
+    file: AgentFile
+    text: str
+    cursor: Cursor
+    typed: str
+    installed: Sequence[LocalModel]
+
+
 def completion(
     snapshot: Snapshot, file: AgentFile, offset: int, installed: Sequence[LocalModel] = ()
 ) -> list[Completion]:
     """The offers at `offset` of an open file, the likely ones first and none twice.
 
-    `installed` are the models of the Ollama that is running, if one is.
+    `installed` are the models of the Ollama that is running, if one is. Of too many agents only those are
+    offered that fit best.
     """
     if file.open is None:
         return []
-    cursor = cursor_at(file.open, offset)
+    cursor, text = cursor_at(file.open, offset), file.open.parse.text
+    typed = text[cursor.range.start : offset]
     found: dict[str, Completion] = {}
-    for each in _offers(snapshot, file, file.open, cursor, installed):
+    asked = _Asked(snapshot, file, text, cursor, typed, installed)
+    in_comment = ignore_offers(snapshot, file, file.open, offset)
+    for each in (*_offers(file.open, asked), *in_comment):
         found.setdefault(each.label, each)
     return list(found.values())
 
 
-def _offers(
-    snapshot: Snapshot,
-    file: AgentFile,
-    lookup: Lookup,
-    cursor: Cursor,
-    installed: Sequence[LocalModel],
-) -> Iterator[Completion]:
+def _offers(lookup: Lookup, asked: _Asked) -> Iterator[Completion]:
+    cursor = asked.cursor
     if cursor.where is Where.HEADER:
         yield from header_offers(lookup, cursor)
     elif cursor.where is Where.KEY:
@@ -57,20 +70,14 @@ def _offers(
     elif cursor.where is Where.INNER_KEY:
         yield from key_offers(lookup, cursor)
     elif cursor.where in (Where.STRING, Where.VALUE):
-        yield from _values(snapshot, file, lookup.parse.text, cursor, installed)
+        yield from _values(asked)
 
 
 # -- values
 
 
-def _values(
-    snapshot: Snapshot,
-    file: AgentFile,
-    text: str,
-    cursor: Cursor,
-    installed: Sequence[LocalModel],
-) -> Iterator[Completion]:
-    spec = cursor.spec
+def _values(asked: _Asked) -> Iterator[Completion]:
+    cursor, text, spec = asked.cursor, asked.text, asked.cursor.spec
     if spec is None or "\n" in cursor.range.of(text):
         return  # Editors take what replaces a part of one line (LSP 3.17, "Completion Item").
     is_element = cursor.value is not None and cursor.value.kind is ValueKind.ARRAY
@@ -80,7 +87,7 @@ def _values(
         for word in _bare_values(spec):
             yield _at(_described(word, spec), cursor, text, word)
     listed = _listed(cursor, text)
-    for each in _strings(snapshot, file, spec, installed):
+    for each in _strings(asked, spec, listed):
         if each.label not in listed and (placed := _quoted(each, cursor, text)) is not None:
             yield placed
 
@@ -102,33 +109,34 @@ def _described(word: str, spec: KeySpec) -> Completion:
     return offer(word, CompletionKind.CHOICE, detail, key_markdown(spec))
 
 
-def _strings(
-    snapshot: Snapshot, file: AgentFile, spec: KeySpec, installed: Sequence[LocalModel]
-) -> Iterator[Completion]:
+def _strings(asked: _Asked, spec: KeySpec, listed: set[str]) -> Iterator[Completion]:
     """The strings that a key may hold; their place is decided by the caller."""
+    file = asked.file
     if spec.choices:
         yield from (_described(choice, spec) for choice in spec.choices)
     elif spec.names is Names.STEM and file.uri.endswith(SUFFIX):
         yield offer(file.place.stem, CompletionKind.CHOICE, "name of the file")
     elif spec.names is Names.AGENT:
-        yield from _agents(snapshot, file)
+        yield from _agents(asked, listed)
     elif spec.names is Names.TASK_TYPE:
         for name in (*BUILT_IN_TYPES, *sorted(file.inline_types)):
             yield offer(name, CompletionKind.CHOICE, "agent type")
-        yield from _agents(snapshot, file)
+        yield from _agents(asked, listed)
     elif spec.names is Names.TOOL:
         for tool, doc in schema.TOOLS.items():
             yield offer(tool, CompletionKind.TOOL, doc)
     elif spec.names is Names.MODEL:
-        yield from model_offers(snapshot, file, installed)
+        yield from model_offers(asked.snapshot, file, asked.installed)
 
 
-def _agents(snapshot: Snapshot, file: AgentFile) -> Iterator[Completion]:
-    for agent in snapshot.visible(file.place):
-        if agent.uri != file.uri:
+def _agents(asked: _Asked, listed: set[str]) -> Iterator[Completion]:
+    names = asked.snapshot.names.keys() - listed
+    for name in shortlist(names, asked.typed):
+        agent = asked.snapshot.agent(name, asked.file.place)
+        if agent is not None and agent.uri != asked.file.uri:
             model = agent.model.value if agent.model is not None else ""
             detail = agent.description or model
-            yield offer(agent.place.stem, CompletionKind.AGENT, detail, agent.description)
+            yield offer(name, CompletionKind.AGENT, detail, agent_markdown(agent))
 
 
 def _listed(cursor: Cursor, text: str) -> set[str]:

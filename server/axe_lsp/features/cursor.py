@@ -9,6 +9,7 @@ from enum import Enum, auto
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.schema import KeyPath, KeySpec
+from axe_lsp.agentfile.schema_keywords import find_keyword
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Entry, KeyPart, Table, Value, ValueKind
 from axe_lsp.agentfile.values import content_range
@@ -60,7 +61,7 @@ class Cursor:
     @property
     def spec(self) -> KeySpec | None:
         """What is known about the key, if it is a known one."""
-        return schema.find(self.path)
+        return schema.find(self.path) or find_keyword(self.path)
 
 
 def cursor_at(lookup: Lookup, offset: int) -> Cursor:

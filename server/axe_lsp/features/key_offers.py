@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.schema import KeyPath, KeySpec, KeyType
+from axe_lsp.agentfile.schema_keywords import keywords_of
 from axe_lsp.agentfile.tree import Table
 from axe_lsp.features.cursor import Cursor, Where
 from axe_lsp.features.describe import key_markdown
@@ -26,7 +27,7 @@ def key_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
     """The keys of the table under the cursor that are not set."""
     text = lookup.parse.text
     behind = text[cursor.range.end :].lstrip(" \t")[:1]
-    for spec in schema.keys_of(cursor.parent):
+    for spec in (*schema.keys_of(cursor.parent), *keywords_of(cursor.parent)):
         if _is_offered_as_header(spec, cursor) or _is_set(lookup, spec, cursor):
             continue
         if behind in ("=", "."):
@@ -106,7 +107,8 @@ def _is_offered_as_header(spec: KeySpec, cursor: Cursor) -> bool:
     """Tables have headers of their own where one may stand; a map of strings rather goes inline."""
     if spec.path[-1] == schema.ANY_NAME:
         return True
-    return cursor.where is Where.KEY and spec.is_table and spec.type is not KeyType.STRING_TABLE
+    has_header = spec.is_table and schema.find(spec.path) is not None
+    return cursor.where is Where.KEY and has_header and spec.type is not KeyType.STRING_TABLE
 
 
 def _is_set(lookup: Lookup, spec: KeySpec, cursor: Cursor) -> bool:

@@ -1,21 +1,20 @@
-"""Few enough offers for an editor, out of thousands."""
+"""Few enough names for an editor, out of thousands."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
+from heapq import nsmallest
 
 from axe_lsp.features.fuzzy import Matcher
-from axe_lsp.features.offer import Completion
 
 MOST = 300
 """More than anybody reads; a list of this length takes some milliseconds to send."""
 
 
-def shortlist(offers: Sequence[Completion], text: str, offset: int) -> Sequence[Completion]:
-    """The offers, or the best of those that fit what is typed in front of `offset`."""
-    if len(offers) <= MOST:
-        return offers
-    matcher = Matcher(text[offers[0].replace.start : offset])
-    scored = ((matcher.score(each.label), each) for each in offers)
-    fitting = [(score, each) for score, each in scored if score is not None]
-    return [each for _, each in sorted(fitting, key=lambda pair: pair[0])][:MOST]
+def shortlist(names: Collection[str], typed: str) -> list[str]:
+    """The names in alphabetical order; of too many, those that fit best what has been typed."""
+    if len(names) <= MOST or not typed:
+        return sorted(names)[:MOST]
+    matcher = Matcher(typed)
+    scored = ((score, name) for name in names if (score := matcher.score(name)) is not None)
+    return [name for _, name in nsmallest(MOST, scored)]

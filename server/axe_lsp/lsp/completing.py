@@ -8,8 +8,9 @@ from lsprotocol import types
 
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.features.completion import completion
+from axe_lsp.features.model_offers import is_about_ollama
 from axe_lsp.features.offer import Completion, CompletionKind
-from axe_lsp.features.shortlist import shortlist
+from axe_lsp.features.shortlist import MOST
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.client import Client
 from axe_lsp.lsp.positions import Position, position_of
@@ -17,7 +18,7 @@ from axe_lsp.lsp.positions import Position, position_of
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
 
-_TRIGGERS = ['"', "'", "[", "{", ",", "=", ".", "/"]
+_TRIGGERS = ['"', "'", "[", "=", ".", "/"]
 
 _KINDS = {
     CompletionKind.KEY: types.CompletionItemKind.Property,
@@ -47,16 +48,32 @@ def register(server: AxeServer) -> None:
     )
     def on_completion(params: types.CompletionParams) -> types.CompletionList:
         place = position_of(server, params)
-        if place is None or place.file.open is None:
+        if place is None or _has_just_opened_a_list(params.context, place):
             return types.CompletionList(is_incomplete=False, items=[])
         snapshot = server.daemon.snapshot
-        found = completion(snapshot, place.file, place.offset)
-        best = shortlist(found, place.file.open.parse.text, place.offset)
+        ollama = server.daemon.ollama if is_about_ollama(place.file, place.offset) else None
+        installed = ollama.models() if ollama is not None else ()
+        found = completion(snapshot, place.file, place.offset, installed)
         can = _abilities(server.client)
-        items = [_item(server, place, offer, rank, can) for rank, offer in enumerate(best)]
+        items = [_item(server, place, offer, rank, can) for rank, offer in enumerate(found)]
         # While the folders are being read, agents and their models are missing.
-        is_incomplete = len(best) < len(found) or not snapshot.is_settled(place.file.place)
-        return types.CompletionList(is_incomplete, items)
+        is_late = not snapshot.is_settled(place.file.place) or (
+            ollama is not None and ollama.is_asked
+        )
+        is_cut = len(found) >= MOST - 1  # The agent itself is not offered.
+        return types.CompletionList(is_late or is_cut, items)
+
+
+def _has_just_opened_a_list(context: types.CompletionContext | None, place: Position) -> bool:
+    """Whether a bracket was typed that is no header's.
+
+    The next key is Enter then as often as not, and would take an offer.
+    """
+    if context is None or context.trigger_character != "[":
+        return False
+    line = place.lines.line_range(place.lines.line_at(place.offset))
+    before = TextRange(line.start, place.offset)
+    return place.lines.text_of(before).strip() not in ("[", "[[")
 
 
 def _abilities(client: Client) -> Abilities:

@@ -84,13 +84,6 @@ class Snapshot:
             if uri not in self.buffers:
                 yield uri
 
-    def visible(self, seen_from: Place) -> Iterator[AgentFile]:
-        """One file for each name, as seen from a file at `seen_from`, by name."""
-        for name in sorted(self.names):
-            file = self.agent(name, seen_from)
-            if file is not None:
-                yield file
-
 
 def precedence(place: Place, seen_from: Place) -> tuple[bool, int, str]:
     """What files of one name are ordered by; the smallest counts."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from axe_lsp.agentfile.models import LocalModel
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Json, Message, Request, Response, Tool, ToolCall
 from axe_lsp.runtime.providers.wire import (
@@ -16,6 +17,7 @@ from axe_lsp.runtime.providers.wire import (
 
 DEFAULT_BASE_URL = "http://localhost:11434"
 PATH = "api/chat"
+MODELS_PATH = "api/tags"
 STREAM_TYPES = frozenset({"application/x-ndjson", "application/jsonl", "text/plain"})
 
 
@@ -66,6 +68,18 @@ def decode(body: Json) -> Response:
         stop_reason=answer["done_reason"].text(),
         input_tokens=answer["prompt_eval_count"].integer(),
         output_tokens=answer["eval_count"].integer(),
+    )
+
+
+def decode_models(body: Json) -> tuple[LocalModel, ...]:
+    """The models in the answer to a GET of `MODELS_PATH`. Raises WireError."""
+    return tuple(
+        LocalModel(
+            each["name"].text(),
+            each["details"]["parameter_size"].text(),
+            each["size"].integer(),
+        )
+        for each in Node(body)["models"].items()
     )
 
 
