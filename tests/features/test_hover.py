@@ -71,7 +71,7 @@ def test_an_agent_shows_its_card() -> None:
 def test_a_missing_agent_shows_where_it_was_looked_for() -> None:
     assert markdown('sub_agents = ["li<|>nt"]') == (
         'No agent file defines "lint". Looked in:\n\n'
-        "- `file:///home/user/.config/axe/agents`\n- `file:///project/axe/agents`"
+        "- `/home/user/.config/axe/agents`\n- `/project/axe/agents`"
     )
 
 
@@ -79,7 +79,7 @@ def test_agents_are_not_looked_for_beside_a_file_that_lies_in_no_agents_folder()
     opened = open_fixture('--- ../main.toml\nsub_agents = ["li<|>nt"]')
     found = hover(opened.snapshot, opened.file, opened.offset)
     assert found is not None
-    assert found.markdown.endswith("Looked in:\n\n- `file:///home/user/.config/axe/agents`")
+    assert found.markdown.endswith("Looked in:\n\n- `/home/user/.config/axe/agents`")
 
 
 def test_nothing_is_said_about_missing_agents_before_the_folders_are_read() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.models import known_model
@@ -67,5 +68,6 @@ def _missing(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
     places = (each.place for each in snapshot.files())
     known = {each.folder for each in places if each.scope is not Scope.LOOSE}
     folders = sorted(known | {snapshot.places.user_folder})
-    searched = "\n".join(f"- `{folder}`" for folder in folders if folder)
+    paths = (unquote(folder.removeprefix("file://")) for folder in folders if folder)
+    searched = "\n".join(f"- `{path}`" for path in paths)
     return f"No agent file defines {quoted(name)}. Looked in:\n\n{searched}"
