@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 
-from benchmarks import endurance, keystrokes, requests, runs, start, workspaces
+from benchmarks import endurance, keystrokes, questions, requests, runs, start, workspaces
 from benchmarks.contenders import ROOT, install_peers
 from benchmarks.machine import Machine, this_machine
 from benchmarks.results import Table, as_json, as_markdown
@@ -63,6 +63,7 @@ def _keystrokes(effort: Effort) -> Iterator[Table]:
 def _workspaces(effort: Effort) -> Iterator[Table]:
     with workspaces.workspaces(effort.workspaces) as found:
         yield workspaces.measure_keystrokes(found, effort.keystrokes)
+        yield questions.measure(found, effort.starts)
         yield workspaces.measure_start(found, effort.bursts)
         yield workspaces.measure_memory(found)
 

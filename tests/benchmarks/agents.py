@@ -42,6 +42,7 @@ HELPERS = ("linter", "tester")
 """Whom the reviewer calls."""
 
 _REVIEWER = "reviewer"
+_HELPER = "helper"
 
 
 def reviewer_text(size: int) -> str:
@@ -103,7 +104,7 @@ class Workspace:
     """Agents that call each other as in a large organisation: a tree, ten below each.
 
     `coordinator` is its root, so everything can be reached from it. All who have others below them
-    also call `helper`.
+    also call the `helper`.
     """
 
     folder: Path
@@ -117,6 +118,11 @@ class Workspace:
     def team_lead(self) -> str:
         """An agent with ten below it that call nobody, or as near to that as there is."""
         return _name(max(0, (self.count - 1) // 10 - 1))
+
+    @property
+    def helper(self) -> str:
+        """The agent that a tenth of all others call."""
+        return _HELPER
 
     def path(self, name: str) -> Path:
         return self.folder / "axe" / "agents" / f"{name}.toml"
@@ -144,10 +150,10 @@ def make_workspace(folder: Path, count: int, size: int = 1000) -> Workspace:
     workspace.path("").parent.mkdir(parents=True)
     for number in range(count):
         below = range(10 * number + 1, min(10 * number + 11, count))
-        calls = (*map(_name, below), *(["helper"] if below else []))
+        calls = (*map(_name, below), *([_HELPER] if below else []))
         name = _name(number)
         workspace.path(name).write_text(agent_text(size, name, calls), "utf-8")
-    workspace.path("helper").write_text(agent_text(size, "helper"), "utf-8")
+    workspace.path(_HELPER).write_text(agent_text(size, _HELPER), "utf-8")
     return workspace
 
 

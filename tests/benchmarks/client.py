@@ -45,6 +45,11 @@ _CAPABILITIES = {
         "applyEdit": True,
         "configuration": True,
         "didChangeWatchedFiles": {"dynamicRegistration": True},
+        "symbol": {"resolveSupport": {"properties": ["location.range"]}},
+        "workspaceEdit": {
+            "documentChanges": True,
+            "resourceOperations": ["create", "rename", "delete"],
+        },
         "workspaceFolders": True,
     },
 }

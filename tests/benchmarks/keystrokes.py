@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from benchmarks.agents import DIGIT, make_reviewer, replacement
-from benchmarks.client import Client
+from benchmarks.client import Client, Diagnostics
 from benchmarks.contenders import BARE_TOMLI, OURS, STUB, TOMBI, scratch_folder, start
 from benchmarks.results import Ratio, Row, Table
 from benchmarks.timing import in_rounds, timed
+
+_WARNING = 2
+"""LSP 3.17, `DiagnosticSeverity`."""
 
 
 def measure(sizes: Sequence[int], rounds: int) -> Table:
@@ -58,7 +61,7 @@ class Mistake:
             self._wrong = replacement(text, behind, wrong)
             self._right = replacement(text, behind, text[place])
         client.open(uri, text)
-        self._before = len(client.wait_for_diagnostics(uri, lambda _: True))
+        self._before = _wrong(client.wait_for_diagnostics(uri, lambda _: True))
 
     def make_and_mend(self) -> float:
         """The mean time of two keystrokes, in milliseconds."""
@@ -66,6 +69,11 @@ class Mistake:
 
     def _there_and_back(self) -> None:
         self._client.change(self._uri, self._wrong)
-        self._client.wait_for_diagnostics(self._uri, lambda found: len(found) > self._before)
+        self._client.wait_for_diagnostics(self._uri, lambda found: _wrong(found) > self._before)
         self._client.change(self._uri, self._right)
-        self._client.wait_for_diagnostics(self._uri, lambda found: len(found) == self._before)
+        self._client.wait_for_diagnostics(self._uri, lambda found: _wrong(found) == self._before)
+
+
+def _wrong(found: Diagnostics) -> int:
+    """How many errors and warnings. What lies outside of the file is told later, for information."""
+    return sum(1 for each in found if each.get("severity", 1) <= _WARNING)

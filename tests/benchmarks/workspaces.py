@@ -1,4 +1,4 @@
-"""What the size of the workspace costs: a keystroke, the start, the memory."""
+"""What the size of the workspace costs: a keystroke, a question, the start, the memory."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def measure_keystrokes(found: Workspaces, rounds: int) -> Table:
         ratios=[Ratio(largest, smallest, wanted=1.1)],
     )
     with ExitStack() as stack:
-        clients = {title: stack.enter_context(_indexed(each)) for title, each in found.items()}
+        clients = {title: stack.enter_context(indexed(each)) for title, each in found.items()}
         for what, agent, behind, wrong in _KEYSTROKES:
             measures = {}
             for title, each in found.items():
@@ -94,7 +94,7 @@ def measure_memory(found: Workspaces) -> Table:
     )
     memory = {}
     for title, each in found.items():
-        with _indexed(each) as client:
+        with indexed(each) as client:
             memory[title] = Sample((client.memory,))
     table.rows.append(Row("agents read", memory))
     return table
@@ -112,7 +112,7 @@ def _start(workspace: Workspace) -> tuple[float, float]:
 
 
 @contextmanager
-def _indexed(workspace: Workspace) -> Iterator[Client]:
+def indexed(workspace: Workspace) -> Iterator[Client]:
     """A server that has read all of the workspace."""
     with start(OURS, workspace.folder) as client:
         client.begin()

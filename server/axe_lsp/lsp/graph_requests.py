@@ -10,7 +10,6 @@ from pygls.exceptions import JsonRpcInvalidParams
 from axe_lsp.daemon.uris import canonical
 from axe_lsp.features.delegation_graph import DelegationGraph, Node, around, delegation_graph
 from axe_lsp.features.graph_text import dot, mermaid
-from axe_lsp.lsp.agent_list import problems_of
 from axe_lsp.lsp.messages import JsonObject
 from axe_lsp.lsp.shown_texts import show_text
 
@@ -71,7 +70,7 @@ def _json(server: AxeServer, graph: DelegationGraph) -> JsonObject:
     spelled = {node.id: server.opened.name(node.id) for node in graph.nodes}
     return {
         "complete": server.daemon.snapshot.complete and not server.daemon.snapshot.unread,
-        "nodes": [_node(server, node, spelled) for node in graph.nodes],
+        "nodes": [_node(node, spelled) for node in graph.nodes],
         "edges": [
             {"from": spelled[each.source], "to": spelled[each.target], "via": each.via.value}
             for each in graph.edges
@@ -90,7 +89,7 @@ def _json(server: AxeServer, graph: DelegationGraph) -> JsonObject:
     }
 
 
-def _node(server: AxeServer, node: Node, spelled: dict[str, str]) -> JsonObject:
+def _node(node: Node, spelled: dict[str, str]) -> JsonObject:
     return {
         "id": spelled[node.id],
         "name": node.name,
@@ -98,13 +97,12 @@ def _node(server: AxeServer, node: Node, spelled: dict[str, str]) -> JsonObject:
         "root": node.is_root,
         "reachable": node.is_reachable,
         "depth": node.depth,
-        **dict(_facts(server, node, spelled)),
+        **dict(_facts(node, spelled)),
     }
 
 
-def _facts(server: AxeServer, node: Node, spelled: dict[str, str]) -> Iterator[tuple[str, Any]]:
+def _facts(node: Node, spelled: dict[str, str]) -> Iterator[tuple[str, str]]:
     """What only an agent has that some file defines."""
     if node.file is not None:
         yield "uri", spelled[node.id]
         yield "scope", node.file.place.scope.name.lower()
-        yield "problems", problems_of(server, node.file)
