@@ -43,7 +43,8 @@ SETTINGS: tuple[Setting, ...] = (
         "inlayHints",
         {"type": "boolean"},
         True,
-        "Show in a table what is in force for the keys that it leaves out, and what a 0 stands for.",
+        "Show in a table what is in force for the keys that it leaves out, what a 0 stands for, how many "
+        "files a glob matches, and how long the prompt is.",
     ),
     Setting(
         "run.timeout",

@@ -14,15 +14,7 @@ import pytest
 
 from axe_lsp.agentfile.definition import load
 from support.editors import PROJECT, clean_environment, missing, neovims, server_program
-from support.review_project import (
-    CAREFUL,
-    MANAGER,
-    MENDED,
-    TIDY,
-    UNTIDY,
-    script_review,
-    write_project,
-)
+from support.review_project import MANAGER, MENDED, script_review, write_project
 from support.scripted_provider import ScriptedProvider
 
 SCENARIOS = Path(__file__).parent / "neovim"
@@ -71,28 +63,6 @@ def test_a_run_is_previewed_and_stopped_in_neovim(nvim: Path | None, tmp_path: P
         with _neovim(nvim, "preview_and_stop.lua", manager, environment) as process:
             _, errors = process.communicate()
     assert process.returncode == 0, errors + _server_log(tmp_path / "home")
-
-
-@pytest.mark.editor
-@pytest.mark.parametrize("nvim", neovims() or [None], ids=_which)
-def test_an_agent_is_renamed_and_formatted_and_run_by_its_lens_in_neovim(
-    nvim: Path | None, tmp_path: Path
-) -> None:
-    if nvim is None:
-        missing("Neovim", ".ci/install-neovim")
-    manager = write_project(tmp_path / "project")
-    manager.write_text(UNTIDY.replace("= 5", "= 6"), encoding="utf-8")
-    with ScriptedProvider() as provider:
-        review = script_review(provider, slow="careful")
-        review.slow.release()
-        review.end.release()
-        environment = clean_environment(tmp_path / "home", **provider.environment)
-        with _neovim(nvim, "rename_format_and_run.lua", manager, environment) as process:
-            _, errors = process.communicate()
-    assert process.returncode == 0, errors + _server_log(tmp_path / "home")
-    assert manager.read_text(encoding="utf-8") == TIDY
-    assert manager.with_name("careful.toml").read_text(encoding="utf-8") == CAREFUL
-    assert not manager.with_name("slow.toml").exists()
 
 
 @pytest.mark.editor

@@ -14,15 +14,7 @@ from typing import Any
 import pytest
 
 from support.editors import PROJECT, clean_environment, code_server, missing, server_program
-from support.review_project import (
-    CAREFUL,
-    MANAGER,
-    MENDED,
-    TIDY,
-    UNTIDY,
-    script_review,
-    write_project,
-)
+from support.review_project import MANAGER, MENDED, script_review, write_project
 from support.scripted_provider import ScriptedProvider
 from support.workbench import Workbench, workbench
 
@@ -31,8 +23,6 @@ PROBLEMS = [
     "unknown-agent [Ln 9, Col 25]",
     "max-depth [Ln 12, Col 13]",
 ]
-
-TRUSTING = {"security.workspace.trust.enabled": False, "files.autoSave": "off"}
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +47,8 @@ def test_an_agent_is_mended_and_run_in_vscode(
     manager = write_project(project)
     _put_server_into(project).symlink_to(server_program())
     review = script_review(provider)
-    with _window(extension, project, tmp_path, provider, TRUSTING) as window:
+    settings = {"security.workspace.trust.enabled": False, "files.autoSave": "off"}
+    with _window(extension, project, tmp_path, provider, settings) as window:
         window.open_file("axe/agents/manager.toml")
         window.wait_for_squiggles(errors=2, warnings=1)
         window.wait_for_problems(PROBLEMS)
@@ -77,38 +68,6 @@ def test_an_agent_is_mended_and_run_in_vscode(
         window.wait_for_output("manager | Ready to merge.", "manager ✓ completed")
         window.screenshot("answer")
     assert manager.read_text(encoding="utf-8") == MANAGER, "what ran was not saved"
-
-
-@pytest.mark.editor
-def test_an_agent_is_renamed_and_formatted_and_run_by_its_lens_in_vscode(
-    extension: Path, provider: ScriptedProvider, tmp_path: Path
-) -> None:
-    project = tmp_path / "review"
-    manager = write_project(project)
-    manager.write_text(UNTIDY, encoding="utf-8")
-    slow = manager.with_name("slow.toml")
-    hidden = slow.rename(project / "slow.toml")
-    _put_server_into(project).symlink_to(server_program())
-    review = script_review(provider, slow="careful")
-    review.slow.release()
-    review.end.release()
-    with _window(extension, project, tmp_path, provider, TRUSTING) as window:
-        window.open_file("axe/agents/manager.toml")
-        window.wait_for_problems(["unknown-agent [Ln 9, Col 25]"])
-        hidden.rename(slow)
-        window.wait_for_problems([])
-
-        window.rename_symbol(9, 27, "careful")
-        window.wait_for_file(slow.with_name("careful.toml"), CAREFUL)
-        assert not slow.exists()
-        window.run_command("Format Document")
-        window.save()
-        window.wait_for_file(manager, TIDY)
-
-        window.click_lens("Run")
-        window.answer_question("Run manager", "Review the change")
-        window.wait_for_output("careful | The style is fine.", "manager ✓ completed")
-        window.screenshot("lens")
 
 
 @pytest.mark.editor

@@ -47,7 +47,7 @@ def test_documentation_is_plain_for_clients_that_do_not_read_markdown(project: P
     with project.editor(capabilities=able(documentationFormat=["plaintext"])) as editor:
         editor.open("parent", HEAD + "time")
         offer = offered(editor, "parent", "\ntime")["timeout"]
-        assert offer["documentation"].startswith("timeout · integer\n\n")
+        assert offer["documentation"]["value"].startswith("timeout · integer\n\n")
 
 
 def test_a_client_that_asks_users_whether_the_rest_of_a_word_stays_gets_both_edits(

@@ -40,3 +40,93 @@ def test_a_key_in_the_environment_is_enough(tmp_path: Path) -> None:
     with Project(tmp_path / "without").editor() as editor:
         editor.open("main", text)
         assert editor.problems("main", 1) == ['missing-api-key "openai/m"']
+
+
+def test_hints_and_explanations_tell_what_lies_outside(project: Project) -> None:
+    (project.root / "a.md").write_text("x" * 400)
+    refresh = {"workspace": {"inlayHint": {"refreshSupport": True}}}
+    with project.editor(capabilities=refresh) as editor:
+        editor.open("main", HEAD + 'files = ["*.md"]\nsystem_prompt = "Read."\n')
+        editor.client.wait_for("workspace/inlayHint/refresh")
+        hover = editor.ask("hover", "main", '"*')["contents"]
+        assert hover["value"].startswith("**`*.md`** · 1 file, 400 bytes, about 100 tokens")
+        params = {
+            "textDocument": {"uri": editor.uri("main")},
+            "range": editor.range("main", 0, len(editor.texts["main"])),
+        }
+        hints = editor.client.request("textDocument/inlayHint", params)
+        assert [each["label"] for each in hints] == [
+            "1 file, about 100 tokens",
+            "about 110 tokens with all that is added",
+        ]
+
+
+def test_a_client_without_markdown_gets_plain_text(project: Project) -> None:
+    plain = {
+        "hover": {"contentFormat": ["plaintext"]},
+        "completion": {"completionItem": {"documentationFormat": ["plaintext"]}},
+    }
+    with project.editor(capabilities={"textDocument": plain}) as editor:
+        editor.open("main", HEAD + "\n")
+        hover = editor.ask("hover", "main", "mod")["contents"]
+        assert hover["kind"] == "plaintext"
+        assert hover["value"].startswith("model · string\n")
+        offers = editor.ask("completion", "main", HEAD)["items"]
+        kinds = {each["documentation"]["kind"] for each in offers if "documentation" in each}
+        assert kinds == {"plaintext"}
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_paths_lead_to_files(project: Project, links: bool) -> None:
+    skill = project.home / ".config/axe/s.md"
+    skill.write_text("Be brief.")
+    for name in ("a.md", "b.md"):
+        (project.root / name).write_text("# Read")
+    capabilities = {"textDocument": {"definition": {"linkSupport": links}}}
+    with project.editor(capabilities=capabilities) as editor:
+        editor.open("main", HEAD + 'skill = "s.md"\nfiles = ["*.md", "none"]\n')
+        editor.problems("main", lambda found: found == ['empty-glob "none"'])
+        (link,) = editor.client.request(
+            "textDocument/documentLink", {"textDocument": {"uri": editor.uri("main")}}
+        )
+        assert (link["target"], link["tooltip"]) == (skill.as_uri(), str(skill))
+        found = editor.ask("definition", "main", '"*')
+        assert [each["targetUri" if links else "uri"] for each in found] == [
+            (project.root / name).as_uri() for name in ("a.md", "b.md")
+        ]
+
+
+def test_paths_are_completed(project: Project) -> None:
+    (project.root / "src").mkdir()
+    (project.root / "src/a.py").write_text("")
+    with project.editor() as editor:
+        editor.open("main", HEAD + 'workdir = "."\nfiles = ["src/"]\n')
+        found = editor.ask("completion", "main", '["src/')
+        assert [each["label"] for each in found["items"]] == ["**/", "*.py", "*", "a.py"]
+        folders = editor.ask("completion", "main", 'workdir = "')["items"]
+        assert [(each["label"], each["kind"]) for each in folders if each["label"] == "src/"] == [
+            ("src/", 19)
+        ]
+
+
+def test_agents_that_use_a_skill_are_found_from_both_sides(project: Project) -> None:
+    skill = project.home / ".config/axe/skills/review/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("# Review")
+    for name, written in (("a", "review"), ("b", "skills/review/SKILL.md"), ("c", "other.md")):
+        project.write(name, f'name = "{name}"\nmodel = "ollama/m"\nskill = "{written}"\n')
+    with project.editor() as editor:
+        text = f'skill = "{skill}"\nfiles = ["none"]\nsub_agents = ["nobody"]\n'
+        editor.open("main", HEAD + text)
+        editor.problems("main", 2)  # All folders have been read, and somebody has looked.
+        params = {"position": {"line": 0, "character": 0}, "context": {"includeDeclaration": True}}
+        document = {"uri": skill.as_uri(), "languageId": "markdown", "version": 1, "text": "# R"}
+        editor.client.notify("textDocument/didOpen", {"textDocument": document})
+        asked = {"textDocument": {"uri": skill.as_uri()}, **params}
+        users = [editor.uri(name) for name in ("a", "b", "main")]
+        found = editor.client.request("textDocument/references", asked)
+        assert [each["uri"] for each in found] == users
+        place = editor.range("main", len(HEAD) + 10, len(HEAD) + 10)["start"]
+        asked = {"textDocument": {"uri": editor.uri("main")}, **params, "position": place}
+        found = editor.client.request("textDocument/references", asked)
+        assert [each["uri"] for each in found] == users

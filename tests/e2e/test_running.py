@@ -274,7 +274,7 @@ def test_progress_with_a_token_of_the_servers(project: Project, provider: Script
         token = editor.client.wait_for("window/workDoneProgress/create")["token"]
         end = editor.client.wait_for("$/progress", lambda it: it["value"]["kind"] == "end")
         assert end["token"] == token
-        assert end["value"]["message"].startswith("completed after ")
+        assert end["value"]["message"].startswith("left: completed after ")
 
 
 def test_commands_serve_clients_that_know_only_lsp(

@@ -6,6 +6,7 @@ import pytest
 
 from axe_lsp.features.hover import hover
 from support.fixture import open_fixture
+from support.secrets import ANTHROPIC_KEY
 
 
 def hovered(fixture: str, *, complete: bool = True) -> tuple[str, str] | None:
@@ -64,14 +65,49 @@ def test_an_agent_shows_its_card() -> None:
     assert found[0] == '"lint"'
     assert found[1] == (
         "**lint** · agent of the user\n\nChecks style\n\n"
-        "- model: `openai/gpt-5`\n- may call: `fix`\n- ⚠ has errors: calling it will fail"
+        "- model: `openai/gpt-5`\n- may call: `fix`\n- called by: `parent`\n- ⚠ has errors: calling it will fail"
     )
+
+
+def test_the_name_of_an_agent_shows_who_calls_it() -> None:
+    callers = "".join(f'--- a{number}.toml\nsub_agents = ["main"]\n' for number in range(10))
+    found = markdown(f'--- main.toml\nname = "ma<|>in"\n{callers}')
+    assert found.startswith("**main** · agent of this workspace\n")
+    assert "- called by: `a0`, `a1`, `a2`, `a3`, `a4`, `a5`, `a6`, `a7` and 2 more" in found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[memory]\nlast<|>_n = 7", "In force: `7` · this file"),
+        ("time<|>out = 0", "In force: `120` · default, for which 0 stands"),
+        ('descrip<|>tion = "a  `b`\\n"', "In force: `\"a 'b'\\n\"` · this file"),
+        ("[sub_agents_config]\nmax_<|>depth = ", None),
+        ("[sub_agents_config]\nmax_<|>depth = 1x", None),
+        ("[params]\ntemp<|>erature = 0", "In force: `0` · this file"),
+    ],
+)
+def test_a_key_says_what_is_in_force(text: str, expected: str | None) -> None:
+    found = [line for line in markdown(text).splitlines() if line.startswith("In force")]
+    assert found == ([expected] if expected else [])
+
+
+def test_a_table_says_what_is_in_force_in_it() -> None:
+    assert markdown("[sub_agents<|>_config]\ntimeout = 30\nmax_concurrent = 2").endswith(
+        "In force:\n\n- `max_depth = 3` · default\n- `timeout = 30` · this file\n"
+        "- `parallel = true` · default\n- `max_concurrent = 2` · this file"
+    )
+
+
+def test_a_key_of_somebody_is_not_shown_in_a_hover() -> None:
+    found = markdown(f'descrip<|>tion = "{ANTHROPIC_KEY}"')
+    assert ANTHROPIC_KEY[20:30] not in found
 
 
 def test_a_missing_agent_shows_where_it_was_looked_for() -> None:
     assert markdown('sub_agents = ["li<|>nt"]') == (
         'No agent file defines "lint". Looked in:\n\n'
-        "- `/home/user/.config/axe/agents`\n- `/project/axe/agents`"
+        "- `file:///home/user/.config/axe/agents`\n- `file:///project/axe/agents`"
     )
 
 
@@ -79,7 +115,7 @@ def test_agents_are_not_looked_for_beside_a_file_that_lies_in_no_agents_folder()
     opened = open_fixture('--- ../main.toml\nsub_agents = ["li<|>nt"]')
     found = hover(opened.snapshot, opened.file, opened.offset)
     assert found is not None
-    assert found.markdown.endswith("Looked in:\n\n- `/home/user/.config/axe/agents`")
+    assert found.markdown.endswith("Looked in:\n\n- `file:///home/user/.config/axe/agents`")
 
 
 def test_nothing_is_said_about_missing_agents_before_the_folders_are_read() -> None:

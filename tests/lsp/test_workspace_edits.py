@@ -126,7 +126,7 @@ async def test_a_client_gets_its_own_spelling_of_a_uri(server: AxeServer) -> Non
         (EVERYTHING, True),
         ({"documentChanges": True, "resourceOperations": ["rename"]}, False),
         ({"documentChanges": True}, False),
-        ({"resourceOperations": ["create"]}, True),  # as Neovim says it
+        ({"resourceOperations": ["create"]}, False),
         ({}, False),
     ],
 )

@@ -28,13 +28,6 @@ max_depth = 6
 
 MENDED = MANAGER.replace("-30", "30").replace("ghost", "slow").replace("= 6", "= 5")
 
-UNTIDY = MENDED.replace("timeout = 30", "timeout=30").replace("max_depth =", "max_depth  =")
-
-TIDY = MENDED.replace('"slow"', '"careful"')
-"""After `slow` is renamed to `careful`, and the file formatted."""
-
-CAREFUL = 'name = "careful"\nmodel = "openai/slow"\n'
-
 
 def write_project(folder: Path) -> Path:
     """Writes the three agents; the value is the manager's file."""
@@ -58,12 +51,12 @@ class Review:
     """The last word of the manager's answer, `Ready to merge.`"""
 
 
-def script_review(provider: ScriptedProvider, slow: str = "slow") -> Review:
-    """The answers of one run, in which the slow child may be called otherwise."""
+def script_review(provider: ScriptedProvider) -> Review:
+    """The answers of one run."""
     review = Review(Hold(), Hold(chunk=3))
     calls = [
         calls_agent("fast🚀", "Look for bugs", call_id="1"),
-        calls_agent(slow, "Look at the style", call_id="2"),
+        calls_agent("slow", "Look at the style", call_id="2"),
     ]
     answer = Answer(Says("Ready to merge."), hold=review.end)
     provider.script("manager", Says(calls=calls), answer)

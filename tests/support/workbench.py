@@ -103,46 +103,6 @@ class Workbench:
         self._page.keyboard.insert_text(answer)
         self._page.keyboard.press("Enter")
 
-    def click_lens(self, title: str) -> None:
-        """Clicks on a code lens, as soon as it is there."""
-        self._page.locator(".codelens-decoration a", has_text=title).first.click(timeout=TIMEOUT)
-
-    def rename_symbol(self, line: int, column: int, name: str) -> None:
-        """Gives what is at a place in the editor another name."""
-        self.go_to(line, column)
-        self._focus("F2", ".rename-box")
-        self._page.keyboard.press("Control+a")
-        self._page.keyboard.insert_text(name)
-        self._page.keyboard.press("Enter")
-
-    def go_to(self, line: int, column: int) -> None:
-        """Puts the cursor of the editor there."""
-        self._focus("Control+1", ".editor-instance")
-        self._focus("Control+g", ".quick-input-box")
-        self._page.keyboard.insert_text(f"{line}:{column}")
-        self._page.keyboard.press("Enter")
-        self._wait_for("the cursor", lambda: f"Ln {line}," in self._texts(".statusbar")[0])
-
-    def hover(self, line: int, column: int) -> None:
-        """Shows what there is to say about a place in the editor."""
-        self.go_to(line, column)
-        self._page.keyboard.press("Control+k")
-        self._page.keyboard.press("Control+i")
-        self._page.locator(".monaco-hover .hover-row").first.wait_for(timeout=TIMEOUT)
-
-    def resize(self, width: int, height: int) -> None:
-        """Gives the window another size."""
-        self._page.set_viewport_size({"width": width, "height": height})
-
-    def save(self) -> None:
-        """Saves the file in the editor."""
-        self._focus("Control+1", ".editor-instance")
-        self._page.keyboard.press("Control+s")
-
-    def wait_for_file(self, path: Path, text: str) -> None:
-        """Waits until a file on the disk has this text."""
-        self._wait_for(f"the text of {path}", lambda: path.exists() and path.read_text() == text)
-
     def wait_for_squiggles(self, errors: int, warnings: int) -> None:
         """Waits until so many stretches of the text are underlined."""
         self._wait_for(
@@ -184,9 +144,6 @@ class Workbench:
 
     def _search_command(self, title: str) -> None:
         self._focus("F1", ".quick-input-box")
-        self._page.keyboard.press(
-            "Control+a"
-        )  # In some states it begins with ">", in others empty.
         self._page.keyboard.insert_text(f">{title}")
 
     def _focus(self, key: str, selector: str) -> None:

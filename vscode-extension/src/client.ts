@@ -4,7 +4,6 @@ import { homedir } from 'node:os';
 import { commands, window, workspace } from 'vscode';
 import { LanguageClient, RevealOutputChannelOn } from 'vscode-languageclient/node';
 import { agentFiles } from './agentFiles';
-import { executeCommand, knownCommands } from './lenses';
 import { findServer, notFoundMessage, type Search } from './server';
 
 export class Connection {
@@ -78,7 +77,7 @@ function searchServer(): Search {
 }
 
 function newClient(command: string): LanguageClient {
-  const client = new LanguageClient(
+  return new LanguageClient(
     'axe',
     'axe-lsp',
     { command, args: ['--stdio'] },
@@ -87,11 +86,8 @@ function newClient(command: string): LanguageClient {
       initializationOptions: { trusted: workspace.isTrusted },
       synchronize: { configurationSection: 'axe' },
       revealOutputChannelOn: RevealOutputChannelOn.Never,
-      middleware: { executeCommand },
     },
   );
-  client.registerFeature(knownCommands);
-  return client;
 }
 
 async function reportMissing(tried: readonly string[]): Promise<void> {

@@ -1,11 +1,10 @@
-// Where VS Code enters: puts the parts together and registers the commands. The client registers those of the
-// server (axe.run …); a name may be given only once.
+// Where VS Code enters: puts the parts together and registers the commands. The server registers its own
+// commands (axe.run …) through the client; the names here are others.
 
 import { basename } from 'node:path';
 import { commands, Uri, window, workspace, type ExtensionContext } from 'vscode';
 import { LSPErrorCodes, ResponseError, type LanguageClient } from 'vscode-languageclient/node';
 import { Connection } from './client';
-import { SHOW_REFERENCES, showReferences } from './lenses';
 import { PREVIEW_SCHEME, Previews } from './previews';
 import { PreviewRequest } from './protocol';
 import { Runs } from './runs';
@@ -35,7 +34,6 @@ export async function activate(context: ExtensionContext): Promise<void> {
     register('axeLsp.run', (client, uri, task) => run(client, runs, uri, task)),
     register('axeLsp.preview', (client, uri) => preview(client, previews, uri)),
     register('axeLsp.stop', (client) => runs.stop(client)),
-    register(SHOW_REFERENCES, showReferences),
     commands.registerCommand('axeLsp.restart', () => server.restart()),
     commands.registerCommand('axeLsp.showRuns', () => runs.show()),
     workspace.onDidGrantWorkspaceTrust(() => server.restart()),

@@ -17,6 +17,7 @@ from axe_lsp.daemon.twins import Twins
 from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.daemon.watch import watch
 from axe_lsp.daemon.workplace import workplace
+from axe_lsp.features.path_offers import Listing, PathTyped
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.settings import Settings
 from axe_lsp.tasks import Tasks
@@ -28,6 +29,7 @@ from axe_lsp.workspace.workspace import Change, Update, Workspace
 
 if TYPE_CHECKING:
     from axe_lsp.daemon.ollama import Ollama
+    from axe_lsp.daemon.outside import Standpoint
     from axe_lsp.hosting.supervisor import Runs
 
 Listener = Callable[[Update], None]
@@ -140,6 +142,21 @@ class Daemon:
     def workspace_of(self, folder: Path | None) -> Path:
         """Where runs of the agents in `folder` start."""
         return workplace(folder, self.roots, self.user_folder)
+
+    def skill_users(self, uri: str) -> list[AgentFile]:
+        """The agents that use the skill at `uri`."""
+        from axe_lsp.daemon.skills import users_of  # noqa: PLC0415 - as below
+
+        path = path_of(uri)
+        files = self.snapshot.files()
+        return list(users_of(path, files, self.environment)) if path is not None else []
+
+    def listing(self, file: AgentFile, typed: PathTyped) -> Listing:
+        """What is in the folder of a path that is being typed, within a moment."""
+        from axe_lsp.daemon.listing import list_folder, typed_folder  # noqa: PLC0415 - as below
+
+        folder = typed_folder(typed, file.question.workdir, self._standpoint(file))
+        return list_folder(folder, typed.word) if folder is not None else Listing()
 
     # -- what lies on the disk
 
@@ -255,17 +272,22 @@ class Daemon:
     def _look(self, file: AgentFile, go_on: GoOn) -> Facts:
         """What lies outside an agent file. Blocks."""
         # Imported with the first look: it takes the runtime's idea of paths and prompts.
-        from axe_lsp.daemon.outside import Standpoint, find_out  # noqa: PLC0415
+        from axe_lsp.daemon.outside import find_out  # noqa: PLC0415
+
+        standpoint = self._standpoint(file)
+        end = time.monotonic() + _SEARCH_SECONDS
+        return find_out(file.question, standpoint, lambda: go_on() and time.monotonic() < end)
+
+    def _standpoint(self, file: AgentFile) -> Standpoint:
+        from axe_lsp.daemon.outside import Standpoint  # noqa: PLC0415 - see above
 
         path = path_of(file.uri)
-        standpoint = Standpoint(
+        return Standpoint(
             agent=file.place.stem,
             workspace=self.workspace_of(path.parent if path is not None else None),
             environment=self.environment,
             is_usual=file.place.scope is not Scope.USER,
         )
-        end = time.monotonic() + _SEARCH_SECONDS
-        return find_out(file.question, standpoint, lambda: go_on() and time.monotonic() < end)
 
     def _is_agent(self, uri: str) -> bool:
         return self.snapshot.places.is_agent(uri)

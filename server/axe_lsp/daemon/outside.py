@@ -60,7 +60,7 @@ def find_out(
     question: Question, standpoint: Standpoint, go_on: Callable[[], bool] = lambda: True
 ) -> Facts:
     """The facts that are asked for, as far as they can be told. Searches for files while `go_on()`."""
-    folder, is_certain = _working_folder(question.workdir, standpoint)
+    folder, is_certain = folder_in_force(question.workdir, standpoint)
     measured = {} if folder is None else _measured(question.globs, folder, go_on)
     model = _model(question.model)
     return Facts(
@@ -75,7 +75,7 @@ def find_out(
     )
 
 
-def _working_folder(workdir: str, standpoint: Standpoint) -> tuple[Path | None, bool]:
+def folder_in_force(workdir: str, standpoint: Standpoint) -> tuple[Path | None, bool]:
     """The folder where globs start, and whether it is the same wherever the agent is run."""
     try:
         expanded = expand_path(workdir, standpoint.environment)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from axe_lsp.agentfile.models import READ_ON, SOURCES, Model
 from axe_lsp.agentfile.schema import KeySpec
 from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.meaning import agent_meaning, mentions
 from axe_lsp.workspace.places import Scope
+from axe_lsp.workspace.snapshot import Snapshot
 
 
 def key_markdown(spec: KeySpec) -> str:
@@ -69,8 +71,8 @@ def price(dollars: float) -> str:
     return f"${dollars:.2f}".removesuffix(".00")
 
 
-def agent_markdown(agent: AgentFile) -> str:
-    """The card of an agent."""
+def agent_markdown(agent: AgentFile, callers: Sequence[str] = ()) -> str:
+    """The card of an agent; with `callers`, if they are worth looking for."""
     lines = [f"**{agent.place.stem}** · {_SCOPES[agent.place.scope]}"]
     if agent.description:
         lines.append(agent.description)
@@ -79,10 +81,22 @@ def agent_markdown(agent: AgentFile) -> str:
         facts.append(f"- model: `{agent.model.value}`")
     if agent.sub_agents:
         facts.append("- may call: " + ", ".join(f"`{name}`" for name in agent.sub_agents))
+    if callers:
+        named = ", ".join(f"`{name}`" for name in callers[:_NAMED])
+        more = f" and {len(callers) - _NAMED:,} more" if len(callers) > _NAMED else ""
+        facts.append(f"- called by: {named}{more}")
     if any(problem.fatal for problem in agent.problems):
         facts.append("- ⚠ has errors: calling it will fail")
     return "\n\n".join([*lines, "\n".join(facts)]).rstrip()
 
+
+def callers_of(snapshot: Snapshot, agent: AgentFile) -> list[str]:
+    """The names of the agents that may call this one."""
+    return sorted({each.file.place.stem for each in mentions(snapshot, agent_meaning(agent))})
+
+
+_NAMED = 8
+"""Callers that are named."""
 
 _SCOPES = {
     Scope.WORKSPACE: "agent of this workspace",

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from urllib.parse import unquote
 
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.models import known_model
-from axe_lsp.agentfile.schema import KeySpec, Names
+from axe_lsp.agentfile.schema import KeyPath, KeySpec, KeyType, Names
 from axe_lsp.agentfile.text import TextRange, quoted
 from axe_lsp.agentfile.values import decode
 from axe_lsp.features.cursor import Cursor, Where, cursor_at
-from axe_lsp.features.describe import agent_markdown, key_markdown, model_markdown
+from axe_lsp.features.describe import agent_markdown, callers_of, key_markdown, model_markdown
+from axe_lsp.features.describe_outside import (
+    files_facts,
+    glob_markdown,
+    model_facts,
+    prompt_facts,
+    skill_facts,
+    workdir_facts,
+)
+from axe_lsp.features.in_force import in_force, table_in_force
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import BUILT_IN_TYPES, Scope
 from axe_lsp.workspace.snapshot import Snapshot
@@ -34,32 +43,87 @@ def hover(snapshot: Snapshot, file: AgentFile, offset: int) -> Hover | None:
     if spec is None:
         return None
     if cursor.where in (Where.KEY, Where.INNER_KEY, Where.HEADER) and cursor.path != cursor.parent:
-        return Hover(cursor.range, key_markdown(spec))
+        return Hover(cursor.range, _of_key(snapshot, file, spec, cursor.path))
     if cursor.where is Where.STRING and cursor.item is not None:
         markdown = _of_string(snapshot, file, spec, cursor)
         return Hover(cursor.item.range, markdown) if markdown is not None else None
     if cursor.where is Where.VALUE and cursor.item is not None:
-        return Hover(cursor.range, key_markdown(spec))
+        return Hover(cursor.range, _of_key(snapshot, file, spec, cursor.path))
     return None
+
+
+def _of_key(snapshot: Snapshot, file: AgentFile, spec: KeySpec, path: KeyPath) -> str:
+    """What a key means, what is in force, and what that comes to outside the file."""
+    assert file.open is not None
+    parts = [key_markdown(spec)]
+    if spec.type is KeyType.TABLE:
+        rows = [
+            f"- `{name} = {each.value}` · {each.origin}"
+            for name, each in table_in_force(file.open, path)
+        ]
+        parts += ["In force:", "\n".join(rows)] if rows else []
+    else:
+        found = in_force(file.open, spec, path)
+        parts += [f"In force: `{found.value}` · {found.origin}"] if found is not None else []
+    return "\n\n".join([*parts, *_outside(snapshot, file, spec)])
+
+
+def _outside(snapshot: Snapshot, file: AgentFile, spec: KeySpec) -> Iterator[str]:
+    facts = snapshot.facts_about(file)
+    if spec.names is Names.MODEL:
+        yield from model_facts(facts)
+    elif spec.names is Names.SKILL:
+        yield from skill_facts(facts)
+    elif spec.names is Names.FOLDER:
+        yield from workdir_facts(facts)
+    elif spec.names is Names.GLOB:
+        if globs := "\n".join(files_facts(file, facts)):
+            yield globs
+    elif spec.path == ("system_prompt",):
+        yield from prompt_facts(file, facts)
 
 
 def _of_string(snapshot: Snapshot, file: AgentFile, spec: KeySpec, cursor: Cursor) -> str | None:
     assert file.open is not None
     assert cursor.item is not None
     name = decode(file.open.parse.text, cursor.item)
-    if not isinstance(name, str):
-        return None
-    if spec.names in (Names.AGENT, Names.TASK_TYPE):
-        agent = snapshot.agent(name, file.place)
-        if agent is not None:
-            return agent_markdown(agent)
-        return None if name in BUILT_IN_TYPES else _missing(snapshot, file, name)
-    if spec.names is Names.TOOL:
-        tool = schema.TOOL_ALIASES.get(name, name)
-        return f"**`{tool}`** · tool\n\n{schema.TOOLS[tool]}" if tool in schema.TOOLS else None
-    if spec.names is Names.MODEL and (model := known_model(name)) is not None:
-        return model_markdown(model)
-    return key_markdown(spec) if spec.choices or spec.names is Names.MODEL else None
+    return _of_name(snapshot, file, spec, cursor, name) if isinstance(name, str) else None
+
+
+def _of_name(
+    snapshot: Snapshot, file: AgentFile, spec: KeySpec, cursor: Cursor, name: str
+) -> str | None:
+    """What the string means, if more can be said about it than about the key."""
+    facts = snapshot.facts_about(file)
+    special: dict[Names, Callable[[], str | None]] = {
+        Names.STEM: lambda: _card(snapshot, file),
+        Names.AGENT: lambda: _of_agent(snapshot, file, name),
+        Names.TASK_TYPE: lambda: _of_agent(snapshot, file, name),
+        Names.TOOL: lambda: _of_tool(name),
+        Names.GLOB: lambda: glob_markdown(name, facts),
+    }
+    if spec.names in special:
+        return special[spec.names]()
+    model = known_model(name) if spec.names is Names.MODEL else None
+    if model is not None:
+        return "\n\n".join((model_markdown(model), *model_facts(facts)))
+    return _of_key(snapshot, file, spec, cursor.path) if spec.choices or spec.names else None
+
+
+def _of_agent(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
+    agent = snapshot.agent(name, file.place)
+    if agent is not None:
+        return _card(snapshot, agent)
+    return None if name in BUILT_IN_TYPES else _missing(snapshot, file, name)
+
+
+def _card(snapshot: Snapshot, agent: AgentFile) -> str:
+    return agent_markdown(agent, callers_of(snapshot, agent))
+
+
+def _of_tool(name: str) -> str | None:
+    tool = schema.TOOL_ALIASES.get(name, name)
+    return f"**`{tool}`** · tool\n\n{schema.TOOLS[tool]}" if tool in schema.TOOLS else None
 
 
 def _missing(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
@@ -68,6 +132,5 @@ def _missing(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
     places = (each.place for each in snapshot.files())
     known = {each.folder for each in places if each.scope is not Scope.LOOSE}
     folders = sorted(known | {snapshot.places.user_folder})
-    paths = (unquote(folder.removeprefix("file://")) for folder in folders if folder)
-    searched = "\n".join(f"- `{path}`" for path in paths)
+    searched = "\n".join(f"- `{folder}`" for folder in folders if folder)
     return f"No agent file defines {quoted(name)}. Looked in:\n\n{searched}"

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.schema import KeyPath, KeySpec, KeyType
+from axe_lsp.agentfile.schema import KeyPath, KeySpec
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Located, Table, ValueKind
 from axe_lsp.agentfile.values import decode
 from axe_lsp.features.describe import key_markdown
+from axe_lsp.features.in_force import zero_means_default
 from axe_lsp.workspace.agent_file import AgentFile
 
 _GOES_WITHOUT_SAYING = ('""', "[]", "0")
@@ -69,7 +70,7 @@ def _of_entry(lookup: Lookup, item: Located) -> Iterator[InlayHint]:
         for absent in _absent(lookup, item.path):
             label = f"{absent.path[-1]} = {absent.default}"
             yield InlayHint(value.range.end, label, key_markdown(absent))
-    elif _takes_zero_for_default(spec) and decode(lookup.parse.text, value) == 0:
+    elif zero_means_default(spec) and decode(lookup.parse.text, value) == 0:
         yield InlayHint(value.range.end, f"means {spec.default}", key_markdown(spec))
 
 
@@ -87,8 +88,3 @@ def _absent(lookup: Lookup, table: KeyPath) -> Iterator[KeySpec]:
         is_foreign = spec.is_extension and not parent.is_extension
         if not is_foreign and not lookup.has((*table, spec.path[-1])):
             yield spec
-
-
-def _takes_zero_for_default(spec: KeySpec) -> bool:
-    """axe can't tell an absent integer from a zero, so both mean the same."""
-    return spec.type is KeyType.INTEGER and spec.default not in (None, "0")

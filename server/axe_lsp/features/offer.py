@@ -21,6 +21,7 @@ class CompletionKind(Enum):
     TOOL = "tool"
     MODEL = "model"
     CHOICE = "choice"
+    PATH = "path"
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,11 @@ class Client:
         """Whether the capability at `path` is there and says yes."""
         return self.capability(path) is True
 
+    def shows_markdown(self, path: str) -> bool:
+        """Whether the formats at `path` hold Markdown; who names none is taken to know it."""
+        formats = self.capability(path)
+        return not isinstance(formats, list) or "markdown" in formats
+
     @property
     def position_encoding(self) -> PositionEncoding:
         """UTF-8 where the client offers it, else the first that we know, else LSP's default."""

@@ -10,6 +10,7 @@ from axe_lsp.agentfile.text import TextRange
 from axe_lsp.features.completion import completion
 from axe_lsp.features.model_offers import is_about_ollama
 from axe_lsp.features.offer import Completion, CompletionKind
+from axe_lsp.features.path_offers import path_offers, path_typed
 from axe_lsp.features.shortlist import MOST
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.client import Client
@@ -27,6 +28,7 @@ _KINDS = {
     CompletionKind.TOOL: types.CompletionItemKind.Function,
     CompletionKind.MODEL: types.CompletionItemKind.Value,
     CompletionKind.CHOICE: types.CompletionItemKind.EnumMember,
+    CompletionKind.PATH: types.CompletionItemKind.File,
 }
 
 
@@ -54,6 +56,8 @@ def register(server: AxeServer) -> None:
         ollama = server.daemon.ollama if is_about_ollama(place.file, place.offset) else None
         installed = ollama.models() if ollama is not None else ()
         found = completion(snapshot, place.file, place.offset, installed)
+        paths, all_paths = _paths(server, place)
+        found = [*found, *paths]
         can = _abilities(server.client)
         items = [_item(server, place, offer, rank, can) for rank, offer in enumerate(found)]
         # While the folders are being read, agents and their models are missing.
@@ -61,7 +65,7 @@ def register(server: AxeServer) -> None:
             ollama is not None and ollama.is_asked
         )
         is_cut = len(found) >= MOST - 1  # The agent itself is not offered.
-        return types.CompletionList(is_late or is_cut, items)
+        return types.CompletionList(is_late or is_cut or not all_paths, items)
 
 
 def _has_just_opened_a_list(context: types.CompletionContext | None, place: Position) -> bool:
@@ -76,14 +80,22 @@ def _has_just_opened_a_list(context: types.CompletionContext | None, place: Posi
     return place.lines.text_of(before).strip() not in ("[", "[[")
 
 
+def _paths(server: AxeServer, place: Position) -> tuple[list[Completion], bool]:
+    """Offers for a path that is being typed, and whether there are no others."""
+    typed = path_typed(place.file, place.offset)
+    if typed is None:
+        return [], True
+    listing = server.daemon.listing(place.file, typed)
+    return path_offers(typed, listing), listing.is_complete
+
+
 def _abilities(client: Client) -> Abilities:
     item = "textDocument.completion.completionItem"
-    formats = client.capability(f"{item}.documentationFormat")
     return Abilities(
         client.supports(f"{item}.snippetSupport"),
         client.supports(f"{item}.insertReplaceSupport"),
         client.supports(f"{item}.commitCharactersSupport"),
-        not isinstance(formats, list) or types.MarkupKind.Markdown.value in formats,
+        client.shows_markdown(f"{item}.documentationFormat"),
     )
 
 
@@ -95,7 +107,7 @@ def _item(
     formats = types.InsertTextFormat
     return types.CompletionItem(
         label=offer.label,
-        kind=_KINDS[offer.kind],
+        kind=_kind(offer),
         detail=offer.detail or None,
         documentation=_documentation(offer.documentation, can),
         sort_text=f"{rank:04}",
@@ -104,6 +116,11 @@ def _item(
         text_edit=_edit(server, place, offer, can),
         commit_characters=list(offer.commit) if offer.commit and can.commit_characters else None,
     )
+
+
+def _kind(offer: Completion) -> types.CompletionItemKind:
+    is_folder = offer.kind is CompletionKind.PATH and offer.label.endswith("/")
+    return types.CompletionItemKind.Folder if is_folder else _KINDS[offer.kind]
 
 
 def _edit(
@@ -121,9 +138,5 @@ def _edit(
     return types.InsertReplaceEdit(offer.text, insert=before, replace=whole)
 
 
-def _documentation(markdown: str, can: Abilities) -> types.MarkupContent | str | None:
-    if not markdown:
-        return None
-    if can.markdown:
-        return types.MarkupContent(types.MarkupKind.Markdown, markdown)
-    return markdown.replace("**", "").replace("`", "")
+def _documentation(markdown: str, can: Abilities) -> types.MarkupContent | None:
+    return to_proto.explanation(markdown, markdown=can.markdown) if markdown else None

@@ -10,6 +10,7 @@ from pygls.exceptions import JsonRpcException
 
 from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.inlay_hints import InlayHint, inlay_hints
+from axe_lsp.features.outside_hints import outside_hints
 from axe_lsp.lsp import from_proto, to_proto
 from axe_lsp.lsp.positions import open_file
 
@@ -27,7 +28,11 @@ def register(server: AxeServer) -> None:
             return None
         lines, encoding = file.open.parse.lines, server.position_encoding
         within = from_proto.text_range(params.range, lines, encoding)
-        return [_hint(each, lines, encoding) for each in inlay_hints(file, within)]
+        found = [
+            *inlay_hints(file, within),
+            *outside_hints(server.daemon.snapshot, file, within),
+        ]
+        return [_hint(each, lines, encoding) for each in found]
 
 
 def refresh(server: AxeServer) -> None:

@@ -9,6 +9,7 @@ from lsprotocol import types
 from axe_lsp.features.definition import definition
 from axe_lsp.features.hover import hover
 from axe_lsp.lsp import to_proto
+from axe_lsp.lsp.path_features import path_locations
 from axe_lsp.lsp.positions import position_of
 
 if TYPE_CHECKING:
@@ -24,16 +25,21 @@ def register(server: AxeServer) -> None:
         if place is None:
             return None
         found = hover(server.daemon.snapshot, place.file, place.offset)
-        return to_proto.hover(found, place.lines, server.position_encoding) if found else None
+        if found is None:
+            return None
+        markdown = server.client.shows_markdown("textDocument.hover.contentFormat")
+        return to_proto.hover(found, place.lines, server.position_encoding, markdown=markdown)
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def on_definition(
         params: types.DefinitionParams,
-    ) -> types.Location | list[types.LocationLink] | None:
+    ) -> types.Location | list[types.Location] | list[types.LocationLink] | None:
         place = position_of(server, params)
-        target = definition(server.daemon.snapshot, place.file, place.offset) if place else None
-        if place is None or target is None:
+        if place is None:
             return None
+        target = definition(server.daemon.snapshot, place.file, place.offset)
+        if target is None:
+            return path_locations(server, place)
         return to_proto.location(
             target,
             place.lines,

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from axe_lsp.daemon.uris import canonical
+from axe_lsp.features.paths import skill_at
 from axe_lsp.features.references import highlights, references
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.locations import Locations
@@ -22,11 +24,13 @@ def register(server: AxeServer) -> None:
     def on_references(params: types.ReferenceParams) -> list[types.Location] | None:
         place = position_of(server, params)
         if place is None:
-            return None
+            return _skill_users(server, canonical(params.text_document.uri))
         locations, declared = Locations(server), params.context.include_declaration
         found = references(
             server.daemon.snapshot, place.file, place.offset, include_declaration=declared
         )
+        if not found and (skill := skill_at(server.daemon.snapshot, place.file, place.offset)):
+            return _skill_users(server, skill)
         return [locations.location(each.uri, each.range) for each in found] or None
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
@@ -44,3 +48,13 @@ def register(server: AxeServer) -> None:
             )
             for each in highlights(server.daemon.snapshot, place.file, place.offset)
         ] or None
+
+
+def _skill_users(server: AxeServer, uri: str) -> list[types.Location] | None:
+    """The agents that use a skill: what references lead to in a SKILL.md, and in `skill`."""
+    locations = Locations(server)
+    return [
+        locations.location(file.uri, file.outside.skill.range)
+        for file in server.daemon.skill_users(uri)
+        if file.outside.skill is not None
+    ] or None

@@ -57,11 +57,7 @@ async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json
         server, f"axe: {order.request.agent}", lambda: runs.cancel(going.id)
     )
     progress.begin(order.token)
-    for subscriber in (
-        reporter,
-        run_reports.warnings(server),
-        _progress_of(progress, order.request.agent),
-    ):
+    for subscriber in (reporter, run_reports.warnings(server), _progress_of(progress)):
         runs.subscribe(subscriber, going.id)
     try:
         with _reported_errors():
@@ -102,13 +98,11 @@ def _error_data(kind: ErrorKind, exit_code: ExitCode, run_id: str = "") -> dict[
     return {**data, "runId": run_id} if run_id else data
 
 
-def _progress_of(progress: run_reports.RunProgress, root: str) -> Subscriber:
-    """Reports progress, whose title names the root."""
-
+def _progress_of(progress: run_reports.RunProgress) -> Subscriber:
     def report(news: object) -> None:
         line = run_reports.describe(news) if isinstance(news, Notification) else None
         if line is not None:
-            progress.report(line.strip().removeprefix(f"{root}: "))
+            progress.report(line.strip())
 
     return report
 

@@ -23,6 +23,7 @@ from axe_lsp.lsp import (
     graph_requests,
     inlay_hints,
     language_features,
+    path_features,
     pulling,
     reference_features,
     rename_features,
@@ -58,6 +59,7 @@ class AxeServer(LanguageServer):
         self.lenses = CodeLenses(self)
         self._stop_listening: Callable[[], None] = lambda: None
         self._editing: str | None = None
+        self._facts = daemon.snapshot.facts
         self._register()
 
     def initialize(self, client: Client) -> types.ServerCapabilities | JsonObject:
@@ -97,6 +99,7 @@ class AxeServer(LanguageServer):
         structure_features.register(self)
         semantic_tokens.register(self)
         formatting.register(self)
+        path_features.register(self)
         inlay_hints.register(self)
         reference_features.register(self)
         rename_features.register(self)
@@ -215,3 +218,6 @@ class AxeServer(LanguageServer):
         others = (uri for uri in update.affected if uri != self._editing)
         self.publisher.publish_later(others, update.deeper)
         self.lenses.follow(update)
+        if update.snapshot.facts is not self._facts:
+            self._facts = update.snapshot.facts
+            inlay_hints.refresh(self)

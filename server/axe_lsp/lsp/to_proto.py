@@ -9,6 +9,7 @@ from lsprotocol import types
 from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.definition import Target
 from axe_lsp.features.hover import Hover
+from axe_lsp.lsp.plain_text import plain_text
 
 AGENT_KIND = types.SymbolKind.Class
 """What editors show agents as, among symbols and in the call hierarchy."""
@@ -24,9 +25,18 @@ def text_range(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -
     return types.Range(start, end)
 
 
-def hover(found: Hover, lines: LineIndex, encoding: PositionEncoding) -> types.Hover:
-    """An explanation."""
-    content = types.MarkupContent(types.MarkupKind.Markdown, found.markdown)
+def explanation(text: str, *, markdown: bool) -> types.MarkupContent:
+    """Markdown of ours, as plain text for clients that show no other."""
+    if markdown:
+        return types.MarkupContent(types.MarkupKind.Markdown, text)
+    return types.MarkupContent(types.MarkupKind.PlainText, plain_text(text))
+
+
+def hover(
+    found: Hover, lines: LineIndex, encoding: PositionEncoding, *, markdown: bool
+) -> types.Hover:
+    """An explanation at its place."""
+    content = explanation(found.markdown, markdown=markdown)
     return types.Hover(content, text_range(found.range, lines, encoding))
 
 

@@ -24,7 +24,9 @@ _KINDS = {NewFile: "create", MovedFile: "rename"}
 def can_apply(server: AxeServer, edit: Edit) -> bool:
     """Whether the client can create and rename files, as far as the edit needs it."""
     needed = {_KINDS[type(step)] for step in edit if not isinstance(step, TextChange)}
-    return needed.issubset(_known_operations(server))
+    known = server.client.capability(_OPERATIONS)
+    knows_all = needed.issubset(known if isinstance(known, list) else ())
+    return not needed or (server.client.supports(_CHANGES) and knows_all)
 
 
 def workspace_edit(
@@ -35,17 +37,11 @@ def workspace_edit(
     The client must be able to apply it. Who has read files already hands in `locations`.
     """
     locations = locations or Locations(server)
-    # Neovim knows both and names only the operations, which can stand nowhere else than in changes.
-    if server.client.supports(_CHANGES) or _known_operations(server):
+    if server.client.supports(_CHANGES):
         return types.WorkspaceEdit(document_changes=list(_operations(server, edit, locations)))
     changes = [step for step in edit if isinstance(step, TextChange)]
     by_file = _by_file(changes, locations).items()
     return types.WorkspaceEdit(changes={server.opened.name(uri): edits for uri, edits in by_file})
-
-
-def _known_operations(server: AxeServer) -> Sequence[object]:
-    known = server.client.capability(_OPERATIONS)
-    return known if isinstance(known, list) else ()
 
 
 def _operations(server: AxeServer, edit: Edit, locations: Locations) -> Iterator[_Operation]:

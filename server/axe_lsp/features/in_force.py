@@ -1,0 +1,59 @@
+"""Which value a key has in the end, and who says so: the file, or a default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from axe_lsp.agentfile import schema
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.schema import KeyPath, KeySpec, KeyType
+from axe_lsp.agentfile.secrets import without_secrets
+from axe_lsp.agentfile.tree import ValueKind
+from axe_lsp.agentfile.values import decode
+
+_LONGEST = 60
+"""Characters of a value that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """A value as it would be written, and where it comes from."""
+
+    value: str
+    origin: str
+
+
+def in_force(lookup: Lookup, spec: KeySpec, path: KeyPath) -> InForce | None:
+    """The value of the key at `path`; None where it is unfinished, or nothing would be sent."""
+    written = lookup.find(path)
+    if written is None:
+        return InForce(spec.default, "default") if spec.default is not None else None
+    value = written.entry.value
+    if value is None or not value.complete or value.kind is ValueKind.INVALID:
+        return None
+    if zero_means_default(spec) and decode(lookup.parse.text, value) == 0:
+        return InForce(spec.default or "", "default, for which 0 stands")
+    return InForce(_short(value.range.of(lookup.parse.text)), "this file")
+
+
+def table_in_force(lookup: Lookup, path: KeyPath) -> Iterator[tuple[str, InForce]]:
+    """The keys of a table that are in force; of extensions only those that are written."""
+    for spec in schema.keys_of(path):
+        own = (*path, spec.path[-1])
+        if spec.is_table or (spec.is_extension and not lookup.has(own)):
+            continue
+        found = in_force(lookup, spec, own)
+        if found is not None:
+            yield spec.path[-1], found
+
+
+def zero_means_default(spec: KeySpec) -> bool:
+    """axe can't tell an absent integer from a zero, so both mean the same."""
+    return spec.type is KeyType.INTEGER and spec.default not in (None, "0")
+
+
+def _short(token: str) -> str:
+    """A value on one line, without keys that nobody else should see."""
+    line = " ".join(without_secrets(token).replace("`", "'").split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
