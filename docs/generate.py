@@ -130,7 +130,20 @@ def _tools() -> str:
         f"| `{tool}` | {', '.join(aliases.get(tool, []))} | {doc} |"
         for tool, doc in schema.TOOLS.items()
     ]
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, _ABOUT_TOOLS])
+
+
+_ABOUT_TOOLS = """
+Names may be globs such as `*_file`, and `*` is all of them. What goes wrong in a tool is told to the model and ends no run.
+
+No tool leaves the working directory: absolute paths, `..` and symbolic links that lead outside are refused. For commands, which can spell a
+path in endless ways, that is a help against straying and no wall. `write_file`, `edit_file` and `run_command` need approval: `axe-lsp run --yes`
+gives it; otherwise the model is told that it has none.
+
+Commands run with `sh -c`, see `PATH`, the locale and the user's name but no key, and may take ten minutes and write 100 KB. What they leave running
+ends with them. `grep` and `find_files` need [ripgrep](https://github.com/BurntSushi/ripgrep) and leave out what ignore files name. `url_fetch` goes
+to `allowed_hosts`, or to any host if there are none, and never to private addresses. `web_search` asks Tavily with the key in `TAVILY_API_KEY`.
+"""
 
 
 def schema_file(of: Schema) -> str:

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "server" / "axe_lsp"
 MODULES = {
     "anyio": {"anyio"},
     "httpx": {"httpx"},
-    "httpx-aiohttp": {"httpx_aiohttp", "aiohttp"},
+    "httpx-aiohttp": {"httpx_aiohttp", "aiohttp", "yarl"},
     "lsprotocol": {"lsprotocol", "attrs", "cattrs"},
     "pygls": {"pygls"},
     "tomli": {"tomli"},

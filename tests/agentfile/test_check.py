@@ -225,6 +225,19 @@ def test_tools() -> None:
     """)
 
 
+def test_tools_of_a_policy_may_be_those_of_mcp_servers() -> None:
+    check_problems("""
+        [tool_policy]
+        allow = ["grep", "github_*"]
+                         ^^^^^^^^^^ unknown-tool: unknown tool "github_*" in tool_policy.allow
+        deny = ["Write", "github_merge"]
+                         ^^^^^^^^^^^^^^ unknown-tool: unknown tool "github_merge" in tool_policy.deny
+    """)
+    assert not any(
+        problem.fatal for problem in check(Parse(HEAD + '[tool_policy]\ndeny = ["github_merge"]'))
+    )
+
+
 def test_a_glob_for_tools_that_matches_none_does_not_keep_the_agent_from_running() -> None:
     (problem,) = check(Parse(HEAD + 'tools = ["x*"]'))
     assert not problem.fatal

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from support.command_line import Home
 from support.engines import agent
+from support.processes import Sleepers
 from support.scripted_provider import Call, Says, ScriptedProvider
 
 WRITE = Call("write_file", {"path": "a.txt", "content": "A"})
@@ -38,7 +41,7 @@ def test_verbose_tells_what_tools_are_used_for(home: Home, provider: ScriptedPro
     home.add(agent("reader", tools=["read_file"]))
     calls = [
         Call("read_file", {"path": "a.txt"}, "1"),
-        Call("read_file", {"path": "b\n" * 90}, "1"),
+        Call("read_file", {"path": "b\n" * 90}, "2"),
     ]
     provider.script("m-reader", Says(calls=calls), Says("done"))
     code, _, err = home.call("run", "reader", "-v")
@@ -55,3 +58,18 @@ def test_dry_run_names_the_tools_that_are_offered(home: Home, provider: Scripted
     assert (code, err) == (0, "")
     assert "--- Tools ---\nread_file, write_file, list_directory\n" in out
     assert provider.requests == []
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_when_axe_lsp_is_killed_its_commands_end(
+    home: Home, provider: ScriptedProvider, end: signal.Signals
+) -> None:
+    sleepers = Sleepers()
+    home.add(agent("a", tools=["run_command"]))
+    command = f"setsid {sleepers.command} & {sleepers.command}; true"
+    provider.script("m-a", Says(calls=[Call("run_command", {"command": command})]))
+    with home.start("run", "a", "--yes") as process:
+        sleepers.wait_for(2)
+        process.send_signal(end)
+        sleepers.wait_for(0)
+        process.communicate()

@@ -17,7 +17,7 @@ from axe_lsp.hosting.wire import Warned, Workplace
 from axe_lsp.runtime.errors import ExitCode, RunCancelledError, RunError
 from axe_lsp.runtime.runs import RunRequest
 from support.hosts import UNHURRIED, Stage, agent, gone, stage
-from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
 
 TEAM = {"lead": agent("lead", "left", "right"), "left": agent("left"), "right": agent("right")}
 BOTH = Says("I ask both.", calls=[calls_agent("left", "l"), calls_agent("right", "r")])
@@ -349,6 +349,24 @@ async def test_what_a_person_should_know_reaches_the_subscribers(
         warnings = [each.text for each in news if isinstance(each, Warned)]
         assert len(warnings) == 1
         assert "left" in warnings[0]
+
+
+async def test_who_watches_learns_that_a_tool_was_not_allowed(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    write = Call("write_file", {"path": "a.txt", "content": "A"})
+    provider.script("m-left", Says(calls=[write]), Says("well"))
+    async with stage(tmp_path, {"left": 'tools = ["write_file"]\n' + agent("left")}) as at:
+        news: list[object] = []
+        run = at.start("left")
+        at.runs.subscribe(news.append, run.id)
+        await run.result()
+
+        (warning,) = [each.text for each in news if isinstance(each, Warned)]
+        assert warning.startswith(
+            'agent "left" wanted to use write_file, which needs your approval'
+        )
+        assert not (Path(at.workplace.workspace) / "a.txt").exists()
 
 
 async def test_the_open_buffer_runs_and_not_the_file(

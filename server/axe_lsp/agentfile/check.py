@@ -7,7 +7,6 @@ ranges; the runtime refuses a file with the first fatal one in axe's order (`Pro
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from math import isfinite
 from typing import Any
 
@@ -22,6 +21,7 @@ from axe_lsp.agentfile.schema import KeyPath, KeySpec, KeyType, Names
 from axe_lsp.agentfile.schema_tables import schema_tables
 from axe_lsp.agentfile.secrets import find_secrets
 from axe_lsp.agentfile.text import TextRange, quoted
+from axe_lsp.agentfile.tool_names import is_tool_glob, tools_meant
 from axe_lsp.agentfile.tree import KeyPart, Located, Table, Value, ValueKind
 from axe_lsp.agentfile.values import decode
 
@@ -151,20 +151,20 @@ class _Checker:
             if item.kind is not kind:
                 message = f"{spec.dotted} must hold {kind.value}s only, not {_a(item.kind.value)}"
                 yield decode_problem(spec, item.range, message)
-            elif spec.path == ("tools",):
+            elif spec.names is Names.TOOL:
                 yield from self._tool(spec, item)
             elif spec.names is Names.GLOB:
                 yield from self._glob(spec, item)
 
     def _tool(self, spec: KeySpec, item: Value) -> Iterator[Problem]:
         name = decode(self.text, item)
-        if not isinstance(name, str) or name in schema.TOOLS or name in schema.TOOL_ALIASES:
+        if not isinstance(name, str) or set(tools_meant([name])) & set(schema.TOOLS):
             return
-        is_glob = any(character in name for character in "*?[")
-        if is_glob and any(fnmatchcase(tool, name) for tool in schema.TOOLS):
-            return
-        message = f"unknown tool {quoted(name)} in tools config"
-        yield problem("unknown-tool", spec, item.range, message, fatal=not is_glob, found=name)
+        where = "tools config" if spec.path == ("tools",) else spec.dotted
+        message = f"unknown tool {quoted(name)} in {where}"
+        # What a policy names may be a tool of an MCP server, which nobody knows before it runs.
+        is_fatal = not is_tool_glob(name) and spec.path[0] != "tool_policy"
+        yield problem("unknown-tool", spec, item.range, message, fatal=is_fatal, found=name)
 
     def _glob(self, spec: KeySpec, item: Value) -> Iterator[Problem]:
         pattern = decode(self.text, item)

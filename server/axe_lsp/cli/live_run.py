@@ -10,10 +10,10 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from axe_lsp.cli.approval import approval
 from axe_lsp.cli.display import Display, open_display
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.verbose import VerboseLog
+from axe_lsp.runtime.approval import allowed, refusing
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import Event, TextDelta
@@ -24,6 +24,8 @@ from axe_lsp.runtime.recorder import Recorder
 from axe_lsp.runtime.recording_file import load_recording, save_recording
 from axe_lsp.runtime.runs import RunRequest, RunResult, new_run_id
 from axe_lsp.runtime.user_config import known_secrets
+
+_ADVICE = "run it with --yes to let tools change files and run commands"
 
 
 def run_live(
@@ -57,7 +59,7 @@ async def _run(
         provider_hook=hook,
         warn=output.warn,
         note=output.note,
-        approve=approval(options.yes, output.warn),
+        approve=allowed if options.yes else refusing(output.warn, _ADVICE),
     )
     output.on_fault = lambda: engine.cancel(run_id)
     async with engine:

@@ -19,7 +19,7 @@ from axe_lsp.runtime.messages import argument_text
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.preview import params_line, shown_number
 from axe_lsp.runtime.runs import RunResult
-from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
+from axe_lsp.runtime.tools.table import BUILTIN_TOOLS, unknown_tool
 
 PREVIEW_CHARACTERS = 80
 """How much of a sub-agent's task is shown."""
@@ -113,7 +113,7 @@ def _call(event: ToolBegin | ToolEnd) -> tuple[str, str]:
 
 def _tell_tool(begin: ToolBegin, end: ToolEnd) -> None:
     """What a tool was used for: its first argument, and what went wrong if something did."""
-    if end.name not in BUILTIN_TOOLS:
+    if end.name not in BUILTIN_TOOLS or end.content == unknown_tool(end.name):
         return
     first = next(iter(BUILTIN_TOOLS[end.name].definition.parameters))
     value = argument_text(begin.arguments.get(first))

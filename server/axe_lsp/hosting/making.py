@@ -16,10 +16,15 @@ from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.hosting import wire
 from axe_lsp.hosting.jsonable import Json, to_json
 from axe_lsp.runtime.agent_files import AgentFolders, search_folders
+from axe_lsp.runtime.approval import refusing
 from axe_lsp.runtime.engine import Engine, always, never
 from axe_lsp.runtime.prepare import Resolve, prepare_request
 from axe_lsp.runtime.preview import preview_of
 from axe_lsp.runtime.providers.http_provider import HttpProvider
+
+_ADVICE = (
+    "editors can't be asked yet, but `axe-lsp run --yes` lets tools change files and run commands"
+)
 
 _log = logging.getLogger(__name__)
 
@@ -32,13 +37,18 @@ class Workshop:
 
     def engine_for(self, start: wire.Start, send: Callable[[wire.Message], None]) -> Engine:
         """The engine for a run. All that clients should hear of it is sent."""
+
+        def warn(text: str) -> None:
+            send(wire.Warned(start.run_id, text))
+
         return Engine(
             resolve=_resolver(start.workplace),
             workspace=Path(start.workplace.workspace),
             emit=lambda event: send(wire.notification(event)),
             streams=always if start.stream else never,
             http=self._http,
-            warn=lambda text: send(wire.Warned(start.run_id, text)),
+            warn=warn,
+            approve=refusing(warn, _ADVICE),
             note=_log.info,
         )
 

@@ -11,7 +11,6 @@ from functools import partial
 
 import anyio
 
-from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.approval import Approve
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.delegation import (
@@ -27,7 +26,7 @@ from axe_lsp.runtime.messages import Response, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
 from axe_lsp.runtime.redaction import redact, redacted_table
-from axe_lsp.runtime.tools.table import execute_tool
+from axe_lsp.runtime.tools.table import execute_tool, unknown_tool
 from axe_lsp.runtime.tools.tool import Workplace
 from axe_lsp.runtime.user_config import known_secrets
 
@@ -70,11 +69,19 @@ class Surroundings:
         return known_secrets(self.workplace.environment)
 
 
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """The calls of one answer: whose turn it was, and what their events must not hold."""
+
+    turn: int
+    secrets: frozenset[str]
+
+
 async def converse(conversation: Conversation, around: Surroundings) -> None:
     """Go on until the model has nothing left to call. Raises RunError."""
     config = around.prepared.definition.sub_agents_config
     while calls := await _turn(conversation, around):
-        execute = partial(_execute, around, conversation.turns)
+        execute = partial(_execute, around, _Round(conversation.turns, around.secrets()))
         results = await execute_calls(calls, execute, config.parallel, config.max_concurrent)
         conversation.deliver(results)
 
@@ -161,15 +168,18 @@ def _turn_end(around: Surroundings, turn: int, response: Response, duration_ms: 
     )
 
 
-async def _execute(around: Surroundings, turn: int, call: ToolCall) -> ToolResult:
-    """One tool call with its events. Every begin has its end, also when the run is cancelled."""
+async def _execute(around: Surroundings, of_round: _Round, call: ToolCall) -> ToolResult:
+    """One tool call with its events, which hold no secret.
+
+    Every begin has its end, also when the run is cancelled.
+    """
     around.journal.emit(
         ToolBegin(
             run=around.prepared.order.ids,
-            turn=turn,
+            turn=of_round.turn,
             call_id=call.id,
             name=call.name,
-            arguments=redacted_table(call.arguments, around.secrets()),
+            arguments=redacted_table(call.arguments, of_round.secrets),
         )
     )
     started = anyio.current_time()
@@ -177,7 +187,7 @@ async def _execute(around: Surroundings, turn: int, call: ToolCall) -> ToolResul
     try:
         outcome = await _dispatch(around, call)
     finally:
-        around.journal.emit(_tool_end(around, turn, call, outcome, _elapsed_ms(started)))
+        around.journal.emit(_tool_end(around, of_round, call, outcome, _elapsed_ms(started)))
     return outcome.result
 
 
@@ -187,20 +197,19 @@ async def _dispatch(around: Surroundings, call: ToolCall) -> ToolOutcome:
     if around.offers(call.name):
         run = around.prepared.order.ids
         return ToolOutcome(await execute_tool(call, run, around.workplace, around.approve))
-    unknown = f"Unknown tool: {quoted(call.name)}"
-    return ToolOutcome(ToolResult(call.id, unknown, is_error=True))
+    return ToolOutcome(ToolResult(call.id, unknown_tool(call.name), is_error=True))
 
 
 def _tool_end(
-    around: Surroundings, turn: int, call: ToolCall, outcome: ToolOutcome, duration_ms: int
+    around: Surroundings, of_round: _Round, call: ToolCall, outcome: ToolOutcome, duration_ms: int
 ) -> ToolEnd:
     return ToolEnd(
         run=around.prepared.order.ids,
-        turn=turn,
+        turn=of_round.turn,
         call_id=call.id,
         name=call.name,
         is_error=outcome.result.is_error,
-        content=redact(outcome.result.content, around.secrets())[: ToolEnd.MAX_CONTENT],
+        content=redact(outcome.result.content, of_round.secrets)[: ToolEnd.MAX_CONTENT],
         duration_ms=duration_ms,
         child_run_id=outcome.child_run_id,
     )

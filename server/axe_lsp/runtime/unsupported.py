@@ -7,7 +7,6 @@ from typing import Any
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 
 _TABLES = (
     "mcp_servers",
@@ -22,8 +21,7 @@ _TABLES = (
 
 def unsupported_warning(agent: str, definition: AgentDefinition) -> str:
     """A sentence about what the agent runs without, or ""."""
-    missing = [name for name in definition.ordinary_tools if name not in BUILTIN_TOOLS]
-    missing += _unsupported(definition)
+    missing = _unsupported(definition)
     if not missing:
         return ""
     return (

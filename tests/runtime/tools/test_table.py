@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from axe_lsp.agentfile.schema import TOOLS
 from axe_lsp.runtime.events import ToolBegin, ToolEnd, TurnEnd
+from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 from support.answers import DIALECTS
 from support.engines import agent, bench
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
@@ -21,6 +24,11 @@ def offered(body: dict[str, Any]) -> list[str]:
 def results(body: dict[str, Any]) -> list[str]:
     """The tool results of an OpenAI request."""
     return [message["content"] for message in body["messages"] if message["role"] == "tool"]
+
+
+def test_there_is_a_tool_for_each_name_that_a_file_may_list() -> None:
+    assert set(BUILTIN_TOOLS) == set(TOOLS)
+    assert [name for name, tool in BUILTIN_TOOLS.items() if tool.definition.name != name] == []
 
 
 @pytest.mark.req("001-DD1", "002-4", "002-15", "003-1", "003-11", "003-13", "003-14", "003-26")
@@ -60,6 +68,8 @@ async def test_a_child_finds_out_with_its_own_tools(
 @pytest.mark.parametrize(
     ("keys", "names"),
     [
+        ({"tools": ["*"]}, list(TOOLS)),
+        ({"tools": ["bash", "Glob"]}, ["run_command", "find_files"]),
         ({"tools": ["*_file", "read_file"]}, ["read_file", "write_file", "edit_file"]),
         ({"tools": ["list_directory", "Read"]}, ["list_directory", "read_file"]),
         ({"tools": ["read_*"], "tool_policy": {"allow": ["Write"]}}, ["read_file", "write_file"]),
@@ -139,3 +149,35 @@ async def test_keys_that_tools_come_across_are_in_no_event(
     }
     assert work.of(ToolBegin)[-1].arguments["offset"] == "[redacted]"
     assert work.of(TurnEnd)[0].tool_calls[1]["arguments"]["offset"] == "[redacted]"
+
+
+@pytest.mark.req("003-15", "003-16")
+async def test_a_child_answers_a_question_about_the_whole(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    (tmp_path / "server").mkdir()
+    (tmp_path / "server" / "auth.py").write_text("def login(): ...\n")
+    (tmp_path / "server" / "pages.py").write_text("from auth import login\n")
+    provider.script("m-lead", Says(calls=[calls_agent("scout", "How do users log in?")]), Says("F"))
+    reads = [Call("read_file", {"path": path}) for path in ("server/auth.py", "server/pages.py")]
+    provider.script(
+        "m-scout",
+        Says(calls=[Call("list_directory", {"path": "."})]),
+        Says(
+            calls=[Call("grep", {"pattern": "login"}), Call("find_files", {"pattern": "**/*.py"})]
+        ),
+        Says(calls=reads),
+        Says("pages.py calls login of auth.py."),
+    )
+    scout = agent("scout", tools=["List", "Grep", "Glob", "Read"])
+    path = {"PATH": os.environ["PATH"]}
+    async with bench(provider, tmp_path, agent("lead", sub_agents=["scout"]) | scout, path) as work:
+        await work.run("lead")
+    assert results(provider.asked("m-scout")[-1].body)[0].splitlines()[-1] == "server/"
+    assert results(provider.asked("m-scout")[-1].body)[1:] == [
+        "server/auth.py:1:def login(): ...\nserver/pages.py:1:from auth import login",
+        "server/auth.py\nserver/pages.py",
+        "1: def login(): ...",
+        "1: from auth import login",
+    ]
+    assert results(provider.asked("m-lead")[-1].body) == ["pages.py calls login of auth.py."]

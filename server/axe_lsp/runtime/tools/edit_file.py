@@ -8,17 +8,15 @@ from pathlib import Path
 
 import anyio
 
-from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
+from axe_lsp.runtime.tools.flags import is_true
 from axe_lsp.runtime.tools.places import place, require_file
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
 from axe_lsp.runtime.tools.writing import writing
 from axe_lsp.runtime.whole_file import write_whole_file
 
 _TOO_LARGE = 10 * 1024 * 1024
-_YES = frozenset(["1", "t", "T", "true", "TRUE", "True"])
-_NO = frozenset(["0", "f", "F", "false", "FALSE", "False", ""])
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +45,10 @@ async def _edit_file(call: ToolCall, workplace: Workplace) -> str:
     edit = _Edit(
         old=valid_text(required(call, "old_string")).encode(),
         new=valid_text(call.argument("new_string")).encode(),
-        everywhere=_is_true(call, "replace_all"),
+        everywhere=is_true(call, "replace_all"),
     )
     count = await anyio.to_thread.run_sync(partial(_apply, workplace.folder, path, edit))
     return f"replaced {count} occurrence(s) in {path}"
-
-
-def _is_true(call: ToolCall, name: str) -> bool:
-    text = call.argument(name)
-    if text not in _YES | _NO:
-        raise ToolError(f"invalid {name} value {quoted(text)}: must be true or false")
-    return text in _YES
 
 
 def _apply(folder: Path, path: str, edit: _Edit) -> int:

@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.approval import Approve, Wish
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
-from axe_lsp.runtime.tools import edit_file, list_directory, read_file, write_file
+from axe_lsp.runtime.tools import (
+    edit_file,
+    find_files,
+    grep,
+    list_directory,
+    read_file,
+    run_command,
+    url_fetch,
+    web_search,
+    write_file,
+)
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace
 
 BUILTIN_TOOLS: Mapping[str, BuiltinTool] = {
@@ -17,8 +28,13 @@ BUILTIN_TOOLS: Mapping[str, BuiltinTool] = {
     for module in (
         read_file,
         list_directory,
+        grep,
+        find_files,
         write_file,
         edit_file,
+        run_command,
+        url_fetch,
+        web_search,
     )
 }
 """By name."""
@@ -26,11 +42,12 @@ BUILTIN_TOOLS: Mapping[str, BuiltinTool] = {
 
 def ordinary_tools(definition: AgentDefinition) -> tuple[Tool, ...]:
     """The tools that an agent is offered besides those for delegation, in the order of its file."""
-    return tuple(
-        BUILTIN_TOOLS[name].definition
-        for name in definition.ordinary_tools
-        if name in BUILTIN_TOOLS
-    )
+    return tuple(BUILTIN_TOOLS[name].definition for name in definition.ordinary_tools)
+
+
+def unknown_tool(name: str) -> str:
+    """What a model is told that calls what it was not offered (001-8.2)."""
+    return f"Unknown tool: {quoted(name)}"
 
 
 async def execute_tool(

@@ -7,11 +7,12 @@ for the model: it never ends a run.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.messages import Tool, ToolCall
+from axe_lsp.runtime.tools.network import Network
 
 MAX_OUTPUT = 100 * 1024
 """Bytes of a result: what is longer is cut, and says so."""
@@ -31,6 +32,7 @@ class Workplace:
     folder: Path
     environment: Environment
     allowed_hosts: tuple[str, ...] = ()
+    network: Network = field(default_factory=Network)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,94 @@
+"""Commands as processes: limited in time and output, and leaving nothing behind.
+
+Each runs below a keeper, which ends it with all its descendants, also when this process is killed.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+from anyio.abc import Process
+
+from axe_lsp.runtime.tools import keeper
+from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace
+
+_GRACE = 2.0
+"""Seconds that a keeper has to kill a command; a process may hang in the kernel for longer."""
+
+_INHERITED = ("PATH", "LANG", "LC_ALL", "USER", "LOGNAME", "TERM")
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A command that has ended; without a `code`, because its time was over.
+
+    `output` is the beginning of what it wrote, to standard output and error.
+    """
+
+    output: bytes
+    is_all: bool
+    code: int | None
+
+
+async def run_to_end(
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    limit: float,
+    keep: int = MAX_OUTPUT,
+) -> Ended:
+    """Run a command for `limit` seconds at most, and keep so many bytes of what it writes.
+
+    Raises OSError if it can't be started.
+    """
+    with anyio.CancelScope(shield=True):  # What was started half can't be ended.
+        process = await _start(command, folder, environment)
+    output = bytearray()
+    size = 0
+    try:
+        with anyio.move_on_after(limit) as time:
+            assert process.stdout is not None
+            async for piece in process.stdout:
+                size += len(piece)
+                output += piece[: keep - len(output)]
+            await process.wait()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await _end(process)
+    code = None if time.cancelled_caught else process.returncode
+    return Ended(bytes(output), size <= keep, code)
+
+
+def clean_environment(workplace: Workplace) -> dict[str, str]:
+    """Nothing but what programs need to work: no key and no other secret is among it."""
+    outside, folder = workplace.environment, str(workplace.folder)
+    inherited = {name: outside[name] for name in _INHERITED if outside.get(name)}
+    return {"HOME": folder, "TMPDIR": folder, **inherited}
+
+
+async def _start(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Process:
+    return await anyio.open_process(
+        [sys.executable, "-I", "-S", keeper.__file__, *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=folder,
+        env=environment,
+        start_new_session=True,
+    )
+
+
+async def _end(process: Process) -> None:
+    """Let go of the lifeline, and wait until the command and all that it started is gone."""
+    assert process.stdin is not None
+    await process.stdin.aclose()
+    with anyio.move_on_after(_GRACE):
+        await process.wait()
+    if process.returncode is None:
+        process.kill()
+    await process.aclose()

@@ -1,0 +1,46 @@
+"""`find_files`: the paths that match a glob. axe has no such tool."""
+
+from __future__ import annotations
+
+import anyio
+
+from axe_lsp.agentfile.globs import BadPatternError, matches, segments_of
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
+from axe_lsp.runtime.tools.output import capped_lines
+from axe_lsp.runtime.tools.ripgrep import ripgrep
+from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
+
+
+async def _find_files(call: ToolCall, workplace: Workplace) -> str:
+    pattern = required(call, "pattern")
+    try:
+        segments = segments_of(pattern)
+    except BadPatternError as error:
+        raise ToolError(f"invalid glob pattern {quoted(pattern)}: {error}") from error
+    # Not by ripgrep's own globs: those bring back what the ignore files leave out.
+    paths = await ripgrep(["--files"], ".", workplace)
+    return await anyio.to_thread.run_sync(_matching, segments, paths)
+
+
+def _matching(segments: tuple[str, ...], paths: list[str]) -> str:
+    found = (path for path in paths if matches(segments, tuple(path.split("/"))))
+    return capped_lines(found, "narrow the search") or "no matches"
+
+
+TOOL = BuiltinTool(
+    Tool(
+        "find_files",
+        "Find files below the working directory by a glob such as 'src/**/*.py'. Returns one "
+        "path per line. Files that ignore files such as .gitignore name and hidden files are "
+        "left out.",
+        {
+            "pattern": ToolParameter(
+                "string",
+                "The glob, relative to the working directory; ** stands for any directories.",
+                required=True,
+            ),
+        },
+    ),
+    _find_files,
+)

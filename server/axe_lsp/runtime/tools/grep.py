@@ -1,0 +1,53 @@
+"""`grep`: lines that match a regular expression. axe has no such tool."""
+
+from __future__ import annotations
+
+from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
+from axe_lsp.runtime.tools.flags import is_true
+from axe_lsp.runtime.tools.output import capped_lines
+from axe_lsp.runtime.tools.ripgrep import ripgrep
+from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, required
+
+_OPTIONS = [
+    "--line-number",
+    "--with-filename",
+    "--no-heading",
+    "--color=never",
+    "--max-columns=500",
+    "--max-columns-preview",
+]
+
+
+async def _grep(call: ToolCall, workplace: Workplace) -> str:
+    options = [*_OPTIONS, f"--regexp={required(call, 'pattern')}"]
+    if glob := call.argument("glob"):
+        options.append(f"--glob={glob}")
+    if is_true(call, "ignore_case"):
+        options.append("--ignore-case")
+    lines = await ripgrep(options, call.argument("path") or ".", workplace)
+    return capped_lines(lines, "narrow the search") or "no matches"
+
+
+TOOL = BuiltinTool(
+    Tool(
+        "grep",
+        "Search the files below the working directory for a regular expression (ripgrep syntax). "
+        "Returns one match per line in the format 'path:line number:text'. Files that ignore "
+        "files such as .gitignore name, hidden files and binary files are left out.",
+        {
+            "pattern": ToolParameter(
+                "string", "The regular expression to search for.", required=True
+            ),
+            "path": ToolParameter(
+                "string", "Relative path to the file or directory to search in. Defaults to all."
+            ),
+            "glob": ToolParameter(
+                "string", 'Search in files that match this glob only, such as "*.py".'
+            ),
+            "ignore_case": ToolParameter(
+                "string", 'When set to "true", upper and lower case are the same.'
+            ),
+        },
+    ),
+    _grep,
+)

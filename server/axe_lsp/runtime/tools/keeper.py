@@ -1,0 +1,91 @@
+"""Keeps a command: when it ends, everything that it started ends, too.
+
+A program of its own between axe-lsp and the command, run as a file, so it knows nothing but the
+standard library. Its standard input is the lifeline: when that ends, because axe-lsp wants the command
+to stop or because axe-lsp has been killed, the command is killed. On Linux, what the command has put
+into other sessions is found all the same, since orphans become children of the keeper. It exits with
+the command's code, or 128 and the signal, as shells do.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def main(command: list[str]) -> int:
+    """Run a command to its end; returns what to exit with."""
+    os.environ.pop("LC_CTYPE", None)  # Python's own, where the environment names no locale.
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    child = os.fork() or _become(command)
+    threading.Thread(target=_hold_lifeline, args=[child], daemon=True).start()
+    _, status = os.waitpid(child, 0)
+    _kill_group(child)
+    _end_orphans()
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def _become(command: list[str]) -> int:
+    """In the child: never returns."""
+    os.setsid()
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    try:
+        os.execvp(command[0], command)  # noqa: S606 - the shell, if there is one, is in the command.
+    except OSError as error:
+        os.write(2, f"{command[0]}: {error.strerror}\n".encode())
+        os._exit(127)
+
+
+def _hold_lifeline(child: int) -> None:
+    os.read(0, 1)
+    _kill_group(child)
+
+
+def _kill_group(leader: int) -> None:
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return  # All of them have ended already; some systems refuse where only zombies are left.
+
+
+def _end_orphans() -> None:
+    """Kill until no child is left: each one that ends may leave further ones behind."""
+    while True:
+        for pid in _children():
+            os.kill(pid, signal.SIGKILL)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(0.001)
+
+
+def _children() -> Iterator[int]:
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = status.read_bytes().rpartition(b")")[2].split()[1]
+        except OSError:
+            continue  # It has just ended.
+        if int(parent) == os.getpid():
+            yield int(status.parent.name)
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+if __name__ == "__main__":
+    os._exit(main(sys.argv[1:]))

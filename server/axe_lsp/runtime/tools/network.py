@@ -1,0 +1,46 @@
+"""How hosts are found in the network, and which addresses are the internet's."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+
+import anyio
+
+_TRANSLATED = IPv6Network("64:ff9b::/96")
+"""IPv6 addresses that stand for the IPv4 address in their last bits."""
+
+
+def is_public(address: str) -> bool:
+    """Whether an address is one of the internet's, under whatever name for it."""
+    try:
+        ip = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    meant = _meant(ip)
+    return meant.is_global and not meant.is_multicast
+
+
+async def addresses_of(host: str) -> list[str]:
+    """What the system's resolver says. Raises OSError."""
+    found = await anyio.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """How hosts are found, and which addresses may be connected to."""
+
+    resolve: Callable[[str], Awaitable[Sequence[str]]] = addresses_of
+    may_connect: Callable[[str], bool] = is_public
+
+
+def _meant(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """The IPv4 address that an IPv6 address leads to, where it does."""
+    if isinstance(ip, IPv4Address):
+        return ip
+    if ip in _TRANSLATED:
+        return IPv4Address(int(ip) & 0xFFFFFFFF)
+    return ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else ip)

@@ -1,0 +1,51 @@
+"""`run_command`: a command for the shell, in the working directory."""
+
+from __future__ import annotations
+
+import shutil
+
+from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
+from axe_lsp.runtime.tools.command_check import check_command
+from axe_lsp.runtime.tools.commands import clean_environment, run_to_end
+from axe_lsp.runtime.tools.output import capped_text
+from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
+
+_TIME_LIMIT = 600.0
+"""Seconds for one command. Mostly the run's own time is over before."""
+
+
+async def _run_command(call: ToolCall, workplace: Workplace) -> str:
+    return await run_shell(required(call, "command"), workplace, _TIME_LIMIT)
+
+
+async def run_shell(command: str, workplace: Workplace, limit: float) -> str:
+    """What a command writes. Raises ToolError if it fails, with its code and what it wrote."""
+    check_command(command, workplace.folder)
+    environment = clean_environment(workplace)
+    shell = shutil.which("sh", path=environment.get("PATH"))
+    if shell is None:
+        raise ToolError("there is no shell (sh) on this machine")
+    try:
+        ended = await run_to_end([shell, "-c", command], workplace.folder, environment, limit)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the command.
+        raise ToolError(f"the command could not be started: {error}") from error
+    output = capped_text(ended.output, ended.is_all)
+    if ended.code is None:
+        raise ToolError(f"command timed out after {limit:g}s\n{output}")
+    if ended.code:
+        raise ToolError(f"exit code {ended.code}\n{output}")
+    return output
+
+
+TOOL = BuiltinTool(
+    Tool(
+        "run_command",
+        "Execute a shell command in the agent's working directory via sh -c and return the "
+        "combined stdout/stderr output. Commands are sandboxed to the working directory: absolute "
+        "paths outside it are rejected, parent traversal (..) escaping it is rejected, and all "
+        "file operations should use relative paths.",
+        {"command": ToolParameter("string", "The shell command to execute.", required=True)},
+    ),
+    _run_command,
+    needs_approval=True,
+)

@@ -1,0 +1,38 @@
+"""Processes of this machine, found by what is on their command lines."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from pathlib import Path
+
+from support.scripted_provider import PATIENCE
+
+
+class Sleepers:
+    """Commands that sleep for very long, told apart from everybody else's."""
+
+    def __init__(self) -> None:
+        self.seconds = f"8{uuid.uuid4().int % 10**12:012}"
+
+    @property
+    def command(self) -> str:
+        """What a shell has to be told for one of them."""
+        return f"sleep {self.seconds}"
+
+    def count(self) -> int:
+        """How many there are."""
+        return sum(self._is_one(path) for path in Path("/proc").glob("[0-9]*/cmdline"))
+
+    def wait_for(self, count: int) -> None:
+        """Until there are so many of them; fails if that does not come about."""
+        deadline = time.monotonic() + PATIENCE
+        while self.count() != count:
+            assert time.monotonic() < deadline, f"{self.count()} of them instead of {count}"
+            time.sleep(0.01)
+
+    def _is_one(self, path: Path) -> bool:
+        try:
+            return path.read_bytes().split(b"\0")[:2] == [b"sleep", self.seconds.encode()]
+        except OSError:
+            return False  # It has just ended.
