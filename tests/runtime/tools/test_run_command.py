@@ -33,6 +33,7 @@ async def test_both_outputs_come_back_in_order(tmp_path: Path) -> None:
     [
         ("echo broken >&2; exit 3", "exit code 3\nbroken\n"),
         ("kill -9 $$", "exit code 137\n"),
+        ("trap 'echo bye; exit 4' TERM; kill 0", "exit code 4\nbye\n"),
         ("", "command is required"),
         ("nul\0", "the command could not be started: embedded null byte"),
     ],
@@ -44,6 +45,10 @@ async def test_failures_are_told_to_the_model(tmp_path: Path, command: str, told
 async def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     told = await refusal("run_command", tmp_path / "absent", command="true")
     assert told.startswith("the command could not be started: ")
+
+
+async def test_signals_are_as_programs_expect_them(tmp_path: Path) -> None:
+    assert await use("run_command", tmp_path, command="yes | head -n 1") == "y\n"
 
 
 async def test_a_machine_without_a_shell(tmp_path: Path) -> None:
@@ -122,6 +127,14 @@ async def test_what_a_command_leaves_running_ends_with_it(tmp_path: Path) -> Non
     one = sleepers.command
     command = f"{one} & setsid {one} & (setsid sh -c '{one} & {one} & wait' &) ; echo started"
     assert await use("run_command", tmp_path, command=command) == "started\n"
+    assert sleepers.count() == 0
+
+
+async def test_a_command_that_kills_its_keeper_ends_all_the_same(tmp_path: Path) -> None:
+    sleepers = Sleepers()
+    command = f"{sleepers.command} & kill -9 $PPID; {sleepers.command}"
+    told = await refusal("run_command", tmp_path, command=command)
+    assert told == "exit code -9\n"
     assert sleepers.count() == 0
 
 

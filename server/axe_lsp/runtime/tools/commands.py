@@ -5,6 +5,9 @@ Each runs below a keeper, which ends it with all its descendants, also when this
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,8 +17,10 @@ from pathlib import Path
 import anyio
 from anyio.abc import Process
 
-from axe_lsp.runtime.tools import keeper
 from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace
+
+_KEEPER = str(Path(__file__).with_name("keeper.py"))
+"""Not imported: it is for POSIX systems only, and a program of its own."""
 
 _GRACE = 2.0
 """Seconds that a keeper has to kill a command; a process may hang in the kernel for longer."""
@@ -48,20 +53,38 @@ async def run_to_end(
     """
     with anyio.CancelScope(shield=True):  # What was started half can't be ended.
         process = await _start(command, folder, environment)
-    output = bytearray()
-    size = 0
+    output = _Output(keep)
     try:
         with anyio.move_on_after(limit) as time:
-            assert process.stdout is not None
-            async for piece in process.stdout:
-                size += len(piece)
-                output += piece[: keep - len(output)]
-            await process.wait()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_read, process, output)
+                await process.wait()
+                _kill_group(process)  # Or what is left would keep its output open.
     finally:
         with anyio.CancelScope(shield=True):
             await _end(process)
     code = None if time.cancelled_caught else process.returncode
-    return Ended(bytes(output), size <= keep, code)
+    return Ended(bytes(output.kept), output.size <= keep, code)
+
+
+class _Output:
+    """The beginning of what a command writes, and how much it was."""
+
+    def __init__(self, keep: int) -> None:
+        self.kept = bytearray()
+        self.size = 0
+        self._keep = keep
+
+    def add(self, piece: bytes) -> None:
+        """What was written next."""
+        self.size += len(piece)
+        self.kept += piece[: self._keep - len(self.kept)]
+
+
+async def _read(process: Process, output: _Output) -> None:
+    assert process.stdout is not None
+    async for piece in process.stdout:
+        output.add(piece)
 
 
 def clean_environment(workplace: Workplace) -> dict[str, str]:
@@ -73,7 +96,7 @@ def clean_environment(workplace: Workplace) -> dict[str, str]:
 
 async def _start(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Process:
     return await anyio.open_process(
-        [sys.executable, "-I", "-S", keeper.__file__, *command],
+        [sys.executable, "-I", "-S", _KEEPER, *command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -91,4 +114,11 @@ async def _end(process: Process) -> None:
         await process.wait()
     if process.returncode is None:
         process.kill()
+    _kill_group(process)
     await process.aclose()
+
+
+def _kill_group(process: Process) -> None:
+    """End what a keeper could not, because somebody has killed it, or on a system without orphanages."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)

@@ -9,6 +9,7 @@ the command's code, or 128 and the signal, as shells do.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -21,15 +22,21 @@ from pathlib import Path
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
+_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+"""What a command sends to its group, as with `kill 0`, is not meant for the keeper."""
+
+_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+
 
 def main(command: list[str]) -> int:
     """Run a command to its end; returns what to exit with."""
     os.environ.pop("LC_CTYPE", None)  # Python's own, where the environment names no locale.
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    for each in _SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
     child = os.fork() or _become(command)
     threading.Thread(target=_hold_lifeline, args=[child], daemon=True).start()
     _, status = os.waitpid(child, 0)
-    _kill_group(child)
     _end_orphans()
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
@@ -37,8 +44,9 @@ def main(command: list[str]) -> int:
 
 def _become(command: list[str]) -> int:
     """In the child: never returns."""
-    os.setsid()
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    for each in (*_SIGNALS, *_IGNORED_BY_PYTHON):
+        signal.signal(each, signal.SIG_DFL)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     try:
         os.execvp(command[0], command)  # noqa: S606 - the shell, if there is one, is in the command.
@@ -49,21 +57,21 @@ def _become(command: list[str]) -> int:
 
 def _hold_lifeline(child: int) -> None:
     os.read(0, 1)
-    _kill_group(child)
-
-
-def _kill_group(leader: int) -> None:
-    try:
-        os.killpg(leader, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        return  # All of them have ended already; some systems refuse where only zombies are left.
+    if sys.platform == "linux":
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)  # Which makes orphans of all the others.
+    else:
+        os.killpg(0, signal.SIGKILL)  # This process, too: nobody is there to hear its code.
 
 
 def _end_orphans() -> None:
     """Kill until no child is left: each one that ends may leave further ones behind."""
     while True:
         for pid in _children():
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(
+                PermissionError
+            ):  # What has become another user's ends by itself.
+                os.kill(pid, signal.SIGKILL)
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
