@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from axe_lsp.agentfile import schema
+from axe_lsp.agentfile.config_schema import CONFIG
 from axe_lsp.agentfile.models import MODELS, READ_ON, SOURCES, Model
 from axe_lsp.agentfile.published_schema import PUBLISHED, json_schema
 from axe_lsp.agentfile.schema import KeySpec, Schema
@@ -31,6 +32,7 @@ def generated() -> dict[Path, str]:
     """Every generated file with its text."""
     return {
         ROOT / "docs" / "agent-files.md": _NOTE + agent_files_page(),
+        ROOT / "docs" / "config-file.md": _NOTE + config_file_page(),
         ROOT / "docs" / "diagnostics.md": _NOTE + diagnostics_page(),
         ROOT / "docs" / "models.md": _NOTE + models_page(),
         ROOT / "docs" / "settings.md": _NOTE + settings_page(),
@@ -46,7 +48,7 @@ def generated() -> dict[Path, str]:
 def agent_files_page() -> str:
     """All keys of an agent file, table by table."""
     tables = [key for key in schema.KEYS if key.is_table]
-    sections = [_table_section(key) for key in tables]
+    sections = [_table_section(schema.AGENT, key) for key in tables]
     return "\n".join([_AGENT_FILES, _rows(schema.keys_of(())), *sections, _tools()])
 
 
@@ -83,10 +85,10 @@ them, and ignores them. This version checks all keys below, and acts on those of
 """
 
 
-def _table_section(table: KeySpec) -> str:
+def _table_section(of: Schema, table: KeySpec) -> str:
     brackets = "[[{}]]" if table.type is schema.KeyType.TABLES else "[{}]"
     title = brackets.format(table.dotted.replace(schema.ANY_NAME, "NAME"))
-    keys = [key for key in schema.keys_of(table.path) if not key.is_table]
+    keys = [key for key in of.keys_of(table.path) if not key.is_table]
     mark = f" *{schema.EXTENSION}*" if table.is_extension else ""
     rows = _rows(keys) if keys else ""
     return f"\n## `{title}`\n\n{table.doc}{mark}\n{rows}"
@@ -144,6 +146,41 @@ Commands run with `sh -c`, see `PATH`, the locale and the user's name but no key
 ends with them. `grep` and `find_files` need [ripgrep](https://github.com/BurntSushi/ripgrep) and leave out what ignore files name. `url_fetch` goes
 to `allowed_hosts`, or to any host if there are none, and never to private addresses. `web_search` asks Tavily with the key in `TAVILY_API_KEY`.
 """
+
+
+# -- config.toml
+
+
+def config_file_page() -> str:
+    """The same of config.toml."""
+    tables = (key for key in CONFIG.keys if key.is_table)
+    return "\n".join([_CONFIG_FILE, *(_table_section(CONFIG, table) for table in tables)])
+
+
+_CONFIG_FILE = """\
+# config.toml
+
+What providers need besides a model's name, for all agents of one user: `axe/config.toml` in the user's configuration folder
+(`$XDG_CONFIG_HOME`, usually `~/.config`). axe and axe-lsp share it; `axe-lsp config init` writes a first one that only its owner may read.
+A run reads it each time anew, so a change is in force at once. Environment variables win over it.
+
+```toml
+[providers.anthropic]
+api_key = "..."
+
+[providers.ollama]
+base_url = "http://localhost:11434"
+```
+
+In the editor it is checked, completed and explained as agent files are. On the command line that is `axe-lsp check` with the file, or the
+folder that it is in; without a path only the agents of the current folder are checked, so that CI finds what you find. A workspace has no
+settings of this kind: nobody's key is sent where a repository says.
+
+What stands where a key belongs is never shown: not in messages, not in the outline, not in what `axe-lsp check` prints.
+"""
+
+
+# -- JSON Schemas
 
 
 def schema_file(of: Schema) -> str:

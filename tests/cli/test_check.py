@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.cli.check import check, main
-from axe_lsp.cli.check_formats import print_human
+from axe_lsp.cli.check_formats import FORMATS, print_human
+from support.secrets import OPENAI_KEY
 
 HEAD = 'name = "{0}"\nmodel = "ollama/llama"\n'
 
@@ -242,3 +243,47 @@ def test_what_axe_does_not_know_is_an_error_to_those_who_ask(agents: Path, run: 
     code, out, _ = run("--strict-axe")
     assert code == 1
     assert "error[not-axe]" in out
+
+
+BAD_CONFIG = "[providers.openai]\napi_key = hidden-word\nbase_url = 3\n"
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "config" / "axe" / "config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(BAD_CONFIG)
+    return path
+
+
+@pytest.mark.parametrize("named", ["config.toml", ""])
+def test_config_toml_is_checked_where_it_or_its_folder_is_named(
+    config: Path, run: Run, named: str
+) -> None:
+    code, out, _ = run(str(config.parent / named))
+    assert code == 1
+    assert "error[syntax]" in out
+    assert "providers.openai.base_url must be a string, not an integer" in out
+    assert "2 errors in 1 of 1 file." in out
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_keys_in_config_toml_are_never_printed(config: Path, run: Run, format_: str) -> None:
+    code, out, error = run(str(config), "--format", format_)
+    assert code == 1
+    assert "hidden" not in out + error
+
+
+def test_what_a_project_is_checked_for_does_not_depend_on_the_users_config_toml(
+    agents: Path, config: Path, run: Run
+) -> None:
+    write(agents, "a", "")
+    assert config.exists()
+    assert run() == (0, "No problems in 1 file.\n", "")
+
+
+def test_keys_in_agent_files_are_not_printed_either(agents: Path, run: Run) -> None:
+    write(agents, "a", f'description = "{OPENAI_KEY}"\n')
+    _, out, _ = run()
+    assert "plain-secret" in out
+    assert OPENAI_KEY not in out

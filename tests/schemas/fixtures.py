@@ -26,6 +26,7 @@ VALUES = (
     '"antropic/claude"',
     '"read_file"',
     '"http://localhost:1/"',
+    '" https://host"',
     '"ftp://host"',
     '"https://"',
     "-1",

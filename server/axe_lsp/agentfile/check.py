@@ -1,4 +1,4 @@
-"""What is wrong with one agent file, whoever asks: the editor, the command line or the runtime.
+"""What is wrong with one file, whoever asks: the editor, the command line or the runtime.
 
 Each problem carries axe's own message where axe has one. The editor shows all of them at their
 ranges; the runtime refuses a file with the first fatal one in axe's order (`Problem.order`).
@@ -10,14 +10,22 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.beyond_axe import beyond_axe
 from axe_lsp.agentfile.combinations import combinations
+from axe_lsp.agentfile.config_values import config_values
 from axe_lsp.agentfile.globs import BadPatternError, segments_of
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.problem import Problem, decode_problem, problem
-from axe_lsp.agentfile.schema import KeyPath, KeySpec, KeyType, Names
+from axe_lsp.agentfile.schema import (
+    AGENT,
+    TOOLS,
+    KeyPath,
+    KeySpec,
+    KeyType,
+    Names,
+    Schema,
+)
 from axe_lsp.agentfile.schema_tables import schema_tables
 from axe_lsp.agentfile.secrets import find_secrets
 from axe_lsp.agentfile.text import TextRange, quoted
@@ -38,12 +46,16 @@ def check(parse: Parse, lookup: Lookup | None = None) -> tuple[Problem, ...]:
         *checker.tables(),
         *checker.entries(),
         *checker.missing(),
-        *combinations(lookup),
-        *schema_tables(lookup),
-        *_secrets(parse.text),
-        *beyond_axe(lookup),
+        *(_of_agents(lookup) if lookup.schema is AGENT else config_values(lookup)),
     ]
     return tuple(sorted(found, key=lambda each: each.range))
+
+
+def _of_agents(lookup: Lookup) -> Iterator[Problem]:
+    yield from combinations(lookup)
+    yield from schema_tables(lookup)
+    yield from _secrets(lookup.parse.text)
+    yield from beyond_axe(lookup)
 
 
 _KIND_OF_TYPE: dict[KeyType, tuple[ValueKind, ...]] = {
@@ -65,6 +77,7 @@ _INT64 = range(-(2**63), 2**63)
 class _Checker:
     def __init__(self, lookup: Lookup) -> None:
         self.lookup = lookup
+        self.schema = lookup.schema
         self.text = lookup.parse.text
         self.document = lookup.parse.document
 
@@ -77,17 +90,17 @@ class _Checker:
 
     def _table(self, table: Table, parts: tuple[KeyPart, ...]) -> Iterator[Problem]:
         path = table.path
-        unknown = _first_unknown(path)
+        unknown = _first_unknown(self.schema, path)
         if unknown is not None:
-            yield _unknown_part(path, unknown, parts[unknown], in_header=True)
+            yield _unknown_part(self.schema, path, unknown, parts[unknown], in_header=True)
             return
-        spec = schema.find(path)
+        spec = self.schema.find(path)
         if spec is None:
             return
         wanted = KeyType.TABLES if table.is_array else KeyType.TABLE
         if not spec.is_table or (spec.type is KeyType.TABLES) != (wanted is KeyType.TABLES):
             found = "array of tables" if table.is_array else "table"
-            yield _wrong_type(spec, parts[-1].range, found)
+            yield _wrong_type(spec, path, parts[-1].range, found)
 
     # -- entries
 
@@ -96,39 +109,40 @@ class _Checker:
             value = item.entry.value
             if value is None or not value.complete or not item.table.complete:
                 continue
-            spec = schema.find(item.path)
+            spec = self.schema.find(item.path)
             if spec is None:
                 yield from self._unknown_entry(item, value)
             else:
-                yield from self._value(spec, value)
+                yield from self._value(spec, item.path, value)
 
     def _unknown_entry(self, item: Located, value: Value) -> Iterator[Problem]:
-        unknown = _first_unknown(item.path)
+        unknown = _first_unknown(self.schema, item.path)
         if unknown is None:
-            parent = schema.find(item.path[:-1])
+            parent = self.schema.find(item.path[:-1])
             if parent is not None and parent.type is KeyType.STRING_TABLE:
                 yield from self._string_in_table(parent, item, value)
             return
         first_own = len(item.path) - len(item.entry.key.parts)
-        table = schema.find(item.path[:first_own])
+        table = self.schema.find(item.path[:first_own])
         if unknown < first_own or (table is not None and not table.is_table):
             return  # A parent is unknown or no table, and has been reported.
-        yield _unknown_part(item.path, unknown, item.entry.key.parts[unknown - first_own])
+        part = item.entry.key.parts[unknown - first_own]
+        yield _unknown_part(self.schema, item.path, unknown, part)
 
     def _string_in_table(self, parent: KeySpec, item: Located, value: Value) -> Iterator[Problem]:
         if value.kind is not ValueKind.STRING:
             message = f"{'.'.join(item.path)} must be a string, not {_a(value.kind.value)}"
             yield decode_problem(parent, value.range, message)
 
-    def _value(self, spec: KeySpec, value: Value) -> Iterator[Problem]:
+    def _value(self, spec: KeySpec, path: KeyPath, value: Value) -> Iterator[Problem]:
         if value.kind is ValueKind.INVALID:
             return
         if value.kind not in _KIND_OF_TYPE[spec.type]:
-            yield _wrong_type(spec, value.range, value.kind.value)
+            yield _wrong_type(spec, path, value.range, value.kind.value)
             return
         element = _ELEMENT_KIND.get(spec.type)
         if element is not None:
-            yield from self._elements(spec, value, element)
+            yield from self._elements(spec, path, value, element)
             return
         if spec.type is KeyType.STRING and not spec.choices:
             return  # Any text will do.
@@ -144,23 +158,26 @@ class _Checker:
             found = value.range.of(self.text)
             yield problem(spec.code, spec, value.range, message, found=found)
 
-    def _elements(self, spec: KeySpec, value: Value, kind: ValueKind) -> Iterator[Problem]:
+    def _elements(
+        self, spec: KeySpec, path: KeyPath, value: Value, kind: ValueKind
+    ) -> Iterator[Problem]:
         for item in value.items:
             if not item.complete or item.kind is ValueKind.INVALID:
                 continue
             if item.kind is not kind:
-                message = f"{spec.dotted} must hold {kind.value}s only, not {_a(item.kind.value)}"
+                held = f"{kind.value}s only, not {_a(item.kind.value)}"
+                message = f"{'.'.join(path)} must hold {held}"
                 yield decode_problem(spec, item.range, message)
             elif spec.names is Names.TOOL:
-                yield from self._tool(spec, item)
+                yield from self._tool(spec, path, item)
             elif spec.names is Names.GLOB:
                 yield from self._glob(spec, item)
 
-    def _tool(self, spec: KeySpec, item: Value) -> Iterator[Problem]:
+    def _tool(self, spec: KeySpec, path: KeyPath, item: Value) -> Iterator[Problem]:
         name = decode(self.text, item)
-        if not isinstance(name, str) or set(tools_meant([name])) & set(schema.TOOLS):
+        if not isinstance(name, str) or set(tools_meant([name])) & set(TOOLS):
             return
-        where = "tools config" if spec.path == ("tools",) else spec.dotted
+        where = "tools config" if path == ("tools",) else ".".join(path)
         message = f"unknown tool {quoted(name)} in {where}"
         # What a policy names may be a tool of an MCP server, which nobody knows before it runs.
         is_fatal = not is_tool_glob(name) and spec.path[0] != "tool_policy"
@@ -178,7 +195,7 @@ class _Checker:
     # -- what is not there, and what does not go together
 
     def missing(self) -> Iterator[Problem]:
-        for spec in schema.keys_of(()):
+        for spec in self.schema.keys_of(()):
             if spec.required and self._is_blank(spec.path):
                 message = f"agent config missing required field: {spec.dotted}"
                 yield problem("missing-key", spec, self._place_of(spec), message)
@@ -213,7 +230,7 @@ def _secrets(text: str) -> Iterator[Problem]:
         yield Problem("plain-secret", where, message, (), order=0, fatal=False)
 
 
-def _first_unknown(path: KeyPath) -> int | None:
+def _first_unknown(schema: Schema, path: KeyPath) -> int | None:
     """The index of the first part that the schema does not know, if there is one."""
     for end in range(1, len(path) + 1):
         spec = schema.find(path[:end])
@@ -236,11 +253,11 @@ def _range_message(spec: KeySpec, value: Any) -> str | None:
 
 
 def _unknown_part(
-    path: KeyPath, unknown: int, part: KeyPart, *, in_header: bool = False
+    schema: Schema, path: KeyPath, unknown: int, part: KeyPart, *, in_header: bool = False
 ) -> Problem:
     parent = schema.find(path[:unknown])
     if parent is not None and not parent.is_table:
-        return _wrong_type(parent, part.range, "table")
+        return _wrong_type(parent, path[:unknown], part.range, "table")
     known_to_here = path[: unknown + 1]
     message = f"unknown {'table' if in_header else 'key'} {quoted('.'.join(known_to_here))}"
     return Problem(
@@ -254,10 +271,9 @@ def _unknown_part(
     )
 
 
-def _wrong_type(spec: KeySpec, where: TextRange, found: str) -> Problem:
-    return decode_problem(
-        spec, where, f"{spec.dotted} must be {_a(spec.type.value)}, not {_a(found)}"
-    )
+def _wrong_type(spec: KeySpec, path: KeyPath, where: TextRange, found: str) -> Problem:
+    message = f"{'.'.join(path)} must be {_a(spec.type.value)}, not {_a(found)}"
+    return decode_problem(spec, where, message)
 
 
 def _a(noun: str) -> str:

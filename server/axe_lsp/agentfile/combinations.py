@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from axe_lsp.agentfile import schema
+from axe_lsp.agentfile.addresses import address_fault
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.problem import Problem, problem
 from axe_lsp.agentfile.schema import KeyPath
@@ -117,10 +118,4 @@ def _server_message(key: str, value: str) -> str | None:
         return None if value else "must be one of: sse, streamable-http"
     if not value:
         return "is required"
-    if key == "url":
-        scheme, separator, rest = value.partition("://")
-        if not separator or scheme.lower() not in ("http", "https"):
-            return f"must use http or https scheme, got {quoted(scheme if separator else '')}"
-        if not rest.split("/", 1)[0]:
-            return "must include a host"
-    return None
+    return address_fault(value) if key == "url" else None

@@ -8,17 +8,21 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.schema import KeyPath
+from axe_lsp.agentfile.schema import AGENT, KeyPath, Schema
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Entry, Located, Value, walk
 from axe_lsp.agentfile.values import decode
 
 
 class Lookup:
-    """The keys of one parse. Where a key is set twice, the first one counts."""
+    """The keys of one parse, and the schema that they follow.
 
-    def __init__(self, parse: Parse) -> None:
+    Where a key is set twice, the first one counts.
+    """
+
+    def __init__(self, parse: Parse, schema: Schema = AGENT) -> None:
         self.parse = parse
+        self.schema = schema
         self.located = tuple(walk(parse.document))
         self._by_path: dict[KeyPath, Located] = {}
         for item in self.located:

@@ -1,10 +1,11 @@
-"""One thing that is wrong with an agent file."""
+"""One thing that is wrong with a file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from axe_lsp.agentfile.schema import KEYS, KeyPath, KeySpec
+from axe_lsp.agentfile.config_schema import CONFIG
+from axe_lsp.agentfile.schema import AGENT, KeyPath, KeySpec
 from axe_lsp.agentfile.text import TextRange
 
 
@@ -26,7 +27,7 @@ class Problem:
     in_header: bool = False
 
 
-_ORDER = {key.path: index for index, key in enumerate(KEYS)}
+_ORDER = {key.path: index for schema in (AGENT, CONFIG) for index, key in enumerate(schema.keys)}
 _DECODING = -1
 """axe decodes the whole file before it checks anything."""
 

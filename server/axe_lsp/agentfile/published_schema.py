@@ -103,9 +103,9 @@ def _words(spec: KeySpec) -> JsonSchema:
     if spec.names is Names.MODEL:
         providers = "|".join(map(re.escape, (*AXE_PROVIDERS, REPLAY_PROVIDER)))
         return {"pattern": f"^({providers})/."}
-    if spec.names is Names.TOOL and spec.path == ("tools",):
+    if spec.names is Names.TOOL:
         return {"anyOf": [{"enum": [*TOOLS, *TOOL_ALIASES]}, {"pattern": r"[*?\[]"}]}
     if spec.names is Names.ADDRESS:
-        unset = "" if spec.required else "^$|"
-        return {"pattern": rf"{unset}^[Hh][Tt][Tt][Pp][Ss]?://[^/]"}
+        unset = "" if spec.required else r"^\s*$|"
+        return {"pattern": rf"{unset}^\s*[Hh][Tt][Tt][Pp][Ss]?://[^/]"}
     return {"pattern": r"\S"} if spec.required else {}

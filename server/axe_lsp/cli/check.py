@@ -7,6 +7,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.parse import Parse
+from axe_lsp.agentfile.secret_values import without_secret_values
 from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.cells import visible
@@ -21,6 +24,7 @@ from axe_lsp.features.rules import not_axe
 from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.folders import working_folder
 from axe_lsp.runtime.recording_file import is_recording
+from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import AGENT_FOLDERS, Places
 from axe_lsp.workspace.workspace import Change, Workspace
 
@@ -67,7 +71,7 @@ def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
 
 
 def check(paths: Sequence[Path], severities: Severities | None = None) -> list[Checked]:
-    """What there is to say about the agent files at `paths`, in their order.
+    """What there is to say about the files at `paths`, in their order.
 
     Other agents count where names are concerned: those in the same folders, and the user's own.
     """
@@ -97,10 +101,17 @@ def check(paths: Sequence[Path], severities: Severities | None = None) -> list[C
     snapshot = workspace.apply([], facts=facts).snapshot
     return [
         Checked(
-            _shown(path), LineIndex(contents[path].text), diagnostics(snapshot, file, severities)
+            _shown(path),
+            LineIndex(_printable(contents[path].text, file)),
+            diagnostics(snapshot, file, severities),
         )
         for path, file in files.items()
     ]
+
+
+def _printable(text: str, file: AgentFile) -> str:
+    """The text without keys, character by character: what is printed may end up anywhere."""
+    return without_secret_values(Lookup(Parse(text), file.schema))
 
 
 def _standpoint(path: Path, user_folder: Path | None) -> Standpoint:
@@ -112,7 +123,7 @@ def _standpoint(path: Path, user_folder: Path | None) -> Standpoint:
 def _parser() -> Parser:
     parser = Parser(
         prog="axe-lsp check",
-        description="Check agent files. Exits with 1 if there is an error, else with 0.",
+        description="Check agent files, or config.toml where it is named. Exits with 1 if there is an error, else with 0.",
     )
     parser.add_argument(
         "paths",
@@ -143,11 +154,14 @@ def _existing(paths: Sequence[Path]) -> Sequence[Path]:
 def _files(path: Path) -> Iterator[Path]:
     """A file itself; of a folder the agents below it, or, if it has no agent folders, in it.
 
-    Where `.axe` itself is named, its agents are meant.
+    Where `.axe` itself is named, its agents are meant. The folder that config.toml is in has that too.
     """
     if not path.is_dir():
         yield path
         return
+    config = disk.config_file(os.environ)
+    if config is not None and config.parent == path and config.exists():
+        yield config
     inside = path / "agents"
     is_parent = inside.as_posix().endswith(AGENT_FOLDERS)
     folders = list(disk.agent_folders_below(path)) or [inside if is_parent else path]

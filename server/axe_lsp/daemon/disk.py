@@ -13,7 +13,7 @@ from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.folders import Environment, config_folder
-from axe_lsp.workspace.places import AGENT_FOLDERS
+from axe_lsp.workspace.places import AGENT_FOLDERS, CONFIG_FILE
 
 MAX_BYTES = 32 * 1024 * 1024
 """A larger file is no agent that anybody wrote."""
@@ -31,6 +31,12 @@ def user_folder(environment: Environment) -> Path | None:
         return config_folder(environment).absolute() / "agents"
     except ConfigError:
         return None
+
+
+def config_file(environment: Environment) -> Path | None:
+    """The user's settings for providers, beside that folder, whether or not there are any."""
+    folder = user_folder(environment)
+    return folder.parent / CONFIG_FILE if folder is not None else None
 
 
 def agent_folders_below(root: Path) -> Iterator[Path]:

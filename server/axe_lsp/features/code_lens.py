@@ -30,6 +30,8 @@ class Lens:
 
 def code_lenses(file: AgentFile) -> list[Lens]:
     """The lenses of an open file, at the agent's name."""
+    if file.place.is_config:
+        return []
     kinds = [LensKind.RUN, LensKind.PREVIEW]
     # Nobody can name a file in no folder of agents; and references are found from the name.
     if file.name is not None and file.place.scope is not Scope.LOOSE:

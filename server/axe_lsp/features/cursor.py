@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.schema import KeyPath, KeySpec
+from axe_lsp.agentfile.schema import AGENT, KeyPath, KeySpec, Schema
 from axe_lsp.agentfile.schema_keywords import find_keyword
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Entry, KeyPart, Table, Value, ValueKind
@@ -57,15 +56,20 @@ class Cursor:
     depth: int = 0
     value: Value | None = None
     item: Value | None = None
+    schema: Schema = AGENT
 
     @property
     def spec(self) -> KeySpec | None:
         """What is known about the key, if it is a known one."""
-        return schema.find(self.path) or find_keyword(self.path)
+        return self.schema.find(self.path) or find_keyword(self.path)
 
 
 def cursor_at(lookup: Lookup, offset: int) -> Cursor:
     """What stands at `offset`."""
+    return replace(_cursor_at(lookup, offset), schema=lookup.schema)
+
+
+def _cursor_at(lookup: Lookup, offset: int) -> Cursor:
     document, text = lookup.parse.document, lookup.parse.text
     table = _table_at(document.tables, offset)
     if any(start < offset <= end for start, end in document.comments):

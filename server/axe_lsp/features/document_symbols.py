@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+from axe_lsp.agentfile.secret_values import without_secret_values
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Entry, Value, ValueKind
 from axe_lsp.agentfile.values import content_range
@@ -53,7 +54,7 @@ def document_symbols(file: AgentFile) -> tuple[Symbol, ...]:
     """The outline of an open file."""
     if file.open is None:
         return ()
-    text, document = file.open.parse.text, file.open.parse.document
+    text, document = without_secret_values(file.open), file.open.parse.document
     keys = _of_entries(text, document.tables[0].entries, depth=0)
     return (*keys, *(_of_section(text, each) for each in sections(document, text)))
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.models import known_model
-from axe_lsp.agentfile.schema import KeyPath, KeySpec, KeyType, Names
+from axe_lsp.agentfile.schema import ANY_NAME, KeyPath, KeySpec, KeyType, Names
 from axe_lsp.agentfile.text import TextRange, quoted
 from axe_lsp.agentfile.values import decode
 from axe_lsp.features.cursor import Cursor, Where, cursor_at
@@ -55,7 +55,8 @@ def hover(snapshot: Snapshot, file: AgentFile, offset: int) -> Hover | None:
 def _of_key(snapshot: Snapshot, file: AgentFile, spec: KeySpec, path: KeyPath) -> str:
     """What a key means, what is in force, and what that comes to outside the file."""
     assert file.open is not None
-    parts = [key_markdown(spec)]
+    is_named_by_user = ANY_NAME in spec.path
+    parts = [key_markdown(replace(spec, path=path) if is_named_by_user else spec)]
     if spec.type is KeyType.TABLE:
         rows = [
             f"- `{name} = {each.value}` · {each.origin}"

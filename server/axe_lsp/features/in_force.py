@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.schema import KeyPath, KeySpec, KeyType
+from axe_lsp.agentfile.schema import AGENT, KeyPath, KeySpec, KeyType
 from axe_lsp.agentfile.secrets import without_secrets
 from axe_lsp.agentfile.tree import ValueKind
 from axe_lsp.agentfile.values import decode
@@ -25,7 +24,12 @@ class InForce:
 
 
 def in_force(lookup: Lookup, spec: KeySpec, path: KeyPath) -> InForce | None:
-    """The value of the key at `path`; None where it is unfinished, or nothing would be sent."""
+    """The value of the key at `path`; None where it is unfinished, or nothing would be sent.
+
+    Of config.toml there is nothing to tell: the environment wins over it, and it holds keys.
+    """
+    if lookup.schema is not AGENT:
+        return None
     written = lookup.find(path)
     if written is None:
         return InForce(spec.default, "default") if spec.default is not None else None
@@ -39,7 +43,7 @@ def in_force(lookup: Lookup, spec: KeySpec, path: KeyPath) -> InForce | None:
 
 def table_in_force(lookup: Lookup, path: KeyPath) -> Iterator[tuple[str, InForce]]:
     """The keys of a table that are in force; of extensions only those that are written."""
-    for spec in schema.keys_of(path):
+    for spec in lookup.schema.keys_of(path):
         own = (*path, spec.path[-1])
         if spec.is_table or (spec.is_extension and not lookup.has(own)):
             continue

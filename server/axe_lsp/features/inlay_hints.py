@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.schema import KeyPath, KeySpec
 from axe_lsp.agentfile.text import TextRange
@@ -63,7 +62,7 @@ def _of_table(lookup: Lookup, table: Table) -> Iterator[InlayHint]:
 
 
 def _of_entry(lookup: Lookup, item: Located) -> Iterator[InlayHint]:
-    spec, value = schema.find(item.path), item.entry.value
+    spec, value = lookup.schema.find(item.path), item.entry.value
     if spec is None or value is None or not value.complete:
         return
     if value.kind is ValueKind.INLINE_TABLE:
@@ -79,10 +78,10 @@ def _absent(lookup: Lookup, table: KeyPath) -> Iterator[KeySpec]:
 
     An extension says something only to those who use it.
     """
-    parent = schema.find(table)
+    parent = lookup.schema.find(table)
     if parent is None:
         return
-    for spec in schema.keys_of(table):
+    for spec in lookup.schema.keys_of(table):
         if spec.default is None or spec.default in _GOES_WITHOUT_SAYING:
             continue
         is_foreign = spec.is_extension and not parent.is_extension

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.schema import KeyPath, KeySpec, KeyType
+from axe_lsp.agentfile.model_name import AXE_PROVIDERS
+from axe_lsp.agentfile.schema import ANY_NAME, KeyPath, KeySpec, KeyType, Names, Schema
 from axe_lsp.agentfile.schema_keywords import keywords_of
 from axe_lsp.agentfile.tree import Table
 from axe_lsp.features.cursor import Cursor, Where
@@ -27,7 +28,7 @@ def key_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
     """The keys of the table under the cursor that are not set."""
     text = lookup.parse.text
     behind = text[cursor.range.end :].lstrip(" \t")[:1]
-    for spec in (*schema.keys_of(cursor.parent), *keywords_of(cursor.parent)):
+    for spec in (*lookup.schema.keys_of(cursor.parent), *keywords_of(cursor.parent)):
         if _is_offered_as_header(spec, cursor) or _is_set(lookup, spec, cursor):
             continue
         if behind in ("=", "."):
@@ -58,7 +59,7 @@ def table_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
             kind=CompletionKind.TABLE,
             replace=cursor.range,
             text=plain,
-            snippet=named + _required_keys(spec, line_end) + after,
+            snippet=named + _required_keys(lookup.schema, spec, line_end) + after,
             detail=_mark(spec),
             documentation=key_markdown(spec),
             typed_as=plain.strip("[]\r\n"),
@@ -105,9 +106,9 @@ def _key(spec: KeySpec, cursor: Cursor, text: str, snippet: str | None) -> Compl
 
 def _is_offered_as_header(spec: KeySpec, cursor: Cursor) -> bool:
     """Tables have headers of their own where one may stand; a map of strings rather goes inline."""
-    if spec.path[-1] == schema.ANY_NAME:
+    if spec.path[-1] == ANY_NAME:
         return True
-    has_header = spec.is_table and schema.find(spec.path) is not None
+    has_header = spec.is_table and cursor.schema.find(spec.path) is not None
     return cursor.where is Where.KEY and has_header and spec.type is not KeyType.STRING_TABLE
 
 
@@ -171,14 +172,14 @@ def _mark(spec: KeySpec) -> str:
 
 def _names(spec: KeySpec) -> tuple[str, str]:
     """The name of a table for its header, plain and as a snippet."""
-    chosen = [_NEW_NAME if part == schema.ANY_NAME else part for part in spec.path]
-    stops = [f"${{1:{_NEW_NAME}}}" if part == schema.ANY_NAME else part for part in spec.path]
+    chosen = [_NEW_NAME if part == ANY_NAME else part for part in spec.path]
+    stops = [f"${{1:{_NEW_NAME}}}" if part == ANY_NAME else part for part in spec.path]
     return ".".join(chosen), ".".join(stops)
 
 
-def _required_keys(spec: KeySpec, line_end: str) -> str:
+def _required_keys(of: Schema, spec: KeySpec, line_end: str) -> str:
     """A line for each key that a new table needs, as a snippet, and one to go on."""
-    required = [each for each in schema.keys_of(spec.path) if each.required]
+    required = [each for each in of.keys_of(spec.path) if each.required]
     lines = [
         f"{each.path[-1]} = {_placeholder(each, stop)}{line_end}"
         for stop, each in enumerate(required, start=1)
@@ -188,9 +189,19 @@ def _required_keys(spec: KeySpec, line_end: str) -> str:
 
 def _free_tables(lookup: Lookup, cursor: Cursor) -> Iterator[KeySpec]:
     """The tables that can be begun: those that may repeat, and those that are not there yet."""
-    for spec in schema.KEYS:
-        path = tuple(_NEW_NAME if part == schema.ANY_NAME else part for part in spec.path)
-        if spec.is_table and _is_free(_same_element(lookup, path, cursor), spec, path):
+    for spec in _tables_of(lookup.schema):
+        path = tuple(_NEW_NAME if part == ANY_NAME else part for part in spec.path)
+        if _is_free(_same_element(lookup, path, cursor), spec, path):
+            yield spec
+
+
+def _tables_of(of: Schema) -> Iterator[KeySpec]:
+    """All tables; those named after providers with the names that there are."""
+    for spec in of.keys:
+        if spec.names is Names.PROVIDER:
+            for provider in AXE_PROVIDERS:
+                yield replace(spec, path=(*spec.path[:-1], provider))
+        elif spec.is_table:
             yield spec
 
 
@@ -219,7 +230,9 @@ def _same_element(lookup: Lookup, path: KeyPath, cursor: Cursor) -> list[Table]:
         for table in lookup.parse.document.tables
         if cursor.where is not Where.HEADER or not table.header_range.touches(cursor.range.start)
     ]
-    array = next((path[:end] for end in range(1, len(path)) if _is_array(path[:end])), None)
+    array = next(
+        (path[:end] for end in range(1, len(path)) if _is_array(lookup.schema, path[:end])), None
+    )
     if array is None:
         return tables
     begins = [at for at, table in enumerate(tables) if table.path == array and table.is_array]
@@ -230,6 +243,6 @@ def _same_element(lookup: Lookup, path: KeyPath, cursor: Cursor) -> list[Table]:
     return tables[before[-1] : end]
 
 
-def _is_array(path: KeyPath) -> bool:
-    spec = schema.find(path)
+def _is_array(of: Schema, path: KeyPath) -> bool:
+    spec = of.find(path)
     return spec is not None and spec.type is KeyType.TABLES

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from axe_lsp.agentfile import schema
-from axe_lsp.agentfile.schema import KeyPath, KeySpec, Names
+from axe_lsp.agentfile.schema import KeyPath, KeySpec, Names, Schema
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import KeyPart, Located, Table, Value, ValueKind
 from axe_lsp.agentfile.values import content_range
@@ -50,13 +50,13 @@ def semantic_tokens(file: AgentFile, within: TextRange | None = None) -> list[To
             token
             for table in document.tables
             if _is_near(table.header_range, within)
-            for token in _of_header(table)
+            for token in _of_header(file.open.schema, table)
         ),
         *(
             token
             for item in file.open.located
             if _is_near(item.entry.range, within)
-            for token in _of_entry(text, item)
+            for token in _of_entry(file.open.schema, text, item)
         ),
         *_of_name(file, text),
     ]
@@ -74,29 +74,33 @@ def _is_near(where: TextRange, within: TextRange | None) -> bool:
 # -- keys
 
 
-def _of_header(table: Table) -> Iterator[Token]:
+def _of_header(of: Schema, table: Table) -> Iterator[Token]:
     if table.header is not None:
-        yield from _of_parts(table.header.parts, (), TokenKind.TABLE)
+        yield from _of_parts(of, table.header.parts, (), TokenKind.TABLE)
 
 
-def _of_parts(parts: tuple[KeyPart, ...], above: KeyPath, known: TokenKind) -> Iterator[Token]:
+def _of_parts(
+    of: Schema, parts: tuple[KeyPart, ...], above: KeyPath, known: TokenKind
+) -> Iterator[Token]:
     path = above
     for part in parts:
         path = (*path, part.name)
-        spec = schema.find(path)
-        if spec is not None and spec.path[-1] == schema.ANY_NAME:
+        spec = of.find(path)
+        if spec is not None and spec.names is Names.PROVIDER:
+            yield Token(part.range, TokenKind.PROVIDER)
+        elif spec is not None and spec.path[-1] == schema.ANY_NAME:
             yield Token(part.range, TokenKind.AGENT, is_declaration=True)
-        elif spec is not None or schema.is_open(path[:-1]):
+        elif spec is not None or of.is_open(path[:-1]):
             yield Token(part.range, known)
         else:
             yield Token(part.range, TokenKind.UNKNOWN)
 
 
-def _of_entry(text: str, item: Located) -> Iterator[Token]:
+def _of_entry(of: Schema, text: str, item: Located) -> Iterator[Token]:
     parts = item.entry.key.parts
     above = item.path[: len(item.path) - len(parts)]
-    yield from _of_parts(parts, above, TokenKind.KEY)
-    spec, value = schema.find(item.path), item.entry.value
+    yield from _of_parts(of, parts, above, TokenKind.KEY)
+    spec, value = of.find(item.path), item.entry.value
     if spec is None or value is None or not (spec.choices or spec.names in _WORDS):
         return
     for each in (value, *value.items):

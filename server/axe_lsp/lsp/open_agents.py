@@ -1,4 +1,4 @@
-"""Which of a client's open documents are agent files, and under which name the client knows them."""
+"""Which of a client's open documents are agent files or config.toml, and under which name the client knows them."""
 
 from __future__ import annotations
 
@@ -59,4 +59,4 @@ class OpenAgents:
 
     @staticmethod
     def _is_agent(document: Document, places: Places) -> bool:
-        return document.language_id == LANGUAGE_ID or places.is_agent(canonical(document.uri))
+        return document.language_id == LANGUAGE_ID or places.is_ours(canonical(document.uri))

@@ -1,5 +1,7 @@
 """One agent file as its workspace sees it: what it says about itself and about others.
 
+config.toml, while somebody has it open, is such a file too: one that says nothing about agents.
+
 This is all that is kept of a file that nobody has open, so it must be small and must not hold on to
 the text.
 """
@@ -11,13 +13,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from axe_lsp.agentfile.check import check
+from axe_lsp.agentfile.config_schema import CONFIG
 from axe_lsp.agentfile.definition import DEFAULT_MAX_DEPTH
 from axe_lsp.agentfile.ignores import Ignore, read_ignores
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.problem import Problem
-from axe_lsp.agentfile.schema import KeyPath
+from axe_lsp.agentfile.schema import AGENT, KeyPath, Schema
 from axe_lsp.agentfile.schema_tables import INPUT
+from axe_lsp.agentfile.secret_values import discreet
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.workspace.outside import NOTHING, Outside, Question, question, read_outside
 from axe_lsp.workspace.places import Place
@@ -61,6 +65,11 @@ class AgentFile:
     open: Lookup | None = None
 
     @property
+    def schema(self) -> Schema:
+        """The keys that it may have."""
+        return _schema(self.place)
+
+    @property
     def uri(self) -> str:
         return self.place.uri
 
@@ -93,7 +102,7 @@ def read_agent_file(
     A `fault` of the file as such stands in for everything that its text might be blamed for.
     """
     parse = Parse(text)
-    lookup = Lookup(parse)
+    lookup = Lookup(parse, _schema(place))
     there = TextRange(fault_at, min(fault_at + 1, len(text)))
     problems = (Problem(SYNTAX, there, fault, (), 0),) if fault else tuple(_problems(parse, lookup))
     description = lookup.decoded(("description",))
@@ -117,9 +126,13 @@ def read_agent_file(
     )
 
 
+def _schema(place: Place) -> Schema:
+    return CONFIG if place.is_config else AGENT
+
+
 def _problems(parse: Parse, lookup: Lookup) -> Iterator[Problem]:
     for each in parse.problems:
-        yield Problem(SYNTAX, each.range, each.message, (), 0)
+        yield Problem(SYNTAX, each.range, discreet(lookup, each.message), (), 0)
     yield from check(parse, lookup)
 
 

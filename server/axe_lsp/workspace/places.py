@@ -1,4 +1,4 @@
-"""Which documents are agent files, and under which name they are found.
+"""Which documents are agent files or config.toml, and under which name agents are found.
 
 Places are URIs. An agent is found by the stem of its file (never by its `name` key), in a folder of
 agents: `…/axe/agents` or `…/.axe/agents`, the user's own folder, or one that the settings add.
@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from axe_lsp.agentfile.agent_name import SUFFIX
 
 AGENT_FOLDERS = ("/axe/agents", "/.axe/agents")
+CONFIG_FILE = "config.toml"
 BUILT_IN_TYPES = ("explore", "plan", "code")
 """Agents that need no file, as targets of the `Task` tool."""
 
@@ -28,12 +29,13 @@ class Scope(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What the URI of a document says about the agent in it."""
+    """What the URI of a document says about the agent in it, or that it is config.toml."""
 
     uri: str
     folder: str
     stem: str
     scope: Scope
+    is_config: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +49,25 @@ class Places:
         """The place of a document, whether or not it is an agent's."""
         folder, _, name = uri.rpartition("/")
         stem = unquote(name).removesuffix(SUFFIX)
-        return Place(uri, folder, stem, self._scope(folder, name))
+        return Place(uri, folder, stem, self._scope(uri), uri == self.config_file)
 
     def is_agent(self, uri: str) -> bool:
         """Whether the document is an agent file by its place alone."""
         return self.locate(uri).scope is not Scope.LOOSE
 
-    def _scope(self, folder: str, name: str) -> Scope:
-        if not name.endswith(SUFFIX) or name == SUFFIX:  # An agent needs a name.
+    def is_ours(self, uri: str) -> bool:
+        """Whether there is something to say about the document, by its place alone."""
+        return self.is_agent(uri) or uri == self.config_file
+
+    @property
+    def config_file(self) -> str:
+        """The user's settings for providers, beside the folder of agents; "" if there is none."""
+        return f"{self.user_folder.rpartition('/')[0]}/{CONFIG_FILE}" if self.user_folder else ""
+
+    def _scope(self, uri: str) -> Scope:
+        folder, _, name = uri.rpartition("/")
+        is_named = name.endswith(SUFFIX) and name != SUFFIX  # An agent needs a name.
+        if not is_named or uri == self.config_file:
             return Scope.LOOSE
         if folder == self.user_folder:
             return Scope.USER

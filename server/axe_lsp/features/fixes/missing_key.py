@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from axe_lsp.agentfile import schema, splices
+from axe_lsp.agentfile import splices
 from axe_lsp.agentfile.schema import KeySpec
 from axe_lsp.features.fix import Case, Fix, change, find_value, replace
 from axe_lsp.workspace.places import Scope
@@ -24,7 +24,7 @@ def fixes(case: Case) -> Iterator[Fix]:
     elif path == ("params", "response_format", "type"):
         yield from _schema(case)
     else:
-        yield from _choices(case, schema.key(path))
+        yield from _choices(case, case.lookup.schema.key(path))
 
 
 def _top(case: Case, key: str, content: str, *, certain: bool = False) -> Fix:

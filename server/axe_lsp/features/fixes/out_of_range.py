@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile import schema, splices
+from axe_lsp.agentfile import splices
 from axe_lsp.agentfile.nearest import nearest
-from axe_lsp.agentfile.schema import KeySpec
+from axe_lsp.agentfile.schema import KeySpec, Names
 from axe_lsp.agentfile.splices import Splice
 from axe_lsp.features.fix import Case, Fix, change, find_value, replace, respell
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    spec, found = schema.find(case.finding.path), find_value(case)
+    spec, found = case.lookup.schema.find(case.finding.path), find_value(case)
     value = found.decoded(case) if found is not None else None
     if spec is None:
         return
@@ -22,7 +22,7 @@ def fixes(case: Case) -> Iterator[Fix]:
         yield from _choice(case, spec, value)
     elif spec.path == ("artifacts", "dir"):
         yield from _enable_artifacts(case)
-    elif isinstance(value, str) and spec.path == ("mcp_servers", "url") and "://" not in value:
+    elif isinstance(value, str) and spec.names is Names.ADDRESS and "://" not in value:
         yield respell(case, f"https://{value}")
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from axe_lsp.agentfile import schema, splices
+from axe_lsp.agentfile import splices
 from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.schema import KeyType
+from axe_lsp.agentfile.schema import KeyType, Schema
 from axe_lsp.agentfile.splices import Splice, spliced
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Entry, Table, Value, ValueKind
@@ -40,6 +40,7 @@ class _Guess(NamedTuple):
 class _Statement(NamedTuple):
     """A header, or an entry, with all of its lines, and what the parser stumbled over in it."""
 
+    schema: Schema
     text: str
     range: TextRange
     trouble: TextRange
@@ -58,7 +59,7 @@ class _Statement(NamedTuple):
     def type(self) -> KeyType | None:
         """What the key wants."""
         names = self.entry.key.names if self.entry is not None else ()
-        spec = schema.find(self.table.path + names)
+        spec = self.schema.find(self.table.path + names)
         return spec.type if spec is not None else None
 
     def rest_of_line(self, offset: int) -> TextRange:
@@ -71,16 +72,16 @@ _REST_OF_LINE = re.compile(r"[^\r\n]*")
 
 
 def _statement(case: Case) -> _Statement | None:
-    text, trouble = case.text, case.finding.range
+    schema, text, trouble = case.lookup.schema, case.text, case.finding.range
     for table in case.lookup.parse.document.tables:
         if table.header is not None:
             whole = _whole_lines(text, table.header_range)
             if whole.touches(trouble.start):
-                return _Statement(text, whole, trouble, table)
+                return _Statement(schema, text, whole, trouble, table)
         for entry in table.entries:
             whole = _whole_lines(text, entry.range)
             if whole.touches(trouble.start):
-                return _Statement(text, whole, trouble, table, entry)
+                return _Statement(schema, text, whole, trouble, table, entry)
     return None
 
 
@@ -138,7 +139,7 @@ def _behind_key(statement: _Statement) -> Iterator[_Guess]:
     words = _WORDS.match(text, key.start)
     if words is not None:
         name = re.sub("[ -]", "_", words.group())
-        if schema.find((*statement.table.path, name)) is not None:
+        if statement.schema.find((*statement.table.path, name)) is not None:
             yield _Guess(f"Replace by `{name}`", [Splice(TextRange(*words.span()), name)])
     yield _Guess("Add `=`", [_insert(key.end, " =")])
 

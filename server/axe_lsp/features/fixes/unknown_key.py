@@ -34,7 +34,7 @@ def _is_only_spelling(case: Case, key: str) -> bool:
 
 def _move(case: Case, found: FoundKey) -> Iterator[Fix]:
     """The entry with its comment at the end of the table where the key is known."""
-    home = home_of(case.finding.path)
+    home = home_of(case.lookup.schema, case.finding.path)
     name = case.finding.path[-1]
     if home is None or case.lookup.has((*home, name)) or len(found.entry.key.parts) > 1:
         return

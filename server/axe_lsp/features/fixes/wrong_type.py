@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from axe_lsp.agentfile import schema, splices
+from axe_lsp.agentfile import splices
 from axe_lsp.agentfile.schema import KeySpec, KeyType
 from axe_lsp.agentfile.splices import Splice
 from axe_lsp.agentfile.tree import Value, ValueKind
@@ -18,7 +18,7 @@ _FLOAT = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?")
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    spec, found = schema.find(case.finding.path), find_value(case)
+    spec, found = case.lookup.schema.find(case.finding.path), find_value(case)
     if spec is None:
         return
     if found is None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.problem import Problem
-from axe_lsp.agentfile.schema import KeyPath, KeySpec
+from axe_lsp.agentfile.schema import AGENT, ANY_NAME, KeyPath, KeySpec, Schema
 from axe_lsp.features.rule import Finding, Rule, Severity, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
@@ -15,14 +14,14 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
     for problem in problems_of(file, RULE.code):
-        key = _similar(problem)
-        message = f"{problem.message}; it has no effect{_advice(problem, key)}"
+        key = _similar(file.schema, problem)
+        message = f"{problem.message}; it has no effect{_advice(file.schema, problem, key)}"
         yield Finding(
             RULE.code, RULE.severity, problem.range, message, suggestion=key, path=problem.path
         )
 
 
-def home_of(path: KeyPath) -> KeyPath | None:
+def home_of(schema: Schema, path: KeyPath) -> KeyPath | None:
     """The one table where the key at `path` would be known.
 
     A key of the agent itself that stands in a table has slipped below a header.
@@ -30,8 +29,8 @@ def home_of(path: KeyPath) -> KeyPath | None:
     name = path[-1]
     if schema.find((name,)) is not None:
         return ()
-    homes = [each for each in schema.KEYS if each.path[-1] == name]
-    if len(homes) != 1 or schema.ANY_NAME in homes[0].path:
+    homes = [each for each in schema.keys if each.path[-1] == name]
+    if len(homes) != 1 or ANY_NAME in homes[0].path:
         return None
     return homes[0].path[:-1]
 
@@ -41,16 +40,17 @@ def name_of(home: KeyPath) -> str:
     return f"in `[{'.'.join(home)}]`" if home else "at the top of the file, above the first table"
 
 
-def _advice(problem: Problem, similar: str | None) -> str:
+def _advice(schema: Schema, problem: Problem, similar: str | None) -> str:
     if similar is not None:
         return f". Did you mean `{similar}`?"
-    home = home_of(problem.path)
+    home = home_of(schema, problem.path)
     if home is not None:
         return f" here. It belongs {name_of(home)}."
-    elsewhere = _elsewhere(problem)
+    elsewhere = _elsewhere(schema, problem)
     if elsewhere:
         return f". Did you mean {' or '.join(f'`{each}`' for each in elsewhere)}?"
-    if problem.in_header and problem.path[0].lower() in _NAMES_FOR_THE_WHOLE:
+    is_whole = schema is AGENT and problem.in_header
+    if is_whole and problem.path[0].lower() in _NAMES_FOR_THE_WHOLE:
         return ". The agent's own keys stand at the top of the file, without a header."
     return ""
 
@@ -60,22 +60,22 @@ _MANY = 3
 """As many keys of other tables are no help any more."""
 
 
-def _similar(problem: Problem) -> str | None:
+def _similar(schema: Schema, problem: Problem) -> str | None:
     """The key of the same table that was meant."""
     *table, name = problem.path
     siblings = [each.path[-1] for each in schema.keys_of(tuple(table)) if _fits(problem, each)]
     short = next((each for each in siblings if _stands_for(name, each)), None)
-    return short or (nearest(name, siblings) if not _elsewhere(problem) else None)
+    return short or (nearest(name, siblings) if not _elsewhere(schema, problem) else None)
 
 
-def _elsewhere(problem: Problem) -> list[str]:
+def _elsewhere(schema: Schema, problem: Problem) -> list[str]:
     """The keys of other tables that go by this name, or begin with it."""
     *table, name = problem.path
     found = [
         each.dotted
-        for each in schema.KEYS
+        for each in schema.keys
         if each.path[:-1] != tuple(table)
-        and schema.ANY_NAME not in each.path
+        and ANY_NAME not in each.path
         and _fits(problem, each)
         and _stands_for(name, each.path[-1])
     ]
@@ -84,7 +84,7 @@ def _elsewhere(problem: Problem) -> list[str]:
 
 def _fits(problem: Problem, key: KeySpec) -> bool:
     """Whether the key is one that can have a header, if that is where the unknown one stands."""
-    return key.path[-1] != schema.ANY_NAME and (key.is_table or not problem.in_header)
+    return key.path[-1] != ANY_NAME and (key.is_table or not problem.in_header)
 
 
 def _stands_for(name: str, key: str) -> bool:

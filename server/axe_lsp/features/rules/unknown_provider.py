@@ -12,12 +12,27 @@ from axe_lsp.agentfile.model_name import (
     parse_model_name,
 )
 from axe_lsp.agentfile.nearest import nearest
-from axe_lsp.features.rule import Finding, Rule, Severity
+from axe_lsp.features.rule import Finding, Rule, Severity, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
 
 def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    yield from _of_config(file)
+    yield from _of_model(file)
+
+
+def _of_config(file: AgentFile) -> Iterator[Finding]:
+    """Providers that config.toml has settings for. A newer axe may know more of them."""
+    for problem in problems_of(file, RULE.code):
+        similar = nearest(problem.found, AXE_PROVIDERS)
+        severity = Severity.WARNING if similar else Severity.INFORMATION
+        hint = f". Did you mean `{similar}`?" if similar else ""
+        message = problem.message + hint
+        yield Finding(RULE.code, severity, problem.range, message, suggestion=similar)
+
+
+def _of_model(file: AgentFile) -> Iterator[Finding]:
     if file.model is None:
         return
     try:
@@ -45,6 +60,9 @@ RULE = Rule(
 Supported are `anthropic`, `openai`, `ollama`, and `replay` for recorded answers. The name is matched exactly, in
 lower case. A provider that axe supports and axe-lsp does not run yet is an information, since the file is
 correct.
+
+In config.toml a name in `[providers.NAME]` is free, so one that is much like a provider's is a warning, and any other an
+information.
 """,
     check=check,
 )

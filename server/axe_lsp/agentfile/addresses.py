@@ -1,0 +1,15 @@
+"""Addresses of servers, as far as they can be judged without calling them."""
+
+from __future__ import annotations
+
+from axe_lsp.agentfile.text import quoted
+
+
+def address_fault(address: str) -> str | None:
+    """What keeps a text from being the address of a server, in axe's words."""
+    scheme, separator, rest = address.partition("://")
+    if not separator or scheme.lower() not in ("http", "https"):
+        return f"must use http or https scheme, got {quoted(scheme if separator else '')}"
+    if not rest.split("/", 1)[0]:
+        return "must include a host"
+    return None
