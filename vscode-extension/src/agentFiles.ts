@@ -12,6 +12,7 @@ export function agentFiles(): DocumentSelector {
     { scheme: 'untitled', language: 'axe-agent' },
     { scheme: 'file', pattern: '**/axe/agents/*.toml' },
     { scheme: 'file', pattern: '**/.axe/agents/*.toml' },
+    { scheme: 'file', pattern: '**/axe/config.toml' }, // The server knows which one is the user's.
     ...furtherFolders().map((folder) => ({
       scheme: 'file',
       pattern: { baseUri: Uri.file(folder).toString(), pattern: '*.toml' },

@@ -19,7 +19,11 @@ local function repository(folder)
 end
 
 --- The project of an agent file: its repository, else the folder above axe/agents; nil for any other file.
+--- config.toml belongs to the user's own agents.
 function M.root(path)
+  if path:gsub('\\', '/') == config_home() .. '/axe/config.toml' then
+    return config_home() .. '/axe'
+  end
   local folder = path:gsub('\\', '/'):match('^(.*)/%.?axe/agents/[^/]+%.toml$')
   if folder == config_home() then
     return folder .. '/axe' -- the user's own agents; the rest of that folder is other programs'
