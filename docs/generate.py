@@ -65,7 +65,7 @@ it lies.
 
 ```toml
 name = "reviewer"
-model = "anthropic/claude-sonnet-4-5"
+model = "anthropic/claude-sonnet-5-5"
 description = "Reviews a change"
 system_prompt = \"\"\"
 You review code. Be brief.

@@ -234,7 +234,7 @@ def test_an_address_without_scheme_gets_the_safe_one() -> None:
         ("Anthropic/claude", "anthropic/claude"),
         ("openai:gpt-5", "openai/gpt-5"),
         ("OpenAI gpt-5", "openai/gpt-5"),
-        ("claude-sonnet-4-5", "anthropic/claude-sonnet-4-5"),
+        ("claude-sonnet-5-5", "anthropic/claude-sonnet-5-5"),
         ("/gpt-5", "openai/gpt-5"),
         ("llama3", "ollama/llama3"),
         ("ollama/", "ollama/llama3"),
@@ -287,7 +287,7 @@ def test_a_missing_model_is_the_one_that_most_agents_use() -> None:
         others=others,
         head="",
     )
-    usual = 'Set `model` to "anthropic/claude-sonnet-4-5"'
+    usual = 'Set `model` to "anthropic/claude-sonnet-5-5"'
     assert titles("<|>name = 'main'", head="") == [usual]
 
 

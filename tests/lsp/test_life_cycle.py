@@ -16,7 +16,7 @@ from support.raw_client import RawClient, ServerError, framed, notification
 StartLab = Callable[..., RawClient]
 
 # Far below the seconds that a stuck thread, task or loop would take, far above a busy machine's delays.
-PROMPTLY = 4.0
+PROMPTLY = 15.0
 
 
 def error_code(client: RawClient, method: str, *params: Any) -> int:

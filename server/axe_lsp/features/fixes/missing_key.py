@@ -10,7 +10,7 @@ from axe_lsp.agentfile.schema import KeySpec
 from axe_lsp.features.fix import Case, Fix, change, find_value, replace
 from axe_lsp.workspace.places import Scope
 
-USUAL_MODEL = "anthropic/claude-sonnet-4-5"
+USUAL_MODEL = "anthropic/claude-sonnet-5-5"
 """What an agent of a workspace without models begins with."""
 
 

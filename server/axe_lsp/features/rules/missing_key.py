@@ -14,7 +14,7 @@ Every agent needs a `name` and a `model`; an MCP server needs `name`, `url` and 
 
 ```toml
 name = "reviewer"
-model = "anthropic/claude-sonnet-4-5"
+model = "anthropic/claude-sonnet-5-5"
 ```
 """,
     check=problems_with("missing-key", Severity.ERROR),

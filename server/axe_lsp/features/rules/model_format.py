@@ -54,7 +54,7 @@ RULE = Rule(
 The text before the first slash says who serves the model, the rest is the name that this provider uses.
 
 ```toml
-model = "anthropic/claude-sonnet-4-5"
+model = "anthropic/claude-sonnet-5-5"
 model = "ollama/llama3.1:8b"
 ```
 """,
