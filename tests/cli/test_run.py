@@ -175,7 +175,7 @@ def test_a_dry_run_sends_nothing_and_needs_no_key(home: Home, provider: Scripted
     assert out.startswith("=== Dry Run ===\n")
     assert "--- Sub-Agents ---\na, b\nMax Depth: 3\n" in out
     assert "--- Stdin ---\nmy task\n" in out
-    assert err.startswith('Warning: agent "solo" runs without tools')
+    assert err == ""
     assert provider.requests == []
 
 

@@ -32,6 +32,13 @@ max_depth = 6
 """
 CHILD = 'name = "{0}"\nmodel = "ollama/m-{0}"\n'
 
+REFRESHES = (
+    types.WORKSPACE_CODE_LENS_REFRESH,
+    types.WORKSPACE_INLAY_HINT_REFRESH,
+    types.WORKSPACE_SEMANTIC_TOKENS_REFRESH,
+)
+"""Requests that editors answer by asking again, and that pytest-lsp does not know by itself."""
+
 
 @pytest.fixture
 def provider() -> Iterator[ScriptedProvider]:
@@ -54,6 +61,8 @@ async def client(request: pytest.FixtureRequest, project: Project) -> AsyncItera
     config = ClientServerConfig(server_command=SERVER, server_env=project.environment)
     client = await config.start()
     client.feature(types.CLIENT_REGISTER_CAPABILITY)(lambda _: None)
+    for refresh in REFRESHES:
+        client.feature(refresh)(lambda *_: None)
     await client.initialize_session(
         types.InitializeParams(
             capabilities=client_capabilities(request.param),
