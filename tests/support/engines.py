@@ -76,8 +76,8 @@ async def bench(
         "HOME": str(workspace / "home"),
     }
     settings = {**places, **provider.environment, **(environment or {})}
+    options.setdefault("resolve", resolver(agents))
     engine = Engine(
-        resolve=resolver(agents),
         workspace=workspace,
         emit=hear,
         warn=warnings.append,

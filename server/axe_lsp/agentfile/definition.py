@@ -55,6 +55,7 @@ class AgentDefinition:
     """A valid agent file, as the runtime reads it.
 
     `rest` is what the file says beyond the fields, so that nothing it asks for is lost silently.
+    `read_only` is no key of a file: types say so of their agents, whose commands may not write.
     """
 
     name: str
@@ -73,6 +74,7 @@ class AgentDefinition:
     sub_agents_config: SubAgentsConfig = field(default_factory=SubAgentsConfig)
     memory: MemoryConfig = field(default_factory=MemoryConfig)
     params: Params = field(default_factory=Params)
+    read_only: bool = False
     rest: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -128,7 +130,7 @@ def _known(data: type, values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in values.items()
-        if name in names - {"rest"}
+        if name in names - {"rest", "read_only"}
     }
 
 

@@ -33,6 +33,7 @@ from axe_lsp.runtime.memory import append_memory
 from axe_lsp.runtime.prepare import Prepared, Resolve, prepare
 from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.runs import Order, RunResult
+from axe_lsp.runtime.sandbox import sandbox_of, sandbox_warning
 from axe_lsp.runtime.tools.tool import Workplace
 from axe_lsp.runtime.unsupported import unsupported_warning
 
@@ -45,7 +46,7 @@ class Tree:
     """What a root run and all runs below it share.
 
     `warn` takes what everybody should know, `note` a line for a log. `live` holds the runs that
-    are going on, by id; `warned` the agents that somebody has been warned about.
+    are going on, by id; `warned` what somebody has been warned of.
     """
 
     resolve: Resolve
@@ -108,7 +109,7 @@ class AgentRun:
 
     async def _work(self) -> None:
         definition = self._load()
-        self._begin(self._order.model or definition.model)
+        self._begin(self._order.model or definition.model, sandbox_of(definition))
         tree = self._tree
         prepared = await self._prepared(definition)
         self._report(prepared)
@@ -138,10 +139,16 @@ class AgentRun:
                 error.step = "failed to load agent"
             raise
 
-    def _begin(self, model: str) -> None:
+    def _begin(self, model: str, sandbox: str | None = None) -> None:
         order = self._order
         self._tree.journal.emit(
-            AgentBegin(run=order.ids, task=order.task, model=model, parent_agent=order.parent_agent)
+            AgentBegin(
+                run=order.ids,
+                task=order.task,
+                model=model,
+                parent_agent=order.parent_agent,
+                sandbox=sandbox,
+            )
         )
 
     def _start_the_clock(self, timeout: float | None) -> None:
@@ -152,10 +159,11 @@ class AgentRun:
 
     def _report(self, prepared: Prepared) -> None:
         agent = self._order.ids.agent
-        missing = unsupported_warning(agent, prepared.definition)
-        if missing and agent not in self._tree.warned:
-            self._tree.warned.add(agent)
-            self._tree.warn(missing)
+        definition = prepared.definition
+        for warning in (unsupported_warning(agent, definition), sandbox_warning(agent, definition)):
+            if warning and warning not in self._tree.warned:
+                self._tree.warned.add(warning)
+                self._tree.warn(warning)
         for text in prepared.prompt.warnings:
             self._warn(text)
         for text in prepared.prompt.notes:
@@ -187,6 +195,7 @@ class AgentRun:
             folder=prepared.prompt.folder,
             environment=self._tree.environment,
             allowed_hosts=prepared.definition.allowed_hosts or self._order.allowed_hosts,
+            read_only=prepared.definition.read_only,
         )
 
     def _remember(self, prepared: Prepared, content: str) -> None:

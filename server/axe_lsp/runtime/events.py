@@ -38,7 +38,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentBegin(Event):
-    """A run begins. `model` is empty when the agent could not be loaded."""
+    """A run begins. `model` is empty when the agent could not be loaded.
+
+    `sandbox` is what keeps the commands of an agent from writing that may only read.
+    """
 
     METHOD = "axe/agent"
     KIND = "begin"
@@ -46,6 +49,7 @@ class AgentBegin(Event):
     task: str
     model: str
     parent_agent: str | None = None
+    sandbox: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,4 +84,5 @@ TOOL = BuiltinTool(
     ),
     _edit_file,
     needs_approval=True,
+    writes=True,
 )

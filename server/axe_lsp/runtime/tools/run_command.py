@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from tempfile import mkdtemp
+
+import anyio
 
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.tools.command_check import check_command
 from axe_lsp.runtime.tools.commands import clean_environment, run_to_end
 from axe_lsp.runtime.tools.output import capped_text
+from axe_lsp.runtime.tools.read_only import is_enforceable, without_writing
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
 
 _TIME_LIMIT = 600.0
@@ -25,8 +32,15 @@ async def run_shell(command: str, workplace: Workplace, limit: float) -> str:
     shell = shutil.which("sh", path=environment.get("PATH"))
     if shell is None:
         raise ToolError("there is no shell (sh) on this machine")
+    in_shell = [shell, "-c", command]
     try:
-        ended = await run_to_end([shell, "-c", command], workplace.folder, environment, limit)
+        if workplace.read_only and is_enforceable():
+            async with _scratch_folder() as scratch:
+                environment["TMPDIR"] = scratch
+                program = without_writing(in_shell, scratch)
+                ended = await run_to_end(program, workplace.folder, environment, limit)
+        else:
+            ended = await run_to_end(in_shell, workplace.folder, environment, limit)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the command.
         raise ToolError(f"the command could not be started: {error}") from error
     output = capped_text(ended.output, ended.is_all)
@@ -35,6 +49,18 @@ async def run_shell(command: str, workplace: Workplace, limit: float) -> str:
     if ended.code:
         raise ToolError(f"exit code {ended.code}\n{output}")
     return output
+
+
+@asynccontextmanager
+async def _scratch_folder() -> AsyncIterator[str]:
+    """A folder for the time of a command."""
+    folder = mkdtemp(prefix="axe-")
+    try:
+        yield folder
+    finally:
+        remove = partial(shutil.rmtree, folder, ignore_errors=True)
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(remove)
 
 
 TOOL = BuiltinTool(

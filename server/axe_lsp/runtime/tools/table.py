@@ -55,6 +55,8 @@ async def execute_tool(
 ) -> ToolResult:
     """Execute a call of one of these tools. Always returns a result."""
     tool = BUILTIN_TOOLS[call.name]
+    if tool.writes and workplace.read_only:
+        return ToolResult(call.id, "this agent may look at files but not write them", is_error=True)
     refusal = await approve(Wish(run, call.name, call.arguments)) if tool.needs_approval else ""
     if refusal:
         return ToolResult(call.id, f"{call.name} was not allowed: {refusal}", is_error=True)

@@ -27,25 +27,28 @@ class Workplace:
     """Where the tools of a run work: the folder that they do not leave, and the environment.
 
     The folder is absolute. `allowed_hosts` are those that pages may be fetched from; none means any.
+    If it is `read_only`, nothing below the folder may change, as far as the system can see to that.
     """
 
     folder: Path
     environment: Environment
     allowed_hosts: tuple[str, ...] = ()
     network: Network = field(default_factory=Network)
+    read_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltinTool:
     """A tool that an agent file may list.
 
-    `execute` returns the result or raises ToolError. `needs_approval` is for what changes something
-    that was there before the run.
+    `execute` returns the result or raises ToolError. `needs_approval` is for what may change something
+    that was there before the run, `writes` for what does nothing else.
     """
 
     definition: Tool
     execute: Callable[[ToolCall, Workplace], Awaitable[str]]
     needs_approval: bool = False
+    writes: bool = False
 
 
 def required(call: ToolCall, name: str) -> str:

@@ -52,4 +52,5 @@ TOOL = BuiltinTool(
     ),
     _write_file,
     needs_approval=True,
+    writes=True,
 )

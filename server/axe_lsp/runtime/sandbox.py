@@ -1,0 +1,24 @@
+"""Whether the commands of an agent that may not write are really kept from it, for those who ask."""
+
+from __future__ import annotations
+
+from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.tools.read_only import is_enforceable
+
+
+def sandbox_of(definition: AgentDefinition) -> str | None:
+    """What keeps the agent's commands from writing: "landlock", or "none"; None if they may write."""
+    if not definition.read_only or "run_command" not in definition.ordinary_tools:
+        return None
+    return "landlock" if is_enforceable() else "none"
+
+
+def sandbox_warning(agent: str, definition: AgentDefinition) -> str:
+    """A sentence for the user about commands that only the agent's prompt keeps from writing, or ""."""
+    if sandbox_of(definition) != "none":
+        return ""
+    return (
+        f"agent {quoted(agent)} should only read, but this system can't keep its commands from writing: "
+        "it has no Landlock, which Linux has had since 5.13"
+    )

@@ -1,0 +1,110 @@
+"""Makes a command one that can write nowhere but in a folder of its own, where the system can.
+
+By Landlock, which Linux has had since 5.13: it needs no program and no privilege, works in most containers,
+and holds for everything that the command starts. What it leaves alone is said in docs/protocol.md.
+
+Also a program of its own, run as a file: it takes its own right to write away, then becomes the
+command. So it knows nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import signal
+import struct
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+_PR_SET_NO_NEW_PRIVS = 38
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+"""System calls; the numbers are the same on all processors but Alpha."""
+
+_CREATE_RULESET_VERSION = 1
+_RULE_PATH_BENEATH = 1
+
+_WRITE_FILE = 1 << 1
+_TRUNCATE = 1 << 14
+_IN_FOLDERS = sum(1 << bit for bit in range(4, 13))
+"""To remove and to make files, folders, links, pipes, sockets and devices."""
+
+_REFER = 1 << 13
+_SINCE = {_REFER: 2, _TRUNCATE: 3}
+"""The versions of Landlock that brought the rights which the first one lacked."""
+
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
+_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ) if sys.platform != "win32" else ()
+
+
+def without_writing(command: Sequence[str], scratch: str) -> list[str]:
+    """The command that becomes `command`, once only `scratch` can be written to."""
+    return [sys.executable, "-I", "-S", __file__, scratch, *command]
+
+
+@functools.cache
+def is_enforceable() -> bool:
+    """Whether this system can keep commands from writing."""
+    return _version() > 0
+
+
+def main(scratch: str, command: list[str]) -> None:
+    """Become the command. Never returns."""
+    try:
+        _give_up_writing(scratch)
+    except OSError as error:
+        os.write(2, f"the workspace could not be made read-only: {error}\n".encode())
+        os._exit(126)
+    for each in _IGNORED_BY_PYTHON:
+        signal.signal(each, signal.SIG_DFL)
+    os.execv(command[0], command)  # noqa: S606 - the shell, if there is one, is in the command.
+
+
+def _give_up_writing(scratch: str) -> None:
+    version = _version()
+    lacking = sum(right for right, since in _SINCE.items() if version < since)
+    in_files = (_WRITE_FILE | _TRUNCATE) & ~lacking
+    everything = (in_files | _IN_FOLDERS | _REFER) & ~lacking
+    handled = struct.pack("=Q", everything)
+    ruleset = _call(_CREATE_RULESET, handled, len(handled), 0)
+    _allow(ruleset, scratch, everything)
+    for device in _DEVICES:
+        if Path(device).exists():
+            _allow(ruleset, device, in_files)
+    ctypes.CDLL(None).prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    _call(_RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)
+
+
+def _allow(ruleset: int, path: str, rights: int) -> None:
+    place = os.open(path, os.O_PATH)
+    _call(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, struct.pack("=Qi", rights, place), 0)
+    os.close(place)
+
+
+def _version() -> int:
+    """Of the system's Landlock; 0 where there is none."""
+    if sys.platform != "linux":
+        return 0
+    try:
+        return _call(_CREATE_RULESET, None, 0, _CREATE_RULESET_VERSION)
+    except OSError:
+        return 0
+
+
+def _call(*arguments: int | bytes | None) -> int:
+    result: int = ctypes.CDLL(None, use_errno=True).syscall(*map(_argument, arguments))
+    if result < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
+    return result
+
+
+def _argument(value: int | bytes | None) -> object:
+    """Integers as wide as a register: what is above a C int is otherwise left to chance."""
+    return ctypes.c_long(value) if isinstance(value, int) else value
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
