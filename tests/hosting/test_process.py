@@ -41,3 +41,10 @@ async def test_closed_input_asks_a_process_to_end() -> None:
     await process.end(patience=60)
 
     assert await process.ended == 1  # An EOFError, and no signal.
+
+
+async def test_errors_that_have_no_end_of_line_are_not_kept_for_ever() -> None:
+    _, errors, _ = await lines_of("import os; [os.write(2, b'.' * 60_000) for _ in range(50)]")
+
+    assert sum(map(len, errors)) + 65_536 >= 3_000_000
+    assert max(map(len, errors)) <= 3 * 65_536

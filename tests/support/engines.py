@@ -33,6 +33,7 @@ class Bench:
     warnings: list[str]
     notes: list[str]
     something_new: asyncio.Event
+    on_event: Callable[[Event], object] = bool
 
     async def run(self, name: str, task: str | None = None, **options: Any) -> RunResult:
         """Run an agent."""
@@ -67,6 +68,7 @@ async def bench(
     def hear(event: Event) -> None:
         events.append(event)
         something_new.set()
+        created.on_event(event)
 
     warnings: list[str] = []
     notes: list[str] = []
@@ -86,7 +88,8 @@ async def bench(
         **options,
     )
     async with engine:
-        yield Bench(engine, workspace, settings, events, warnings, notes, something_new)
+        created = Bench(engine, workspace, settings, events, warnings, notes, something_new)
+        yield created
 
 
 @asynccontextmanager

@@ -1,7 +1,8 @@
-"""Processes of this machine, found by what is on their command lines."""
+"""Processes of this machine, found by what is on their command lines and in their environments."""
 
 from __future__ import annotations
 
+import os
 import time
 import uuid
 from pathlib import Path
@@ -36,3 +37,25 @@ class Sleepers:
             return path.read_bytes().split(b"\0")[:2] == [b"sleep", self.seconds.encode()]
         except OSError:
             return False  # It has just ended.
+
+
+def bearing(mark: str) -> dict[int, str]:
+    """The command lines of all other processes that name `mark`, there or in their environment."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            line, environment = (folder / part for part in ("cmdline", "environ"))
+            words, surroundings = line.read_bytes(), environment.read_bytes()
+        except OSError:
+            continue  # It has just ended, or is somebody else's.
+        if mark.encode() in words + surroundings and int(folder.name) != os.getpid():
+            found[int(folder.name)] = words.replace(b"\0", b" ").decode("utf-8", "replace")
+    return found
+
+
+def wait_for_none(mark: str) -> None:
+    """Until no process bears `mark`; fails if that does not come about."""
+    deadline = time.monotonic() + PATIENCE
+    while left := bearing(mark):
+        assert time.monotonic() < deadline, f"still there: {left}"
+        time.sleep(0.01)

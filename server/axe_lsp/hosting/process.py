@@ -7,6 +7,7 @@ know what the lines say.
 from __future__ import annotations
 
 import asyncio
+import math
 import signal
 import subprocess
 import sys
@@ -16,6 +17,9 @@ from typing import Any, cast
 OnLine = Callable[[bytes], None]
 
 _INPUT, _OUTPUT, _ERRORS = 0, 1, 2
+
+_LONGEST_ERROR = 1 << 16
+"""What a process writes to its errors without an end of line is cut into lines of this many bytes."""
 
 _LAST_WORDS = 1.0
 """Seconds for which the output of a process that has ended may stay open. A descendant that
@@ -46,7 +50,8 @@ class HostProcess(asyncio.SubprocessProtocol):
 
     def __init__(self, on_output: OnLine, on_errors: OnLine) -> None:
         self.ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._lines = {_OUTPUT: LineBuffer(on_output), _ERRORS: LineBuffer(on_errors)}
+        errors = LineBuffer(on_errors, _LONGEST_ERROR)
+        self._lines = {_OUTPUT: LineBuffer(on_output), _ERRORS: errors}
         self._transport: asyncio.SubprocessTransport
 
     def write(self, data: bytes) -> None:
@@ -107,10 +112,11 @@ def how_it_ended(return_code: int) -> str:
 
 
 class LineBuffer:
-    """Cuts what arrives in pieces into lines; a line may be of any length."""
+    """Cuts what arrives in pieces into lines; a line may be of any length, or `longest` is its end."""
 
-    def __init__(self, on_line: OnLine) -> None:
+    def __init__(self, on_line: OnLine, longest: float = math.inf) -> None:
         self._on_line = on_line
+        self._longest = longest
         self._begun: list[bytes] = []
 
     def feed(self, data: bytes) -> None:
@@ -120,3 +126,6 @@ class LineBuffer:
         for piece in others:
             self._on_line(b"".join(self._begun))
             self._begun = [piece]
+        if sum(map(len, self._begun)) > self._longest:
+            self._on_line(b"".join(self._begun))
+            self._begun = []
