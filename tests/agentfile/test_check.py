@@ -255,6 +255,22 @@ def test_choices() -> None:
     """)
 
 
+def test_a_string_in_place_of_a_table_is_checked_as_the_key_that_it_sets() -> None:
+    check_problems('params.response_format = "json_object"\n')
+    check_problems("""
+        params.response_format = "xml"
+                                 ^^^^^ out-of-range: params.response_format.type must be one of: text, json_object, json_schema; got "xml"
+    """)
+    check_problems("""
+        params.response_format = "json_schema"
+                                 ^^^^^^^^^^^^^ missing-key: params.response_format.schema is required when type is json_schema
+    """)
+    check_problems("""
+        params.response_format = 1
+                                 ^ wrong-type: params.response_format must be a table, not an integer
+    """)
+
+
 def test_keys_that_do_not_go_together() -> None:
     check_problems("""
         [retry]

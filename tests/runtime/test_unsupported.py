@@ -27,7 +27,6 @@ HEAD = 'name = "a"\nmodel = "openai/m"\n'
         ("[artifacts]\nenabled = false", ""),
         ('[isolation]\nmode = "process"', "[isolation]"),
         ('[isolation]\nmode = "inline"', ""),
-        ('[params.response_format]\ntype = "json_object"', "params.response_format"),
         ('[memory]\nenabled = true\nscope = "run"', "memory.scope"),
         ("[something_else]\nx = 1", ""),
         (

@@ -137,6 +137,9 @@ class _Checker:
     def _value(self, spec: KeySpec, path: KeyPath, value: Value) -> Iterator[Problem]:
         if value.kind is ValueKind.INVALID:
             return
+        if spec.shorthand and value.kind is ValueKind.STRING:
+            path = (*path, spec.shorthand)
+            spec = self.schema.key(path)
         if value.kind not in _KIND_OF_TYPE[spec.type]:
             yield _wrong_type(spec, path, value.range, value.kind.value)
             return

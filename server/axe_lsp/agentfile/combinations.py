@@ -46,11 +46,13 @@ def _artifacts(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _response_format(lookup: Lookup) -> Iterator[Problem]:
-    path = ("params", "response_format", "type")
-    schema_path = ("params", "response_format", "schema")
-    if lookup.decoded(path) == "json_schema" and not lookup.has(schema_path):
-        message = "params.response_format.schema is required when type is json_schema"
-        yield _at(lookup, path, "missing-key", message)
+    table = ("params", "response_format")
+    if lookup.has((*table, "schema")):
+        return
+    for path in ((*table, "type"), table):  # The table's key, or the string in place of the table.
+        if lookup.decoded(path) == "json_schema":
+            message = "params.response_format.schema is required when type is json_schema"
+            yield _at(lookup, path, "missing-key", message)
 
 
 def _delegation(lookup: Lookup) -> Iterator[Problem]:

@@ -39,7 +39,7 @@ class Params:
 
     temperature: float | None = None
     max_tokens: int = 0
-    response_format: Mapping[str, Any] | None = None
+    response_format: Mapping[str, Any] | str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,11 @@ def _table(schema: Schema, path: KeyPath) -> JsonSchema:
 
 
 def _key(schema: Schema, spec: KeySpec) -> JsonSchema:
-    return {**_about(spec), **_value(schema, spec)}
+    value = _value(schema, spec)
+    if spec.shorthand:
+        short = _value(schema, schema.key((*spec.path, spec.shorthand)))
+        value = {"anyOf": [short, value]}
+    return {**_about(spec), **value}
 
 
 def _about(spec: KeySpec) -> JsonSchema:

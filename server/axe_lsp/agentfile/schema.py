@@ -57,6 +57,7 @@ class KeySpec:
 
     `path` is the dotted path of the key; for a key in an array of tables the array's index is left
     out (`mcp_servers.name`). `default` is how the value in force is written when the key is absent.
+    A string in place of a table sets the key `shorthand` of it.
     `code` is the diagnostic for a value outside `minimum`, `maximum` or `choices`; `says_value`
     whether axe's message about it ends with the value. What `is_secret` is never shown.
     """
@@ -71,6 +72,7 @@ class KeySpec:
     maximum: int | None = None
     choices: tuple[str, ...] = ()
     names: Names | None = None
+    shorthand: str = ""
     code: str = "out-of-range"
     says_value: bool = False
     is_secret: bool = False
@@ -454,7 +456,14 @@ KEYS: tuple[KeySpec, ...] = (
         "The most tokens of one answer. 0 means not sent (Anthropic wants a number and gets 4096).",
         default="0",
     ),
-    _key("params.response_format", _T, "The form of the answer.", since="axe 1.8"),
+    _key(
+        "params.response_format",
+        _T,
+        "The form of the answer. A string in place of the table is its `type`. Anthropic's API has "
+        "schemas only, and no `json_object`.",
+        since="axe 1.8",
+        shorthand="type",
+    ),
     _key(
         "params.response_format.type",
         _S,

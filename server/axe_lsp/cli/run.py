@@ -100,6 +100,6 @@ def _standard_input() -> str:
 def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve) -> None:
     prepared = prepare_request(request, resolve, workspace, os.environ)
     missing = unsupported_warning(request.agent, prepared.definition)
-    for warning in (*([missing] if missing else []), *prepared.prompt.warnings):
+    for warning in (*([missing] if missing else []), *prepared.warnings):
         print(f"Warning: {warning}", file=sys.stderr)
     print(dry_run_text(prepared), end="")

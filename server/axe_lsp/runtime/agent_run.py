@@ -164,7 +164,7 @@ class AgentRun:
             if warning and warning not in self._tree.warned:
                 self._tree.warned.add(warning)
                 self._tree.warn(warning)
-        for text in prepared.prompt.warnings:
+        for text in prepared.warnings:
             self._warn(text)
         for text in prepared.prompt.notes:
             self._tree.note(f"Warning: {text}")

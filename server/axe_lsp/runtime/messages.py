@@ -78,6 +78,22 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class ResponseFormat:
+    """The form that the text of an answer shall have.
+
+    With `json_schema` there is a `schema`, called `name`. `strict` asks for an exact match, which
+    some providers promise for simple schemas only. A provider that refuses a format that is
+    `optional` is asked again without it.
+    """
+
+    type: Literal["text", "json_object", "json_schema"]
+    schema: Mapping[str, Json] = field(default_factory=dict)
+    name: str = "response"
+    strict: bool = True
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One request to a provider. `temperature` is sent iff set, even if 0; no tools, no key."""
 
@@ -87,6 +103,7 @@ class Request:
     temperature: float | None = None
     max_tokens: int = 0
     tools: tuple[Tool, ...] = ()
+    response_format: ResponseFormat | None = None
 
 
 @dataclass(frozen=True, slots=True)

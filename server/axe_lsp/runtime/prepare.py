@@ -16,6 +16,7 @@ from axe_lsp.runtime.errors import AgentError
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.messages import Message, Request
 from axe_lsp.runtime.prompt import Prompt, build_prompt
+from axe_lsp.runtime.response_format import ignored_format_warning, response_format
 from axe_lsp.runtime.runs import Order, RunRequest, root_order
 from axe_lsp.runtime.tools.table import ordinary_tools
 from axe_lsp.runtime.user_config import load_user_config
@@ -39,6 +40,12 @@ class Prepared:
     max_depth: int
     timeout: float | None
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should know before anything is sent."""
+        ignored = ignored_format_warning(self.model.provider, self.request.response_format)
+        return (*([ignored] if ignored else []), *self.prompt.warnings)
+
 
 def prepare(
     order: Order, definition: AgentDefinition, workspace: Path, environment: Environment
@@ -53,6 +60,7 @@ def prepare(
         system=prompt.system,
         temperature=definition.params.temperature,
         max_tokens=definition.params.max_tokens,
+        response_format=response_format(definition.params.response_format),
         tools=(
             *ordinary_tools(definition),
             *delegation_tools(definition, order.ids.depth, max_depth),

@@ -37,8 +37,6 @@ def _unsupported(definition: AgentDefinition) -> list[str]:
         missing.append("[isolation]")
     if "type" in rest:
         missing.append("type")
-    if definition.params.response_format:
-        missing.append("params.response_format")
     if definition.memory.enabled and definition.memory.scope != "agent":
         missing.append("memory.scope")
     return missing

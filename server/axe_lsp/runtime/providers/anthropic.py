@@ -51,6 +51,10 @@ def encode(request: Request, stream: bool) -> Json:
         body["system"] = request.system
     if request.temperature is not None:
         body["temperature"] = request.temperature
+    wanted = request.response_format
+    if wanted and wanted.type == "json_schema":
+        schema = {"type": "json_schema", "schema": dict(wanted.schema)}
+        body["output_config"] = {"format": schema}
     if request.tools:
         body["tools"] = [
             {

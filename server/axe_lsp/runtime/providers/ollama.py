@@ -36,6 +36,9 @@ def encode(request: Request, stream: bool) -> Json:
         options["num_predict"] = request.max_tokens
     if options:
         body["options"] = options
+    wanted = request.response_format
+    if wanted and wanted.type != "text":
+        body["format"] = dict(wanted.schema) if wanted.type == "json_schema" else "json"
     if request.tools:
         body["tools"] = [_encode_tool(tool) for tool in request.tools]
     messages: list[Json] = []

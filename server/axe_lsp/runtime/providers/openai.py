@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.messages import Json, Message, Request, Response, Tool, ToolCall
+from axe_lsp.runtime.messages import (
+    Json,
+    Message,
+    Request,
+    Response,
+    ResponseFormat,
+    Tool,
+    ToolCall,
+)
 from axe_lsp.runtime.providers.sse import SseParser
 from axe_lsp.runtime.providers.wire import (
     Node,
@@ -37,6 +45,8 @@ def encode(request: Request, stream: bool) -> Json:
         body["temperature"] = request.temperature
     if request.max_tokens:
         body["max_tokens"] = request.max_tokens
+    if request.response_format:
+        body["response_format"] = _encode_format(request.response_format)
     if request.tools:
         body["tools"] = [encode_tool(tool) for tool in request.tools]
     if stream:
@@ -61,6 +71,13 @@ def encode_tool(tool: Tool) -> Json:
             "parameters": tool_schema(tool),
         },
     }
+
+
+def _encode_format(wanted: ResponseFormat) -> Json:
+    if wanted.type != "json_schema":
+        return {"type": wanted.type}
+    schema = {"name": wanted.name, "strict": wanted.strict, "schema": dict(wanted.schema)}
+    return {"type": "json_schema", "json_schema": schema}
 
 
 def decode(body: Json) -> Response:

@@ -1,0 +1,36 @@
+"""From `params.response_format` of an agent file to what a provider is asked for (axe 1.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from axe_lsp.runtime.messages import ResponseFormat
+
+
+def response_format(setting: Mapping[str, Any] | str | None) -> ResponseFormat | None:
+    """The form that a file wants its answers in: a table, or its `type` alone.
+
+    A `name` in the schema names the schema, and is no keyword of it.
+    """
+    if isinstance(setting, str):
+        setting = {"type": setting}
+    if not setting or not setting.get("type"):
+        return None
+    if setting["type"] != "json_schema":
+        return ResponseFormat(setting["type"])
+    schema = dict(setting["schema"])
+    name = schema.pop("name", "")
+    return ResponseFormat(
+        "json_schema", schema, name if isinstance(name, str) and name else "response"
+    )
+
+
+def ignored_format_warning(provider: str, wanted: ResponseFormat | None) -> str:
+    """What a provider can't be asked for, or ""."""
+    if provider != "anthropic" or wanted is None or wanted.type != "json_object":
+        return ""
+    return (
+        "params.response_format is ignored: Anthropic's API knows no json_object; "
+        "give a json_schema, or ask for JSON in the system prompt"
+    )
