@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
+from contextlib import suppress
+from typing import Any
 
-from axe_lsp.agentfile.json_schema import schema_faults
+import pytest
+import tomli_w
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from referencing import Registry
+
+from axe_lsp.agentfile.json_schema import KEYWORDS, schema_faults
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.nested import nested
 from axe_lsp.agentfile.parse import Parse
@@ -25,14 +33,16 @@ def faults(text: str) -> list[str]:
         's = { type = ["string", "null"], "x-note" = 1 }',
         "s.properties.a = true",
         's = { items = { type = "string" } }',
-        's = { items = [{ type = "string" }, false] }',
-        "s = { exclusiveMinimum = true, minimum = 1.5, multipleOf = 0.1, maxLength = 3.0 }",
+        's = { prefixItems = [{ type = "string" }, false], items = false }',
+        "s = { exclusiveMinimum = 1, minimum = 1.5, multipleOf = 0.1, maxLength = 3.0 }",
         's = { enum = ["a", 1, true, []], const = { a = 1 }, default = "x" }',
         's = { pattern = "^[a-z]+$", format = "uri", required = ["a", "b"] }',
         's = { "$ref" = "#/$defs/a~1b", "$defs" = { "a/b" = {} } }',
-        's = { "$ref" = "https://json-schema.org/draft/2020-12/schema" }',
+        's = { "$id" = "https://example.com/s", "$ref" = "#/$defs/a%20b", "$defs" = { "a b" = {} } }',
+        's = { "$ref" = "#x", "$defs" = { a = { "$anchor" = "x" } } }',
+        's = { "$ref" = "#", patternProperties = { "^x-" = false } }',
         's = { "$ref" = "#/allOf/0", allOf = [{}] }',
-        's = { dependencies = { a = ["b"], c = { type = "object" } } }',
+        's = { dependentRequired = { a = ["b"] }, dependentSchemas = { c = { type = "object" } } }',
         "[s]\n[s.properties.a]\ntype = 'string'\n[[s.allOf]]\ntype = 'object'\n[[s.allOf]]\n",
     ],
 )
@@ -81,7 +91,39 @@ def test_valid_schemas(text: str) -> None:
             's."$ref" = "#/$defs/x"',
             '"#/$defs/x": s.$ref leads nowhere: there is no "#/$defs/x" in this schema',
         ),
-        ('s.dependencies.a = ["b", 1]', '["b", 1]: s.dependencies.a must be an array of strings'),
+        (
+            's."$ref" = "https://json-schema.org/draft/2020-12/schema"',
+            '"https://json-schema.org/draft/2020-12/schema": s.$ref leads out of this schema: '
+            "nothing is fetched, so a reference begins with #",
+        ),
+        ('s."$ref" = "#x"', '"#x": s.$ref leads nowhere: there is no "#x" in this schema'),
+        (
+            's = { "$ref" = "#/x-parts/0", x-parts = [{ type = [] }] }',
+            "[]: s.x-parts.0.type must not be empty",
+        ),
+        (
+            's.not."$id" = "a"',
+            '"a": s.not.$id is not possible: only a whole schema has an identifier here',
+        ),
+        (
+            's.patternProperties."(" = {}',
+            "patternProperties: s.patternProperties is not a regular expression: missing ), "
+            "unterminated subpattern at position 0",
+        ),
+        (
+            's.dependentRequired.a = ["b", 1]',
+            '["b", 1]: s.dependentRequired.a must be an array of strings',
+        ),
+        (
+            's.dependencies.a = ["b"]',
+            "dependencies: s.dependencies is of an earlier draft; write dependentRequired or "
+            "dependentSchemas",
+        ),
+        (
+            "s.items = [{}]",
+            "[{}]: s.items must be one schema; write prefixItems for one per position",
+        ),
+        ("s.exclusiveMinimum = true", "true: s.exclusiveMinimum must be a number"),
     ],
 )
 def test_invalid_schemas(text: str, found: str) -> None:
@@ -90,4 +132,59 @@ def test_invalid_schemas(text: str, found: str) -> None:
 
 def test_a_schema_that_never_ends_is_looked_into_only_so_far() -> None:
     deep = ".".join(["s", *["not"] * 3000, "type"])
-    assert faults(f'{deep} = "nothing"') == []
+    (fault,) = faults(f'{deep} = "nothing"')
+    assert fault.endswith("is nested too deeply")
+
+
+NAMES = st.sampled_from(sorted(KEYWORDS))
+WORDS = st.sampled_from(
+    [
+        "type",
+        "properties",
+        "required",
+        "items",
+        "prefixItems",
+        "enum",
+        "const",
+        "anyOf",
+        "not",
+        "if",
+        "minLength",
+        "maxItems",
+        "minimum",
+        "multipleOf",
+        "pattern",
+        "patternProperties",
+        "dependentRequired",
+        "additionalProperties",
+        "uniqueItems",
+        "$ref",
+        "$defs",
+        "$anchor",
+        "propertyNames",
+        "format",
+        "contains",
+        "minContains",
+        "items",
+        "dependencies",
+        "$id",
+    ]
+)
+WORDS = st.sampled_from(["a", "string", "object", "integer", "#/$defs/a", "#", "#a", "(", "x/y"])
+NUMBERS = st.sampled_from([-1, 0, 1, 2.5])
+VALUES = st.recursive(
+    st.booleans() | NUMBERS | WORDS,
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(NAMES | WORDS, below, max_size=3),
+    max_leaves=12,
+)
+SCHEMAS = st.dictionaries(NAMES, VALUES, max_size=4)
+
+
+@given(SCHEMAS, st.lists(VALUES, min_size=1, max_size=3))
+def test_what_is_accepted_can_be_used(schema: dict[str, Any], values: list[Any]) -> None:
+    if not faults(tomli_w.dumps({"s": schema})):
+        Draft202012Validator.check_schema(schema)
+        validator = Draft202012Validator(schema, registry=Registry())
+        for value in values:
+            with suppress(RecursionError):  # A schema may refer to itself.
+                validator.is_valid(value)

@@ -34,8 +34,8 @@ def test_schemas_are_checked_wherever_their_parts_are_written() -> None:
         properties.a.minLength = -1
                                  ^^ error bad-schema: input.properties.a.minLength must be a whole number from 0
         [input.properties.b]
-        items = [1]
-                 ^ error bad-schema: input.properties.b.items[0] must be a schema: a table, true or false
+        prefixItems = [1]
+                       ^ error bad-schema: input.properties.b.prefixItems[0] must be a schema: a table, true or false
     """,
         others=CALLER,
     )

@@ -33,7 +33,8 @@ RULE = Rule(
     documentation="""
 `[input]` and `[output]` are JSON Schemas (draft 2020-12) written in TOML: what the agent is called with, and
 what it answers. An agent whose schema is invalid is refused before it runs. `[input]` is always an object, so
-its `type` may be left out. Keywords that JSON Schema does not know are allowed. The schema of
+its `type` may be left out. Keywords that JSON Schema does not know are allowed, but not those of earlier
+drafts, such as `dependencies`. A `$ref` begins with `#`, since nothing is ever fetched. The schema of
 `params.response_format` is checked too; there it is a warning, because axe leaves it to the provider.
 
 ```toml
