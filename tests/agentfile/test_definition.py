@@ -81,9 +81,66 @@ def test_an_explicit_temperature_of_zero_differs_from_none() -> None:
     assert load(HEAD + "[params]\ntemperature = 0.0").params.temperature == 0.0
 
 
+@pytest.mark.req("004-2", "004-3", "004-4", "004-5")
+@pytest.mark.parametrize(
+    ("name", "description", "tools", "prompt", "read_only"),
+    [
+        (
+            "explore",
+            "Read-only for searching and analyzing",
+            ("run_command", "read_file"),
+            "Search and analyze. Never modify. Return concise summary.",
+            True,
+        ),
+        (
+            "plan",
+            "Planning and analysis",
+            ("run_command", "read_file"),
+            "Analyze and output numbered plan. Don't change files.",
+            True,
+        ),
+        (
+            "code",
+            "Full agent for implementation",
+            tuple(schema.TOOLS),
+            "Implement changes efficiently.",
+            False,
+        ),
+    ],
+)
+def test_a_type_fills_in_what_the_file_leaves_out(
+    name: str, description: str, tools: tuple[str, ...], prompt: str, read_only: bool
+) -> None:
+    definition = load(f'{HEAD}type = "{name}"')
+    assert definition.description == description
+    assert definition.ordinary_tools == tools
+    assert definition.system_prompt == prompt
+    assert definition.read_only is read_only
+
+
+def test_what_a_file_says_itself_its_type_leaves_alone() -> None:
+    own = 'description = ""\ntools = ["Read"]\nsystem_prompt = "Be kind."'
+    definition = load(f'{HEAD}type = "plan"\n{own}')
+    assert definition.description == ""
+    assert definition.ordinary_tools == ("read_file",)
+    assert definition.system_prompt == (
+        "Analyze and output numbered plan. Don't change files.\n\nBe kind."
+    )
+    assert definition.read_only
+    denied = load(f'{HEAD}type = "code"\ntool_policy.deny = ["*_*"]')
+    assert denied.ordinary_tools == ("grep",)
+
+
+def test_an_agent_without_a_type_is_as_it_was() -> None:
+    for text in (HEAD, f'{HEAD}type = ""\nread_only = true'):
+        definition = load(text)
+        assert (definition.tools, definition.system_prompt) == ((), "")
+        assert not definition.read_only
+
+
 def test_every_field_of_a_definition_is_a_key_of_the_schema() -> None:
     tables = {(): AgentDefinition, ("sub_agents_config",): SubAgentsConfig}
     tables |= {("memory",): MemoryConfig, ("params",): Params}
     for path, data in tables.items():
         keys = {key.path[-1] for key in schema.keys_of(path)}
-        assert {field.name for field in fields(data)} - {"rest"} <= keys
+        assert {field.name for field in fields(data)} - {"rest", "read_only"} <= keys

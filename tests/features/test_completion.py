@@ -95,6 +95,17 @@ def test_task_types_are_types_and_agents() -> None:
     assert "lint" in labels(parent(text))
 
 
+def test_types_are_offered_with_what_they_are_for() -> None:
+    _, found = offers(parent('type = "<|>"'))
+    assert list(found) == ["explore", "plan", "code"]
+    assert found["explore"].detail == "Read-only for searching and analyzing"
+
+
+def test_a_type_of_the_file_that_is_called_like_a_built_in_one_is_offered_once() -> None:
+    text = '[task]\ntypes = ["<|>"]\n[task.type.plan]\nprompt = "x"'
+    assert labels(parent(text))[:3] == ["explore", "code", "plan"]
+
+
 # -- keys
 
 

@@ -92,6 +92,21 @@ def test_a_key_says_what_is_in_force(text: str, expected: str | None) -> None:
     assert found == ([expected] if expected else [])
 
 
+@pytest.mark.req("004-2", "004-3")
+def test_a_built_in_type_shows_its_card() -> None:
+    for text in ('type = "expl<|>ore"', '[task]\ntypes = ["expl<|>ore"]'):
+        assert markdown(text) == (
+            "**explore** · built-in type\n\nRead-only for searching and analyzing\n\n"
+            "- tools: `run_command`, `read_file`\n- can't change the workspace\n\n"
+            "> Search and analyze. Never modify. Return concise summary."
+        )
+
+
+def test_a_type_of_the_file_wins_over_a_built_in_one() -> None:
+    text = '[task]\ntypes = ["expl<|>ore"]\n[task.type.explore]\nprompt = "x"'
+    assert markdown(text) == "**explore** · type of this file, `[task.type.explore]`"
+
+
 def test_a_table_says_what_is_in_force_in_it() -> None:
     assert markdown("[sub_agents<|>_config]\ntimeout = 30\nmax_concurrent = 2").endswith(
         "In force:\n\n- `max_depth = 3` · default\n- `timeout = 30` · this file\n"

@@ -72,6 +72,17 @@ def test_where_there_is_nothing_to_say(text: str) -> None:
     assert shown(text) == text
 
 
+@pytest.mark.req("004-2")
+def test_a_type_shows_what_it_fills_in() -> None:
+    assert shown('type = "plan"\ntools = []\n') == (
+        'type = "plan"‹description = "Planning and analysis"›\ntools = []\n'
+    )
+    assert shown('type = "code"\ndescription = "d"') == (
+        'type = "code"‹tools = ["*"]›\ndescription = "d"'
+    )
+    assert shown('type = "none"\n') == 'type = "none"\n'
+
+
 def test_only_hints_of_the_part_that_is_seen() -> None:
     text = "timeout = 0\n[memory]\n\n[isolation]\n"
     found = inlay_hints(open_text(text), TextRange(12, 20))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -179,6 +180,15 @@ async def test_what_flows_down_to_a_child() -> None:
     assert (order.timeout, order.deadline, order.max_depth) == (7, 99.0, 3)
     assert order.base == Path("/work")
     assert (order.model, order.skill, order.workdir) == ("", "", "")
+
+
+async def test_what_may_not_change_anything_starts_nothing_that_may() -> None:
+    starter = Starter()
+    explorer = delegator()
+    read_only = replace(explorer, definition=replace(explorer.definition, read_only=True))
+    await call_agent(call(agent="helper", task="t"), read_only, starter)
+    await call_agent(call(agent="helper", task="t"), delegator(), starter)
+    assert [order.read_only for order in starter.orders] == [True, False]
 
 
 @pytest.mark.req("001-7.3.11", "001-5.3d", "001-5.3e")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES, AgentType, filled_by
 from axe_lsp.agentfile.check import check
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.tool_names import tools_meant
@@ -52,7 +53,7 @@ class ToolPolicy:
 
 @dataclass(frozen=True, slots=True)
 class AgentDefinition:
-    """A valid agent file, as the runtime reads it.
+    """A valid agent file, as the runtime reads it. What its `type` fills in is filled in.
 
     `rest` is what the file says beyond the fields, so that nothing it asks for is lost silently.
     `read_only` is no key of a file: types say so of their agents, whose commands may not write.
@@ -61,6 +62,7 @@ class AgentDefinition:
     name: str
     model: str
     description: str = ""
+    type: str = ""
     system_prompt: str = ""
     skill: str = ""
     files: tuple[str, ...] = ()
@@ -112,7 +114,15 @@ def load(text: str) -> AgentDefinition:
     if fatal:
         first = min(fatal, key=lambda problem: problem.order)
         raise DefinitionError(first.message, is_parse_error=first.code == "wrong-type")
-    return _definition(parse.values)
+    preset = BUILT_IN_TYPES.get(parse.values.get("type", ""))
+    return _definition(parse.values) if preset is None else _filled(parse.values, preset)
+
+
+def _filled(values: Mapping[str, Any], preset: AgentType) -> AgentDefinition:
+    """The definition, with what the file's type says about keys that are not there."""
+    definition = _definition({**filled_by(values["type"]), **values})
+    prompt = preset.begins(definition.system_prompt)
+    return replace(definition, system_prompt=prompt, read_only=preset.read_only)
 
 
 def _definition(values: Mapping[str, Any]) -> AgentDefinition:

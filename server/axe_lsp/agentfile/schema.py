@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
+from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
+
 KeyPath = tuple[str, ...]
 
 ANY_NAME = "*"
@@ -41,6 +43,7 @@ class Names(Enum):
     STEM = "the file itself"
     AGENT = "agent"
     TASK_TYPE = "agent type or agent"
+    PRESET = "built-in agent type"
     MODEL = "model"
     TOOL = "tool"
     SKILL = "skill file"
@@ -173,10 +176,12 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "type",
         _S,
-        "A preset that fills the keys that the file leaves unset: tools, description and the "
-        "beginning of the prompt.",
+        "A preset: it fills in `tools` and `description` where the file leaves them out, and begins "
+        "the prompt. What an agent of type `explore` or `plan` does, and what it starts, can't "
+        "change the workspace.",
         since=EXTENSION,
-        choices=("explore", "plan", "code"),
+        choices=tuple(BUILT_IN_TYPES),
+        names=Names.PRESET,
     ),
     _key(
         "system_prompt",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.agent_name import SUFFIX
+from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.models import LocalModel
 from axe_lsp.agentfile.schema import KeySpec, KeyType, Names
@@ -15,14 +16,13 @@ from axe_lsp.agentfile.splices import literal
 from axe_lsp.agentfile.tree import ValueKind
 from axe_lsp.agentfile.values import decode
 from axe_lsp.features.cursor import Cursor, Where, cursor_at
-from axe_lsp.features.describe import agent_markdown, key_markdown
+from axe_lsp.features.describe import agent_markdown, key_markdown, type_markdown
 from axe_lsp.features.ignore_offers import ignore_offers
 from axe_lsp.features.key_offers import header_offers, key_offers, table_offers
 from axe_lsp.features.model_offers import model_offers
 from axe_lsp.features.offer import Completion, CompletionKind, offer, separators
 from axe_lsp.features.shortlist import shortlist
 from axe_lsp.workspace.agent_file import AgentFile
-from axe_lsp.workspace.places import BUILT_IN_TYPES
 from axe_lsp.workspace.snapshot import Snapshot
 
 _FEW = 10
@@ -112,21 +112,32 @@ def _described(word: str, spec: KeySpec) -> Completion:
 def _strings(asked: _Asked, spec: KeySpec, listed: set[str]) -> Iterator[Completion]:
     """The strings that a key may hold; their place is decided by the caller."""
     file = asked.file
-    if spec.choices:
+    if spec.names is Names.PRESET:
+        yield from _types(BUILT_IN_TYPES)
+    elif spec.choices:
         yield from (_described(choice, spec) for choice in spec.choices)
     elif spec.names is Names.STEM and file.uri.endswith(SUFFIX):
         yield offer(file.place.stem, CompletionKind.CHOICE, "name of the file")
     elif spec.names is Names.AGENT:
         yield from _agents(asked, listed)
     elif spec.names is Names.TASK_TYPE:
-        for name in (*BUILT_IN_TYPES, *sorted(file.inline_types)):
-            yield offer(name, CompletionKind.CHOICE, "agent type")
+        yield from _types(name for name in BUILT_IN_TYPES if name not in file.inline_types)
+        for name in sorted(file.inline_types):
+            yield offer(name, CompletionKind.CHOICE, "type of this file")
         yield from _agents(asked, listed)
     elif spec.names is Names.TOOL:
         for tool, doc in schema.TOOLS.items():
             yield offer(tool, CompletionKind.TOOL, doc)
     elif spec.names is Names.MODEL:
         yield from model_offers(asked.snapshot, file, asked.installed)
+
+
+def _types(names: Iterable[str]) -> Iterator[Completion]:
+    for name in names:
+        built_in = BUILT_IN_TYPES[name]
+        yield offer(
+            name, CompletionKind.CHOICE, built_in.description, type_markdown(name, built_in)
+        )
 
 
 def _agents(asked: _Asked, listed: set[str]) -> Iterator[Completion]:

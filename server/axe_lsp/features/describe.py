@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from axe_lsp.agentfile.agent_types import AgentType
 from axe_lsp.agentfile.models import READ_ON, SOURCES, Model
 from axe_lsp.agentfile.schema import KeySpec
 from axe_lsp.workspace.agent_file import AgentFile
@@ -69,6 +70,18 @@ def short(number: int) -> str:
 def price(dollars: float) -> str:
     """A price as price lists write it."""
     return f"${dollars:.2f}".removesuffix(".00")
+
+
+def type_markdown(name: str, agent_type: AgentType) -> str:
+    """The card of a built-in type."""
+    tools = ", ".join(f"`{tool}`" for tool in agent_type.tools)
+    facts = [f"- tools: {'all' if agent_type.tools == ('*',) else tools}"]
+    if agent_type.read_only:
+        facts.append("- can't change the workspace")
+    prompt = f"> {agent_type.prompt}"
+    return "\n\n".join(
+        (f"**{name}** · built-in type", agent_type.description, "\n".join(facts), prompt)
+    )
 
 
 def agent_markdown(agent: AgentFile, callers: Sequence[str] = ()) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
 from axe_lsp.features.amounts import counted, shown_files, shown_size, shown_tokens
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts, Found, Matches, ProviderKey
@@ -75,7 +76,9 @@ def prompt_size(file: AgentFile, facts: Facts) -> int | None:
     if file.open is None or facts.added is None:
         return None
     own = file.open.decoded(("system_prompt",))
-    return len(own if isinstance(own, str) else "") + facts.added
+    text = own if isinstance(own, str) else ""
+    preset = BUILT_IN_TYPES.get(file.open.decoded(("type",)) or "")
+    return len(preset.begins(text) if preset is not None else text) + facts.added
 
 
 def _sum(matches: Matches) -> str:

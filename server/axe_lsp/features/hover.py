@@ -6,12 +6,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from axe_lsp.agentfile import schema
+from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.models import known_model
 from axe_lsp.agentfile.schema import ANY_NAME, KeyPath, KeySpec, KeyType, Names
 from axe_lsp.agentfile.text import TextRange, quoted
 from axe_lsp.agentfile.values import decode
 from axe_lsp.features.cursor import Cursor, Where, cursor_at
-from axe_lsp.features.describe import agent_markdown, callers_of, key_markdown, model_markdown
+from axe_lsp.features.describe import (
+    agent_markdown,
+    callers_of,
+    key_markdown,
+    model_markdown,
+    type_markdown,
+)
 from axe_lsp.features.describe_outside import (
     files_facts,
     glob_markdown,
@@ -22,7 +29,7 @@ from axe_lsp.features.describe_outside import (
 )
 from axe_lsp.features.in_force import in_force, table_in_force
 from axe_lsp.workspace.agent_file import AgentFile
-from axe_lsp.workspace.places import BUILT_IN_TYPES, Scope
+from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
 
 
@@ -99,7 +106,8 @@ def _of_name(
     special: dict[Names, Callable[[], str | None]] = {
         Names.STEM: lambda: _card(snapshot, file),
         Names.AGENT: lambda: _of_agent(snapshot, file, name),
-        Names.TASK_TYPE: lambda: _of_agent(snapshot, file, name),
+        Names.TASK_TYPE: lambda: _of_type(snapshot, file, name),
+        Names.PRESET: lambda: _of_built_in_type(name),
         Names.TOOL: lambda: _of_tool(name),
         Names.GLOB: lambda: glob_markdown(name, facts),
     }
@@ -115,7 +123,17 @@ def _of_agent(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
     agent = snapshot.agent(name, file.place)
     if agent is not None:
         return _card(snapshot, agent)
-    return None if name in BUILT_IN_TYPES else _missing(snapshot, file, name)
+    return _missing(snapshot, file, name)
+
+
+def _of_type(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
+    if name in file.inline_types:
+        return f"**{name}** · type of this file, `[task.type.{name}]`"
+    return _of_built_in_type(name) or _of_agent(snapshot, file, name)
+
+
+def _of_built_in_type(name: str) -> str | None:
+    return type_markdown(name, BUILT_IN_TYPES[name]) if name in BUILT_IN_TYPES else None
 
 
 def _card(snapshot: Snapshot, agent: AgentFile) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from axe_lsp.agentfile.agent_types import filled_by
 from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.schema import KeyPath, KeySpec
+from axe_lsp.agentfile.schema import KeyPath, KeySpec, Names
 from axe_lsp.agentfile.text import TextRange
-from axe_lsp.agentfile.tree import Located, Table, ValueKind
+from axe_lsp.agentfile.tree import Located, Table, Value, ValueKind
 from axe_lsp.agentfile.values import decode
 from axe_lsp.features.describe import key_markdown
 from axe_lsp.features.in_force import zero_means_default
@@ -65,12 +67,25 @@ def _of_entry(lookup: Lookup, item: Located) -> Iterator[InlayHint]:
     spec, value = lookup.schema.find(item.path), item.entry.value
     if spec is None or value is None or not value.complete:
         return
-    if value.kind is ValueKind.INLINE_TABLE:
+    if spec.names is Names.PRESET:
+        yield from _filled(lookup, item, value)
+    elif value.kind is ValueKind.INLINE_TABLE:
         for absent in _absent(lookup, item.path):
             label = f"{absent.path[-1]} = {absent.default}"
             yield InlayHint(value.range.end, label, key_markdown(absent))
     elif zero_means_default(spec) and decode(lookup.parse.text, value) == 0:
         yield InlayHint(value.range.end, f"means {spec.default}", key_markdown(spec))
+
+
+def _filled(lookup: Lookup, item: Located, value: Value) -> Iterator[InlayHint]:
+    """The keys that a preset fills in, which can be written down instead."""
+    lines = lookup.parse.lines
+    end_of_line = lines.line_range(lines.line_at(item.entry.range.end)).end
+    for name, filled in filled_by(decode(lookup.parse.text, value)).items():
+        if not lookup.has((name,)):
+            label = f"{name} = {json.dumps(filled)}"
+            tooltip = key_markdown(lookup.schema.key((name,)))
+            yield InlayHint(value.range.end, label, tooltip, end_of_line, f"\n{label}")
 
 
 def _absent(lookup: Lookup, table: KeyPath) -> Iterator[KeySpec]:

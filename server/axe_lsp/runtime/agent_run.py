@@ -7,7 +7,7 @@ and every run that began has ended when the events stop.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -132,12 +132,13 @@ class AgentRun:
 
     def _load(self) -> AgentDefinition:
         try:
-            return self._tree.resolve(self._order.ids.agent, self._order.base)
+            definition = self._tree.resolve(self._order.ids.agent, self._order.base)
         except Exception as error:
             self._begin(model="")
             if isinstance(error, ConfigError):
                 error.step = "failed to load agent"
             raise
+        return replace(definition, read_only=True) if self._order.read_only else definition
 
     def _begin(self, model: str, sandbox: str | None = None) -> None:
         order = self._order

@@ -125,6 +125,7 @@ def _child_order(call: ToolCall, delegator: Delegator) -> Order:
         deadline=delegator.deadline,
         max_depth=delegator.max_depth,
         allowed_hosts=delegator.allowed_hosts,
+        read_only=delegator.definition.read_only,
     )
 
 

@@ -56,7 +56,8 @@ class Order:
     what the model gets; an empty message means axe's default one. `timeout` is a limit in seconds
     that the caller sets, `deadline` the moment (of the event loop's clock) at which the caller
     itself has to be ready. `max_depth` is the root's, which governs its whole tree; None at the root.
-    `allowed_hosts` are the caller's, for an agent that names none of its own.
+    `allowed_hosts` are the caller's, for an agent that names none of its own. What a `read_only`
+    caller starts is read-only, too.
     """
 
     ids: RunIds
@@ -71,6 +72,7 @@ class Order:
     deadline: float = math.inf
     max_depth: int | None = None
     allowed_hosts: tuple[str, ...] = ()
+    read_only: bool = False
 
 
 def root_order(request: RunRequest, workspace: Path, run_id: str | None = None) -> Order:

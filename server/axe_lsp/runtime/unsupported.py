@@ -35,8 +35,6 @@ def _unsupported(definition: AgentDefinition) -> list[str]:
     missing = [f"[{name}]" for name in _TABLES if name in rest and _asks(name, rest[name])]
     if rest.get("isolation", {}).get("mode") == "process":
         missing.append("[isolation]")
-    if "type" in rest:
-        missing.append("type")
     if definition.memory.enabled and definition.memory.scope != "agent":
         missing.append("memory.scope")
     return missing

@@ -8,10 +8,11 @@ the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from axe_lsp.agentfile.agent_types import filled_by
 from axe_lsp.agentfile.check import check
 from axe_lsp.agentfile.config_schema import CONFIG
 from axe_lsp.agentfile.definition import DEFAULT_MAX_DEPTH
@@ -105,14 +106,15 @@ def read_agent_file(
     lookup = Lookup(parse, _schema(place))
     there = TextRange(fault_at, min(fault_at + 1, len(text)))
     problems = (Problem(SYNTAX, there, fault, (), 0),) if fault else tuple(_problems(parse, lookup))
-    description = lookup.decoded(("description",))
+    filled = _filled(lookup)
+    description = filled.get("description", lookup.decoded(("description",)))
     max_depth = lookup.decoded(("sub_agents_config", "max_depth"))
     return AgentFile(
         place=place,
         name=written(lookup, ("name",)) if not fault else None,
         model=written(lookup, ("model",)) if not fault else None,
         description=description if isinstance(description, str) else "",
-        tools=tuple(each.name for each in _names(lookup, ("tools",))),
+        tools=tuple(filled.get("tools", (each.name for each in _names(lookup, ("tools",))))),
         references=(*_names(lookup, SUB_AGENTS), *_names(lookup, TASK_TYPES)),
         inline_types=frozenset(
             path[2] for path in _paths(lookup) if path[:2] == ("task", "type") and len(path) > 2
@@ -134,6 +136,12 @@ def _problems(parse: Parse, lookup: Lookup) -> Iterator[Problem]:
     for each in parse.problems:
         yield Problem(SYNTAX, each.range, discreet(lookup, each.message), (), 0)
     yield from check(parse, lookup)
+
+
+def _filled(lookup: Lookup) -> Mapping[str, str | list[str]]:
+    """The keys that are not written and that the file's `type` fills in."""
+    filled = filled_by(lookup.decoded(("type",)))
+    return {name: value for name, value in filled.items() if not lookup.has((name,))}
 
 
 def _paths(lookup: Lookup) -> list[KeyPath]:

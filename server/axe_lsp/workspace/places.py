@@ -14,8 +14,6 @@ from axe_lsp.agentfile.agent_name import SUFFIX
 
 AGENT_FOLDERS = ("/axe/agents", "/.axe/agents")
 CONFIG_FILE = "config.toml"
-BUILT_IN_TYPES = ("explore", "plan", "code")
-"""Agents that need no file, as targets of the `Task` tool."""
 
 
 class Scope(IntEnum):

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
 
 import pytest
 
-from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.runtime import sandbox
 from axe_lsp.runtime.approval import allowed
 from axe_lsp.runtime.events import AgentBegin, RunIds, ToolEnd
@@ -20,8 +17,8 @@ from axe_lsp.runtime.tools.read_only import is_enforceable
 from axe_lsp.runtime.tools.run_command import run_shell
 from axe_lsp.runtime.tools.table import execute_tool
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
-from support.engines import agent, bench, resolver
-from support.scripted_provider import Call, Says, ScriptedProvider
+from support.engines import agent, bench
+from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not is_enforceable(), reason="needs a Linux with Landlock"
@@ -108,20 +105,14 @@ async def test_tools_that_write_are_refused(
     assert result.content == "this agent may look at files but not write them"
 
 
-def of_a_type(agents: dict[str, str]) -> Callable[[str, Path], AgentDefinition]:
-    """Finds agents as if a type had said of them that they only read."""
-    find = resolver(agents)
-    return lambda name, base: replace(find(name, base), read_only=True)
-
-
+@pytest.mark.req("004-3", "004-5")
+@pytest.mark.parametrize("name", ["explore", "plan"])
 async def test_a_run_of_such_an_agent_can_not_write_and_says_what_keeps_it(
-    provider: ScriptedProvider, tmp_path: Path
+    provider: ScriptedProvider, tmp_path: Path, name: str
 ) -> None:
-    agents = agent("a", tools=["run_command"])
+    agents = agent("a", type=name)
     provider.script("m-a", Says(calls=[Call("run_command", {"command": "touch x"})]), Says("done"))
-    async with bench(
-        provider, tmp_path, agents, resolve=of_a_type(agents), approve=allowed
-    ) as work:
+    async with bench(provider, tmp_path, agents, approve=allowed) as work:
         await work.run("a")
         assert work.of(ToolEnd)[0].is_error
         assert [event.sandbox for event in work.of(AgentBegin)] == ["landlock"]
@@ -133,10 +124,23 @@ async def test_where_the_system_can_not_do_it_the_run_goes_on_and_says_so(
     provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sandbox, "is_enforceable", lambda: False)
-    agents = agent("a", tools=["run_command"])
+    agents = agent("a", type="explore")
     provider.script("m-a", Says("done"))
-    async with bench(provider, tmp_path, agents, resolve=of_a_type(agents)) as work:
+    async with bench(provider, tmp_path, agents) as work:
         assert (await work.run("a")).content == "done"
         assert [event.sandbox for event in work.of(AgentBegin)] == ["none"]
         (warning,) = work.warnings
     assert warning.startswith('agent "a" should only read, but this system can\'t keep')
+
+
+async def test_what_such_an_agent_calls_can_not_write_either(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    agents = agent("a", type="plan", sub_agents=["b"]) | agent("b", tools=["write_file"])
+    provider.script("m-a", Says(calls=[calls_agent("b", "write")]), Says("done"))
+    write = Call("write_file", {"path": "x", "content": "x"})
+    provider.script("m-b", Says(calls=[write]), Says("could not"))
+    async with bench(provider, tmp_path, agents, approve=allowed) as work:
+        await work.run("a")
+        assert work.of(ToolEnd)[0].content == "this agent may look at files but not write them"
+    assert not (tmp_path / "x").exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile import agent_name, splices
+from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.splices import Splice, literal, spliced
@@ -14,7 +15,6 @@ from axe_lsp.features.action import ActionKind, CodeAction
 from axe_lsp.features.edit import NewFile, TextChange
 from axe_lsp.features.new_agent import agent_uri, folder_for, model_for
 from axe_lsp.workspace.agent_file import AgentFile
-from axe_lsp.workspace.places import BUILT_IN_TYPES
 from axe_lsp.workspace.snapshot import Snapshot
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.agent_name import SUFFIX
+from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.features.rule import Finding, Rule, Severity, once_complete
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Reference
-from axe_lsp.workspace.places import BUILT_IN_TYPES
 from axe_lsp.workspace.snapshot import Snapshot
 
 
