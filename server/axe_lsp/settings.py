@@ -52,6 +52,13 @@ SETTINGS: tuple[Setting, ...] = (
         0,
         "Seconds that a run started from the editor may take. 0 leaves it to the agent's `timeout`.",
     ),
+    Setting(
+        "run.maxConcurrent",
+        {"type": "integer", "minimum": 0},
+        0,
+        "How many runs started from editors may be at work at the same time, each with all the agents that it "
+        "calls. Further ones wait, and begin in the order in which they were started. 0 sets no limit.",
+    ),
 )
 
 
@@ -63,6 +70,7 @@ class Settings:
     diagnostics: Mapping[str, str] = field(default_factory=dict)
     inlay_hints: bool = True
     run_timeout: int = 0
+    run_max_concurrent: int = 0
 
 
 def read_settings(section: Any) -> tuple[Settings, list[str]]:
@@ -83,6 +91,7 @@ def read_settings(section: Any) -> tuple[Settings, list[str]]:
         diagnostics=values["diagnostics"],
         inlay_hints=values["inlayHints"],
         run_timeout=values["run.timeout"],
+        run_max_concurrent=values["run.maxConcurrent"],
     )
     return settings, complaints
 

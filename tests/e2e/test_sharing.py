@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.raw_client import Json, RawClient
+from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
 from support.session import Editor, Project
 
 HEAD = 'name = "parent"\nmodel = "ollama/m"\n'
@@ -20,8 +21,8 @@ Connect = Callable[..., Editor]
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path)
+def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
+    return Project(tmp_path, provider.environment)
 
 
 @pytest.fixture
@@ -97,3 +98,59 @@ def test_nothing_is_sent_to_a_client_that_has_not_introduced_itself(
 
         stranger.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
         assert [each for each in stranger.received if "method" in each] == []
+
+
+SOLO = 'name = "solo"\nmodel = "ollama/m-solo"\n'
+
+
+@pytest.mark.req("002-21")
+def test_many_editors_run_at_once_and_each_hears_of_its_own_runs_only(
+    project: Project, provider: ScriptedProvider, connect: Connect
+) -> None:
+    project.write("lead", 'name = "lead"\nmodel = "ollama/m-lead"\nsub_agents = ["solo"]\n')
+    project.write("solo", SOLO)
+    both = [calls_agent("solo", "s"), calls_agent("solo", "s")]
+    provider.script("m-lead", Answer(Says("done"), match='"tool"', repeat=True))
+    provider.script("m-lead", Answer(Says("both", calls=both), repeat=True))
+    provider.script("m-solo", Answer(Says("well"), repeat=True))
+    editors = [connect() for _ in range(6)]
+
+    requests = [
+        [editor.client.start_request("axe/run", {"agent": "lead"}) for _ in range(2)]
+        for editor in editors
+    ]
+
+    for editor, (one, two) in zip(editors, requests, strict=True):
+        answers = [editor.client.answer(one), editor.client.answer(two)]
+        assert [answer["result"]["content"] for answer in answers] == ["done", "done"]
+        own = {answer["result"]["runId"] for answer in answers}
+        heard = [
+            message["params"]
+            for message in editor.client.received
+            if message.get("method", "").startswith("axe/")
+        ]
+        assert {params["rootRunId"] for params in heard} == own
+        for run_id in own:
+            numbers = [params["seq"] for params in heard if params["rootRunId"] == run_id]
+            assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_runs_beyond_the_limit_of_the_settings_wait_whoever_has_started_them(
+    project: Project, provider: ScriptedProvider, connect: Connect
+) -> None:
+    project.write("solo", SOLO)
+    hold = Hold()
+    provider.script("m-solo", Answer(Says("first"), hold=hold), Says("second"))
+    first = connect(initializationOptions={"run": {"maxConcurrent": 1}})
+    second = connect(initializationOptions={"run": {"maxConcurrent": 1}})
+    one = first.client.start_request("axe/run", {"agent": "solo"})
+    hold.wait_until_arrived()
+    two = second.client.start_request("axe/run", {"agent": "solo", "workDoneToken": "t"})
+    begin = second.client.wait_for("$/progress", lambda it: it["token"] == "t")
+    assert begin["value"]["message"] == "waits until another run has ended"
+    assert len(provider.requests) == 1
+
+    hold.release()
+
+    assert first.client.answer(one)["result"]["content"] == "first"
+    assert second.client.answer(two)["result"]["content"] == "second"

@@ -7,7 +7,7 @@ import json
 import os
 import select
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,11 +79,12 @@ async def stage(
     agents: Mapping[str, str],
     program: str = MAIN,
     patience: Patience = UNHURRIED,
+    limit: Callable[[], int] = lambda: 0,
 ) -> AsyncIterator[Stage]:
     """Runs in a host that executes `program`, with these agents in a workspace below `folder`."""
     workspace = workspace_with(folder, agents)
     pids = folder / "host-pids"
-    runs = Runs(host_command(program, pids), patience)
+    runs = Runs(host_command(program, pids), patience, limit)
     created = Stage(runs, Workplace(str(workspace)), pids)
     runs.subscribe(created.hear)
     try:

@@ -75,7 +75,7 @@ class Daemon:
         """The runs of all clients. Imported with the first one, as in `axe_lsp.lsp.run_requests`."""
         from axe_lsp.hosting.supervisor import Runs  # noqa: PLC0415
 
-        return Runs()
+        return Runs(limit=lambda: self.settings.run_max_concurrent)
 
     @cached_property
     def ollama(self) -> Ollama:
@@ -190,6 +190,8 @@ class Daemon:
     def configure(self, settings: Settings) -> None:
         """Put settings in force."""
         self.settings = settings
+        if "runs" in vars(self):
+            self.runs.admit()
         self._start_over()
 
     def changed_on_disk(self, uris: Iterable[str]) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
+from axe_lsp.hosting import wire
 from axe_lsp.hosting.link import Link
 from axe_lsp.hosting.trees import RunTree
 from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunError
@@ -21,14 +22,33 @@ class HostedRunError(RunError):
         self.exit_code = ExitCode(exit_code)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Order:
-    """An order under way. `outcome` is the answer or a RunError; `tree` stays empty in a preview."""
+    """An order, from the asking until its answer.
 
-    id: str
-    link: Link
+    `link` leads to the host that carries it out; there is none yet while it waits for its turn.
+    `outcome` is the answer or a RunError; `tree` stays empty in a preview.
+    """
+
+    message: wire.Start | wire.Preview
     outcome: asyncio.Future[Any]
+    link: Link | None = None
     tree: RunTree = field(default_factory=RunTree)
+
+    @property
+    def id(self) -> str:
+        """The id of the run."""
+        return self.message.run_id
+
+    @property
+    def waits(self) -> bool:
+        """Whether its turn is still to come."""
+        return self.link is None and not self.outcome.done()
+
+    @property
+    def is_run_at_work(self) -> bool:
+        """Whether a host makes a run for it."""
+        return self.link is not None and isinstance(self.message, wire.Start)
 
     async def answer(self) -> Any:
         """The answer; raises RunError. Whoever stops waiting here does not stop the order."""
@@ -44,6 +64,11 @@ class Run:
     def __init__(self, order: Order) -> None:
         self.id = order.id
         self._order = order
+
+    @property
+    def waits(self) -> bool:
+        """Whether it begins only when others have ended."""
+        return self._order.waits
 
     async def result(self) -> RunResult:
         """What the run comes to; raises RunError if it fails. All its events were published before.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -54,11 +55,18 @@ class Runs:
     """The runs of a server, and the host that makes them.
 
     The host starts with the first run and serves all others. When it has died, the next run starts
-    another one.
+    another one. `limit` says how many root runs may be at work at the same time, 0 for any number;
+    further ones wait, and begin in the order in which they were asked for.
     """
 
-    def __init__(self, command: Sequence[str] = HOST, patience: Patience | None = None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str] = HOST,
+        patience: Patience | None = None,
+        limit: Callable[[], int] = lambda: 0,
+    ) -> None:
         self._command = command
+        self._limit = limit
         self._patience = patience or Patience()
         self._tasks = Tasks()
         self._serving: dict[Link, asyncio.Task[None]] = {}
@@ -69,14 +77,23 @@ class Runs:
 
     def start(self, request: RunRequest, workplace: wire.Workplace, stream: bool = False) -> Run:
         """Have a run made. Who subscribes to it before the next `await` misses nothing of it."""
-        order = self._order()
-        order.link.send(wire.Start(order.id, request, workplace, stream))
+        order = self._order(wire.Start(new_run_id(), request, workplace, stream))
+        self.admit()
         return Run(order)
+
+    def admit(self) -> None:
+        """Let runs begin that wait, as far as the limit allows; to be called when it has changed."""
+        at_work = sum(order.is_run_at_work for order in self._orders.values())
+        room = (self._limit() or math.inf) - at_work
+        waiting = [order for order in self._orders.values() if order.waits]
+        for number, order in enumerate(waiting):
+            if number < room:
+                self._hand_over(order)
 
     async def preview(self, request: RunRequest, workplace: wire.Workplace) -> Mapping[str, Json]:
         """What a run would send, as clients see it. Raises RunError."""
-        order = self._order()
-        order.link.send(wire.Preview(order.id, request, workplace))
+        order = self._order(wire.Preview(new_run_id(), request, workplace))
+        self._hand_over(order)
         preview: Mapping[str, Json] = await order.answer()
         return preview
 
@@ -88,8 +105,12 @@ class Runs:
         order = self._order_of(run_id)
         if order is None:
             return False
-        order.link.send(wire.Cancel(run_id))
-        self._tasks.start_unattended(self._see_the_end(order, run_id), f"cancellation of {run_id}")
+        if order.link is None:
+            self._settle(order.id, RunCancelledError())
+        else:
+            order.link.send(wire.Cancel(run_id))
+            ending = self._see_the_end(order, order.link, run_id)
+            self._tasks.start_unattended(ending, f"cancellation of {run_id}")
         return True
 
     def subscribe(self, subscriber: Subscriber, run_id: str | None = None) -> Callable[[], None]:
@@ -102,22 +123,28 @@ class Runs:
     async def close(self) -> None:
         """End all runs and the host. What happens in doing so is still published."""
         self._closed = True
+        for order in [each for each in self._orders.values() if each.waits]:
+            self._settle(order.id, RunCancelledError())
         await asyncio.gather(*(link.end(self._patience.leave) for link in self._serving))
         await asyncio.gather(*self._serving.values())
         await self._tasks.stop(within=self._patience.leave)
 
-    def _order(self) -> Order:
+    def _order(self, message: wire.Start | wire.Preview) -> Order:
         if self._closed:
             raise RunError("the server is shutting down and starts no more runs")
+        order = Order(message, asyncio.get_running_loop().create_future())
+        self._orders[order.id] = order
+        return order
+
+    def _hand_over(self, order: Order) -> None:
+        """Have the host carry out an order; the first one starts it."""
         if self._link is None:
             self._link = Link(self._receive)
             self._serving[self._link] = self._tasks.start_unattended(
                 self._serve(self._link), "run host"
             )
-        outcome = asyncio.get_running_loop().create_future()
-        order = Order(new_run_id(), self._link, outcome)
-        self._orders[order.id] = order
-        return order
+        order.link = self._link
+        order.link.send(order.message)
 
     def _order_of(self, run_id: str) -> Order | None:
         if run_id in self._orders:
@@ -145,15 +172,15 @@ class Runs:
             if self._orders_at(link) and not await is_done_within(silence, link.ping()):
                 await self._kill(link, f"did not answer for {silence:g} s")
 
-    async def _see_the_end(self, order: Order, run_id: str) -> None:
+    async def _see_the_end(self, order: Order, link: Link, run_id: str) -> None:
         """Make sure that a cancelled run ends."""
-        answered = order.link.ping()
+        answered = link.ping()
         is_over = await is_done_within(self._patience.cancel, order.outcome)
         is_child = run_id != order.id
         if is_over or (is_child and run_id not in order.tree):
             return
         if not answered.done():
-            await self._kill(order.link, "did not react to the cancellation of a run")
+            await self._kill(link, "did not react to the cancellation of a run")
         elif not is_child:
             _log.error("Run %s does not end when it is cancelled, and is given up", run_id)
             self._end(order, "cancelled", RunCancelledError())
@@ -206,6 +233,7 @@ class Runs:
         if order is not None:
             order.outcome.set_result(outcome)
             self._subscribers.forget(run_id)
+            self.admit()
 
 
 def _error(message: wire.Failed) -> RunError:

@@ -56,6 +56,8 @@ async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json
     progress = run_reports.RunProgress(
         server, f"axe: {order.request.agent}", lambda: runs.cancel(going.id)
     )
+    if going.waits:
+        progress.report("waits until another run has ended")
     progress.begin(order.token)
     for subscriber in (reporter, run_reports.warnings(server), _progress_of(progress)):
         runs.subscribe(subscriber, going.id)
