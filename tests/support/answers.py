@@ -114,6 +114,7 @@ def _anthropic_body(says: Says, model: str) -> dict[str, Any]:
         "model": model,
         "content": _anthropic_blocks(says),
         "stop_reason": _anthropic_stop(says),
+        "stop_sequence": None,
         "usage": {"input_tokens": says.usage[0], "output_tokens": says.usage[1]},
     }
 
@@ -176,6 +177,7 @@ def _openai_body(says: Says, model: str) -> dict[str, Any]:
     return {
         "id": "chatcmpl-1",
         "object": "chat.completion",
+        "created": 0,
         "model": model,
         "choices": [{"index": 0, "message": message, "finish_reason": _openai_stop(says)}],
         "usage": _openai_usage(says),
@@ -192,13 +194,14 @@ def _openai_stream(says: Says, model: str) -> list[bytes]:
         deltas += [
             {"tool_calls": [{"index": index, "function": {"arguments": piece}}]} for piece in rest
         ]
+    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 0, "model": model}
     chunks = [
-        {"model": model, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+        {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
         for delta in deltas
     ]
     end = {"index": 0, "delta": {}, "finish_reason": _openai_stop(says)}
-    chunks.append({"model": model, "choices": [end]})
-    chunks.append({"model": model, "choices": [], "usage": _openai_usage(says)})
+    chunks.append({**head, "choices": [end]})
+    chunks.append({**head, "choices": [], "usage": _openai_usage(says)})
     return [f"data: {_json(chunk)}\n\n".encode() for chunk in chunks] + [b"data: [DONE]\n\n"]
 
 
@@ -227,9 +230,11 @@ def _ollama_stream(says: Says, model: str) -> list[bytes]:
     if says.calls:
         messages.append({"content": "", "tool_calls": _ollama_calls(says)})
     lines: list[dict[str, Any]] = [
-        {"model": model, "message": message, "done": False} for message in messages
+        {"model": model, "message": {"role": "assistant", **message}, "done": False}
+        for message in messages
     ]
-    lines.append({"model": model, "message": {"content": ""}, **_ollama_end(says)})
+    end = {"role": "assistant", "content": ""}
+    lines.append({"model": model, "message": end, **_ollama_end(says)})
     return [_json(line).encode() + b"\n" for line in lines]
 
 

@@ -1,0 +1,260 @@
+"""The wire formats beside the providers' own libraries.
+
+Our requests are what their types say, and their clients read what our scripted provider sends, so
+that it is true to what goes over the wire.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from axe_lsp.runtime.messages import (
+    Message,
+    Request,
+    Response,
+    ResponseFormat,
+    Tool,
+    ToolCall,
+    ToolParameter,
+    ToolResult,
+)
+from axe_lsp.runtime.providers.http_provider import FORMATS
+from support.answers import DIALECTS, Call, Dialect, Says, calls_agent, stream_chunks, whole_body
+from support.scripted_provider import ScriptedProvider
+
+# They are heavy, and whoever has an older environment shall still be able to run the other tests.
+anthropic: Any = pytest.importorskip("anthropic", reason="pip install -e '.[dev]' brings it")
+ollama: Any = pytest.importorskip("ollama", reason="pip install -e '.[dev]' brings it")
+openai: Any = pytest.importorskip("openai", reason="pip install -e '.[dev]' brings it")
+
+from anthropic.types import RawMessageStreamEvent, message_create_params  # noqa: E402
+from openai.types.chat import (  # noqa: E402
+    ChatCompletion,
+    ChatCompletionChunk,
+    completion_create_params,
+)
+from pydantic import TypeAdapter  # noqa: E402
+
+from support.typed import faults  # noqa: E402
+
+ASK = Message("user", "ask")
+CALLS = (ToolCall("a", "call_agent", {"agent": "x"}), ToolCall("b", "find", {"n": [1, None]}))
+RESULTS = (ToolResult("a", "found"), ToolResult("b", "boom", is_error=True))
+TOOL = Tool(
+    "call_agent",
+    "Delegate.",
+    {
+        "agent": ToolParameter("string", "Who", required=True),
+        "context": ToolParameter("string", "What else"),
+    },
+)
+SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+REQUESTS = {
+    "the least": Request("m", (ASK,)),
+    "a system prompt": Request("m", (ASK,), system="You help."),
+    "a limit": Request("m", (ASK,), max_tokens=99),
+    "a temperature": Request("m", (ASK,), temperature=0.5),
+    "tools": Request("m", (ASK,), tools=(TOOL, Tool("now", "The time."))),
+    "calls without text": Request(
+        "m",
+        (ASK, Message("assistant", tool_calls=CALLS), Message("tool", tool_results=RESULTS)),
+        tools=(TOOL,),
+    ),
+    "calls after text": Request(
+        "m",
+        (ASK, Message("assistant", "hm", CALLS), Message("tool", tool_results=RESULTS)),
+        tools=(TOOL,),
+    ),
+    "any JSON": Request("m", (ASK,), response_format=ResponseFormat("json_object")),
+    "JSON after a schema": Request(
+        "m", (ASK,), response_format=ResponseFormat("json_schema", SCHEMA, "count")
+    ),
+    "text": Request("m", (ASK,), response_format=ResponseFormat("text")),
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("what", REQUESTS)
+def test_requests_to_anthropic_are_of_its_types(what: str, stream: bool) -> None:
+    type_ = (
+        message_create_params.MessageCreateParamsStreaming
+        if stream
+        else message_create_params.MessageCreateParamsNonStreaming
+    )
+    body = FORMATS["anthropic"].encode(REQUESTS[what], stream)
+    # The newest models take no temperature, so the library has dropped it; the others still do.
+    body.pop("temperature", None)
+    assert faults(type_, body) == []
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("what", REQUESTS)
+def test_requests_to_openai_are_of_its_types(what: str, stream: bool) -> None:
+    type_ = (
+        completion_create_params.CompletionCreateParamsStreaming
+        if stream
+        else completion_create_params.CompletionCreateParamsNonStreaming
+    )
+    assert faults(type_, FORMATS["openai"].encode(REQUESTS[what], stream)) == []
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("what", REQUESTS)
+def test_requests_to_ollama_are_of_its_types(what: str, stream: bool) -> None:
+    body = FORMATS["ollama"].encode(REQUESTS[what], stream)
+    understood = ollama._types.ChatRequest.model_validate(body)
+    assert understood.model_dump(exclude_none=True) == body
+
+
+def test_the_check_itself_finds_what_is_wrong() -> None:
+    body = FORMATS["openai"].encode(REQUESTS["calls after text"], stream=False)
+    body["messages"][1]["tool_calls"][0]["function"]["args"] = "{}"
+    body["max_tokens"] = "many"
+    del body["model"]
+    found = faults(completion_create_params.CompletionCreateParamsNonStreaming, body)
+    assert len(found) == 3
+    assert "args" in "".join(found)
+
+
+ANSWERS = {
+    "text": Says("Line one\nline “two” 😀 and so on.", usage=(12, 34)),
+    "nothing": Says(""),
+    "calls": Says("", [calls_agent("helper", "do it", call_id="a"), Call("x", {"n": [1]}, "b")]),
+    "text and a call": Says("Let me see.", [calls_agent("helper", "do it", "all", call_id="a")]),
+    "cut short": Says("Once upon", stop_reason="length"),
+}
+
+
+@pytest.mark.parametrize("what", ANSWERS)
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_the_scripted_provider_sends_is_of_the_types(dialect: Dialect, what: str) -> None:
+    says = _said(dialect, what)
+    _WHOLE[dialect].validate_python(whole_body(dialect, says, "m"))
+    sent = b"".join(stream_chunks(dialect, says, "m")).decode().split("\n")
+    events = [line.removeprefix("data: ") for line in sent if line[:6] in ("data: ", '{"mode')]
+    assert events
+    for event in events:
+        # A library skips these two before it looks at types.
+        if event != "[DONE]" and event != '{"type": "ping"}':
+            _STREAMED[dialect].validate_python(json.loads(event))
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("what", ANSWERS)
+def test_the_client_of_anthropic_reads_what_we_read(
+    provider: ScriptedProvider, what: str, stream: bool
+) -> None:
+    says = _said("anthropic", what)
+    provider.script("m", says)
+    request: dict[str, Any] = {
+        "model": "m",
+        "max_tokens": 9,
+        "messages": [{"role": "user", "content": "ask"}],
+    }
+    with anthropic.Anthropic(api_key="key", base_url=provider.url, max_retries=0) as client:
+        if stream:
+            with client.messages.stream(**request) as events:
+                text = "".join(events.text_stream)
+                answer = events.get_final_message()
+            assert text == says.text
+        else:
+            answer = client.messages.create(**request)
+    assert _ours("anthropic", says) == Response(
+        content="".join(block.text for block in answer.content if block.type == "text"),
+        tool_calls=tuple(
+            ToolCall(block.id, block.name, block.input)
+            for block in answer.content
+            if block.type == "tool_use"
+        ),
+        model=answer.model,
+        stop_reason=answer.stop_reason,
+        input_tokens=answer.usage.input_tokens,
+        output_tokens=answer.usage.output_tokens,
+    )
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("what", ANSWERS)
+def test_the_client_of_openai_reads_what_we_read(
+    provider: ScriptedProvider, what: str, stream: bool
+) -> None:
+    says = _said("openai", what)
+    provider.script("m", says)
+    request: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "ask"}]}
+    with openai.OpenAI(api_key="key", base_url=f"{provider.url}/v1", max_retries=0) as client:
+        if stream:
+            options = {"include_usage": True}
+            with client.chat.completions.stream(**request, stream_options=options) as events:
+                try:
+                    text = "".join(each.delta for each in events if each.type == "content.delta")
+                    answer = events.get_final_completion()
+                    assert text == says.text
+                except openai.LengthFinishReasonError as error:
+                    answer = error.completion
+        else:
+            answer = client.chat.completions.create(**request)
+    (choice,) = answer.choices
+    assert _ours("openai", says) == Response(
+        content=choice.message.content or "",
+        tool_calls=tuple(
+            ToolCall(call.id, call.function.name, json.loads(call.function.arguments))
+            for call in choice.message.tool_calls or ()
+        ),
+        model=answer.model,
+        stop_reason=choice.finish_reason,
+        input_tokens=answer.usage.prompt_tokens,
+        output_tokens=answer.usage.completion_tokens,
+    )
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("what", ANSWERS)
+def test_the_client_of_ollama_reads_what_we_read(
+    provider: ScriptedProvider, what: str, stream: bool
+) -> None:
+    says = _said("ollama", what)
+    provider.script("m", says)
+    client = ollama.Client(provider.url)
+    asked = client.chat("m", [{"role": "user", "content": "ask"}], stream=stream)
+    parts = list(asked) if stream else [asked]
+    client._client.close()
+    calls = [call for part in parts for call in part.message.tool_calls or ()]
+    assert _ours("ollama", says) == Response(
+        content="".join(part.message.content or "" for part in parts),
+        tool_calls=tuple(
+            ToolCall(f"ollama_{index}", call.function.name, call.function.arguments)
+            for index, call in enumerate(calls)
+        ),
+        model=parts[-1].model,
+        stop_reason=parts[-1].done_reason,
+        input_tokens=parts[-1].prompt_eval_count,
+        output_tokens=parts[-1].eval_count,
+    )
+
+
+def _said(dialect: Dialect, what: str) -> Says:
+    """The answer; Anthropic calls it by another name that there was no room for more."""
+    says = ANSWERS[what]
+    if dialect == "anthropic" and says.stop_reason == "length":
+        return Says(says.text, stop_reason="max_tokens")
+    return says
+
+
+def _ours(dialect: Dialect, says: Says) -> Response:
+    return FORMATS[dialect].decode(whole_body(dialect, says, "m"))
+
+
+_WHOLE: dict[Dialect, TypeAdapter[Any]] = {
+    "anthropic": TypeAdapter(anthropic.types.Message),
+    "openai": TypeAdapter(ChatCompletion),
+    "ollama": TypeAdapter(ollama.ChatResponse),
+}
+_STREAMED: dict[Dialect, TypeAdapter[Any]] = {
+    "anthropic": TypeAdapter(RawMessageStreamEvent),
+    "openai": TypeAdapter(ChatCompletionChunk),
+    "ollama": TypeAdapter(ollama.ChatResponse),
+}
