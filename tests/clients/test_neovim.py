@@ -112,6 +112,23 @@ def test_a_missing_agent_is_created_and_the_rest_fixed_in_neovim(
     assert (ghost.name, ghost.model) == ("ghost", "openai/manager")
 
 
+@pytest.mark.editor
+@pytest.mark.parametrize("nvim", neovims() or [None], ids=_which)
+def test_a_skill_leads_to_its_agents_in_neovim(nvim: Path | None, tmp_path: Path) -> None:
+    if nvim is None:
+        missing("Neovim", ".ci/install-neovim")
+    manager = write_project(tmp_path / "project")
+    manager.write_text(f'skill = "style"\n{MENDED}', encoding="utf-8")
+    environment = clean_environment(tmp_path / "home", OPENAI_API_KEY="none")
+    skill = Path(environment["XDG_CONFIG_HOME"]) / "axe" / "skills" / "style" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("# Style\n\nShort.\n", encoding="utf-8")
+    with _neovim(nvim, "skill.lua", manager, {**environment, "SKILL": str(skill)}) as process:
+        told, errors = process.communicate()
+    assert process.returncode == 0, errors + _server_log(tmp_path / "home")
+    assert told.strip() in {"manager.toml 1", "this version knows no server for several languages"}
+
+
 @contextmanager
 def _neovim(
     nvim: Path,

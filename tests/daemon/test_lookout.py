@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.daemon import lookout
+from axe_lsp.daemon import lookout, outside
 from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.workspace.facts import Facts
@@ -130,12 +130,12 @@ async def test_a_look_that_fails_is_not_the_last(
         looked = asyncio.Event()
         loop = asyncio.get_running_loop()
 
-        def fail(_: object) -> Path:
+        def fail(*_: object) -> Facts:
             loop.call_soon_threadsafe(looked.set)
             raise OSError("the disk is on fire")
 
         with monkeypatch.context() as broken:
-            broken.setattr(daemon, "workspace_of", fail)
+            broken.setattr(outside, "find_out", fail)
             daemon.edit(_uri(tmp_path), 'files = ["*.md"]\n', CLIENT)
             await asyncio.wait_for(looked.wait(), _PATIENCE)
         daemon.changed_on_disk([_uri(tmp_path)])

@@ -242,17 +242,22 @@ def test_folders_of_the_settings_are_watched(project: Project) -> None:
         }
     }
 
+    seen: set[object] = set()
+
     def watched() -> set[str]:
         """The folders outside the usual ones that the client was asked to watch next."""
         (registration,) = editor.client.wait_for("client/registerCapability")["registrations"]
         patterns = [each["globPattern"] for each in registration["registerOptions"]["watchers"]]
-        assert all(each["pattern"] == "*.toml" for each in patterns if isinstance(each, dict))
-        return {each["baseUri"] for each in patterns if isinstance(each, dict)}
+        seen.update(each for each in patterns if isinstance(each, str))
+        below = {(each["baseUri"], each["pattern"]) for each in patterns if isinstance(each, dict)}
+        seen.update(each for each in below if each[1] != "*.toml")
+        return {uri for uri, pattern in below if pattern == "*.toml"}
 
     relative, absolute = project.root / "more", project.root.parent / "outside"
     settings = {"agentPaths": ["more", str(absolute)]}
     with project.editor(capabilities=capabilities, initializationOptions=settings) as editor:
         assert watched() == {each.as_uri() for each in (project.user_agents, relative, absolute)}
+        assert {"**/SKILL.md", (project.user_agents.parent.as_uri(), "config.toml")} < seen
         change = {"settings": {"axe": {"agentPaths": ["more", "later"]}}}
         editor.client.notify("workspace/didChangeConfiguration", change)
         assert watched() == {(project.root / "later").as_uri()}

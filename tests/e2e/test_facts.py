@@ -42,6 +42,16 @@ def test_a_key_in_the_environment_is_enough(tmp_path: Path) -> None:
         assert editor.problems("main", 1) == ['missing-api-key "openai/m"']
 
 
+def test_a_key_that_is_put_into_config_toml_is_found_at_once(project: Project) -> None:
+    with project.editor() as editor:
+        editor.open("main", HEAD.replace("ollama", "openai"))
+        assert editor.problems("main", 1) == ['missing-api-key "openai/m"']
+        config = project.home / ".config/axe/config.toml"
+        config.write_text('[providers.openai]\napi_key = "k"\n')
+        editor.changed_on_disk(config)
+        assert editor.problems("main", 0) == []
+
+
 def test_hints_and_explanations_tell_what_lies_outside(project: Project) -> None:
     (project.root / "a.md").write_text("x" * 400)
     refresh = {"workspace": {"inlayHint": {"refreshSupport": True}}}

@@ -13,6 +13,7 @@ export function agentFiles(): DocumentSelector {
     { scheme: 'file', pattern: '**/axe/agents/*.toml' },
     { scheme: 'file', pattern: '**/.axe/agents/*.toml' },
     { scheme: 'file', pattern: '**/axe/config.toml' }, // The server knows which one is the user's.
+    { scheme: 'file', pattern: '**/SKILL.md' }, // For the agents that use it.
     ...furtherFolders().map((folder) => ({
       scheme: 'file',
       pattern: { baseUri: Uri.file(folder).toString(), pattern: '*.toml' },

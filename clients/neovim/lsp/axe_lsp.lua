@@ -6,12 +6,12 @@ local runs = require('axe_lsp.runs')
 
 return {
   cmd = { 'axe-lsp', '--stdio' },
-  filetypes = { 'toml' },
+  filetypes = { 'toml', 'markdown' },
   handlers = runs.handlers,
   on_exit = runs.on_exit,
   commands = lenses.commands,
   capabilities = lenses.capabilities,
-  -- Other TOML files are none of the server's business: without a call of on_dir it isn't started for them.
+  -- Other files are none of the server's business: without a call of on_dir it isn't started for them.
   root_dir = function(bufnr, on_dir)
     local root = require('axe_lsp.files').root(vim.api.nvim_buf_get_name(bufnr))
     if root then

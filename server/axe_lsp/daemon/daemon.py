@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -12,16 +11,15 @@ from typing import TYPE_CHECKING
 from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.indexer import Indexer
-from axe_lsp.daemon.lookout import GoOn, Lookout
+from axe_lsp.daemon.inquiries import Inquiries
+from axe_lsp.daemon.lookout import Lookout
 from axe_lsp.daemon.twins import Twins
 from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.daemon.watch import watch
 from axe_lsp.daemon.workplace import workplace
-from axe_lsp.features.path_offers import Listing, PathTyped
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.settings import Settings
 from axe_lsp.tasks import Tasks
-from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.places import Places, Scope
 from axe_lsp.workspace.snapshot import Snapshot
@@ -29,16 +27,12 @@ from axe_lsp.workspace.workspace import Change, Update, Workspace
 
 if TYPE_CHECKING:
     from axe_lsp.daemon.ollama import Ollama
-    from axe_lsp.daemon.outside import Standpoint
     from axe_lsp.hosting.supervisor import Runs
 
 Listener = Callable[[Update], None]
 
 _LAST_SECONDS = 1.0
 """For reading from a slow disk, when everything ends."""
-
-_SEARCH_SECONDS = 2.0
-"""For what the globs of one file match."""
 
 
 class Daemon:
@@ -60,9 +54,10 @@ class Daemon:
         self._background = Tasks()
         self._is_watching = False
         self._indexer = Indexer(self._take, self._background)
+        self.inquiries = Inquiries(self.environment, self.workspace_of)
         self._lookout = Lookout(
             lambda: self.snapshot,
-            self._look,
+            self.inquiries.facts,
             self._learn,
             self._background,
         )
@@ -142,21 +137,6 @@ class Daemon:
     def workspace_of(self, folder: Path | None) -> Path:
         """Where runs of the agents in `folder` start."""
         return workplace(folder, self.roots, self.user_folder)
-
-    def skill_users(self, uri: str) -> list[AgentFile]:
-        """The agents that use the skill at `uri`."""
-        from axe_lsp.daemon.skills import users_of  # noqa: PLC0415 - as below
-
-        path = path_of(uri)
-        files = self.snapshot.files()
-        return list(users_of(path, files, self.environment)) if path is not None else []
-
-    def listing(self, file: AgentFile, typed: PathTyped) -> Listing:
-        """What is in the folder of a path that is being typed, within a moment."""
-        from axe_lsp.daemon.listing import list_folder, typed_folder  # noqa: PLC0415 - as below
-
-        folder = typed_folder(typed, file.question.workdir, self._standpoint(file))
-        return list_folder(folder, typed.word) if folder is not None else Listing()
 
     # -- what lies on the disk
 
@@ -270,26 +250,6 @@ class Daemon:
 
     def _learn(self, facts: Mapping[str, Facts]) -> None:
         self._apply([], facts=facts)
-
-    def _look(self, file: AgentFile, go_on: GoOn) -> Facts:
-        """What lies outside an agent file. Blocks."""
-        # Imported with the first look: it takes the runtime's idea of paths and prompts.
-        from axe_lsp.daemon.outside import find_out  # noqa: PLC0415
-
-        standpoint = self._standpoint(file)
-        end = time.monotonic() + _SEARCH_SECONDS
-        return find_out(file.question, standpoint, lambda: go_on() and time.monotonic() < end)
-
-    def _standpoint(self, file: AgentFile) -> Standpoint:
-        from axe_lsp.daemon.outside import Standpoint  # noqa: PLC0415 - see above
-
-        path = path_of(file.uri)
-        return Standpoint(
-            agent=file.place.stem,
-            workspace=self.workspace_of(path.parent if path is not None else None),
-            environment=self.environment,
-            is_usual=file.place.scope is not Scope.USER,
-        )
 
     def _is_agent(self, uri: str) -> bool:
         return self.snapshot.places.is_agent(uri)

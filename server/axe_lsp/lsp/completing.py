@@ -85,7 +85,7 @@ def _paths(server: AxeServer, place: Position) -> tuple[list[Completion], bool]:
     typed = path_typed(place.file, place.offset)
     if typed is None:
         return [], True
-    listing = server.daemon.listing(place.file, typed)
+    listing = server.daemon.inquiries.listing(place.file, typed)
     return path_offers(typed, listing), listing.is_complete
 
 

@@ -55,6 +55,6 @@ def _skill_users(server: AxeServer, uri: str) -> list[types.Location] | None:
     locations = Locations(server)
     return [
         locations.location(file.uri, file.outside.skill.range)
-        for file in server.daemon.skill_users(uri)
+        for file in server.daemon.inquiries.skill_users(uri, server.daemon.snapshot.files())
         if file.outside.skill is not None
     ] or None

@@ -13,7 +13,7 @@ from pygls.exceptions import JsonRpcException
 
 from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.daemon.uris import uri_of
-from axe_lsp.workspace.places import AGENT_FOLDERS
+from axe_lsp.workspace.places import AGENT_FOLDERS, CONFIG_FILE
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _CAPABILITY = "workspace.didChangeWatchedFiles"
+_SKILLS = "**/SKILL.md"
 
 
 class Watching:
@@ -42,7 +43,9 @@ class Watching:
             pattern for each in AGENT_FOLDERS for pattern in (f"**{each}/*{SUFFIX}", f"**{each}")
         ]
         user_folder = self._server.daemon.user_folder
-        await self._watch([*patterns, *self._new([user_folder] if user_folder else [])])
+        if user_folder is not None:
+            patterns += [*self._new([user_folder]), self._pattern(user_folder.parent, CONFIG_FILE)]
+        await self._watch([*patterns, _SKILLS])
 
     async def extend(self) -> None:
         """Have it watch the folders that have been added since, too."""
@@ -55,10 +58,10 @@ class Watching:
         self._folders |= new
         return [self._pattern(folder) for folder in sorted(new)]
 
-    def _pattern(self, folder: Path) -> Any:
+    def _pattern(self, folder: Path, files: str = f"*{SUFFIX}") -> Any:
         if self._server.client.supports(f"{_CAPABILITY}.relativePatternSupport"):
-            return {"baseUri": uri_of(folder), "pattern": f"*{SUFFIX}"}
-        return f"{folder.as_posix()}/*{SUFFIX}"
+            return {"baseUri": uri_of(folder), "pattern": files}
+        return f"{folder.as_posix()}/{files}"
 
     async def _watch(self, patterns: list[Any]) -> None:
         if self._server.client.supports(f"{_CAPABILITY}.dynamicRegistration"):

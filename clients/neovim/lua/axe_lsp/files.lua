@@ -19,8 +19,13 @@ local function repository(folder)
 end
 
 --- The project of an agent file: its repository, else the folder above axe/agents; nil for any other file.
---- config.toml belongs to the user's own agents.
+--- config.toml belongs to the user's own agents. No server is started for a skill, but one that runs tells
+--- which agents use it.
 function M.root(path)
+  if path:match('[/\\]SKILL%.md$') then
+    local client = vim.lsp.get_clients({ name = 'axe_lsp' })[1]
+    return client and client.config.root_dir
+  end
   if path:gsub('\\', '/') == config_home() .. '/axe/config.toml' then
     return config_home() .. '/axe'
   end

@@ -1,0 +1,67 @@
+"""Questions about the disk beside agent files, for as long as their answers take.
+
+The runtime's idea of paths and prompts is imported with the first of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from axe_lsp.daemon.uris import path_of
+from axe_lsp.features.path_offers import Listing, PathTyped
+from axe_lsp.runtime.folders import Environment
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.facts import Facts
+from axe_lsp.workspace.places import Scope
+
+if TYPE_CHECKING:
+    from axe_lsp.daemon.outside import Standpoint
+
+_SEARCH_SECONDS = 2.0
+"""For what the globs of one file match."""
+
+
+class Inquiries:
+    """`workspace_of` says where runs of the agents in a folder start."""
+
+    def __init__(
+        self, environment: Environment, workspace_of: Callable[[Path | None], Path]
+    ) -> None:
+        self._environment = environment
+        self._workspace_of = workspace_of
+
+    def facts(self, file: AgentFile, go_on: Callable[[], bool]) -> Facts:
+        """What lies outside an agent file."""
+        from axe_lsp.daemon.outside import find_out  # noqa: PLC0415 - see above
+
+        end = time.monotonic() + _SEARCH_SECONDS
+        standpoint = self._standpoint(file)
+        return find_out(file.question, standpoint, lambda: go_on() and time.monotonic() < end)
+
+    def listing(self, file: AgentFile, typed: PathTyped) -> Listing:
+        """What is in the folder of a path that is being typed, within a moment."""
+        from axe_lsp.daemon.listing import list_folder, typed_folder  # noqa: PLC0415 - see above
+
+        folder = typed_folder(typed, file.question.workdir, self._standpoint(file))
+        return list_folder(folder, typed.word) if folder is not None else Listing()
+
+    def skill_users(self, uri: str, files: Iterable[AgentFile]) -> list[AgentFile]:
+        """Those of the files that use the skill at `uri`."""
+        from axe_lsp.daemon.skills import users_of  # noqa: PLC0415 - see above
+
+        path = path_of(uri)
+        return list(users_of(path, files, self._environment)) if path is not None else []
+
+    def _standpoint(self, file: AgentFile) -> Standpoint:
+        from axe_lsp.daemon.outside import Standpoint  # noqa: PLC0415 - see above
+
+        path = path_of(file.uri)
+        return Standpoint(
+            agent=file.place.stem,
+            workspace=self._workspace_of(path.parent if path is not None else None),
+            environment=self._environment,
+            is_usual=file.place.scope is not Scope.USER,
+        )
