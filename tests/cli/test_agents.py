@@ -88,6 +88,21 @@ def test_what_is_not_set_is_not_shown(here: Home, capsys: pytest.CaptureFixture[
     )
 
 
+def test_types_are_shown_with_what_they_fill_in(
+    here: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here.add(agent("lead", type="plan", task={"types": ["code", "solo"]}))
+    assert said(capsys, "show", "lead") == (
+        "Name:           lead\n"
+        "Description:    Planning and analysis\n"
+        "Model:          openai/m-lead\n"
+        "Type:           plan\n"
+        "System Prompt:  Analyze and output numbered plan. Don't change files.\n"
+        "Tools:          run_command, read_file\n"
+        "Task:           code, solo\n"
+    )
+
+
 def test_what_cannot_be_shown_says_why(here: Home, capsys: pytest.CaptureFixture[str]) -> None:
     here.add({"bad": FULL["full"].replace("max_depth = 2", "max_depth = 9")})
     assert said(capsys, "show", "bad", code=1) == "sub_agents_config.max_depth cannot exceed 5\n"

@@ -102,6 +102,16 @@ def test_a_child_from_its_start_to_its_end() -> None:
     assert story.log == settled
 
 
+@pytest.mark.req("004-7", "004-19")
+def test_a_child_is_shown_by_the_description_that_its_caller_gives() -> None:
+    story = Story()
+    ids = RunIds("x", "lead", "explore", 1, "lead")
+    story.tell(
+        AgentBegin(run=ids, task="Find all auth.", model="m", description="explore codebase")
+    )
+    assert story.log == ["> Task: explore codebase"]
+
+
 def test_a_child_without_tools_only_takes_time() -> None:
     story = Story()
     story.begin("lint", "check it")

@@ -31,7 +31,7 @@ def delegator(depth: int = 0, max_depth: int = 3, **config: object) -> Delegator
         sub_agents_config=SubAgentsConfig(**config),  # type: ignore[arg-type] # by test
     )
     ids = RunIds("run-1", "root-1", "parent", depth)
-    return Delegator(definition, ids, Path("/work"), deadline=99.0, max_depth=max_depth)
+    return Delegator(definition, ids, "openai/m", Path("/work"), deadline=99.0, max_depth=max_depth)
 
 
 class Starter:

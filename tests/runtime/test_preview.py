@@ -70,6 +70,15 @@ def test_everything_that_an_agent_can_have(tmp_path: Path) -> None:
     )
 
 
+def test_what_task_may_start_is_shown(tmp_path: Path) -> None:
+    preview = preview_of(prepared(tmp_path, {"type": "explore", "task": {"recursive": True}}))
+    assert preview.tools == ("run_command", "read_file", "Task")
+    assert preview.system_prompt.startswith("Search and analyze.")
+    assert preview.text.endswith("\n--- Task ---\nexplore, plan, code\nRecursive: yes\n")
+    nothing = preview_of(prepared(tmp_path, {"task": {"types": []}})).text
+    assert nothing.endswith("\n--- Task ---\n(none)\n")
+
+
 def test_memory_that_is_enabled_and_empty_or_broken_is_shown_as_such(tmp_path: Path) -> None:
     enabled = {"memory": {"enabled": True}}
     assert "--- Memory ---\n(none)\n" in preview_of(prepared(tmp_path, enabled)).text

@@ -20,7 +20,6 @@ HEAD = 'name = "a"\nmodel = "openai/m"\n'
         ("", ""),
         ('tools = ["read_file"]', ""),
         ("tools = []", ""),
-        ("[task]", "[task]"),
         ("[budget]\nmax_tokens = 100", "[budget]"),
         ("[budget]\nmax_tokens = 0", ""),
         ("[retry]\nmax_retries = 2", "[retry]"),

@@ -30,6 +30,8 @@ interface RunEvent {
 export interface AgentBegin extends RunEvent {
   readonly kind: 'begin';
   readonly task: string;
+  /** What the caller calls the task in a few words. */
+  readonly description?: string;
   readonly model: string;
 }
 

@@ -20,7 +20,7 @@ export class RunLog {
   agent(event: AgentBegin | AgentEnd): void {
     if (event.kind === 'begin') {
       const model = event.model && `(${event.model})`;
-      this.line(event, ['▶', shorten(event.task), model].filter(Boolean).join(' '));
+      this.line(event, ['▶', shorten(event.description ?? event.task), model].filter(Boolean).join(' '));
     } else {
       this.endSpeech(event, this.unheard.get(event.runId) ?? '');
       this.line(event, ending(event));

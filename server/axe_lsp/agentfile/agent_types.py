@@ -17,9 +17,9 @@ class AgentType:
     An agent that is `read_only` must not change its workspace, whatever its tools could do.
     """
 
-    description: str
-    tools: tuple[str, ...]
-    prompt: str
+    description: str = ""
+    tools: tuple[str, ...] = ()
+    prompt: str = ""
     read_only: bool = False
 
     def begins(self, own_prompt: str) -> str:

@@ -52,6 +52,25 @@ class ToolPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskConfig:
+    """`[task]`: what the `Task` tool may start. `type` holds the inline types by name."""
+
+    types: tuple[str, ...] | None = None
+    recursive: bool = False
+    type: Mapping[str, AgentType] = field(default_factory=dict)
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The names that the model may choose from: those listed, or all types that there are."""
+        listed = (*BUILT_IN_TYPES, *self.type) if self.types is None else self.types
+        return tuple(dict.fromkeys(listed))
+
+    def find(self, name: str) -> AgentType | None:
+        """The type of a name, inline before built-in; None where an agent of that name is meant."""
+        return self.type.get(name) or BUILT_IN_TYPES.get(name)
+
+
+@dataclass(frozen=True, slots=True)
 class AgentDefinition:
     """A valid agent file, as the runtime reads it. What its `type` fills in is filled in.
 
@@ -76,6 +95,7 @@ class AgentDefinition:
     sub_agents_config: SubAgentsConfig = field(default_factory=SubAgentsConfig)
     memory: MemoryConfig = field(default_factory=MemoryConfig)
     params: Params = field(default_factory=Params)
+    task: TaskConfig | None = None
     read_only: bool = False
     rest: Mapping[str, Any] = field(default_factory=dict)
 
@@ -130,8 +150,16 @@ def _definition(values: Mapping[str, Any]) -> AgentDefinition:
     for name, table in _TABLES.items():
         if name in known:
             known[name] = table(**_known(table, known[name]))
+    if "task" in known:
+        known["task"] = _task(known["task"])
     rest = {name: value for name, value in values.items() if name not in known}
     return AgentDefinition(**known, rest=rest)
+
+
+def _task(values: Mapping[str, Any]) -> TaskConfig:
+    inline = values.get("type", {}).items()
+    types = {name: AgentType(**_known(AgentType, each)) for name, each in inline}
+    return TaskConfig(**{**_known(TaskConfig, values), "type": types})
 
 
 def _known(data: type, values: Mapping[str, Any]) -> dict[str, Any]:

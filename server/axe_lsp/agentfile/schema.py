@@ -505,13 +505,15 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "task",
         _T,
-        "Present: the model gets a tool `Task` that starts an agent of a type.",
+        "Present: the model gets a tool `Task` that starts an agent of a type. The agent gets a prompt "
+        "and nothing else; a type works with the caller's model and parameters, in its folder.",
         since=EXTENSION,
     ),
     _key(
         "task.types",
         _SS,
-        "What `Task` may start: built-in types, inline types, or agents.",
+        "What `Task` may start: inline types, built-in types, or agents; a name is looked for in this "
+        "order. Absent: all types that there are, and no agent.",
         default='["explore", "plan", "code"]',
         since=EXTENSION,
         names=Names.TASK_TYPE,
@@ -519,7 +521,8 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "task.recursive",
         _B,
-        "Whether what `Task` starts may delegate again.",
+        "Whether what `Task` starts may delegate again, as deep as `max_depth` allows: types by the same "
+        "`[task]`, agents as their own files say.",
         default="false",
         since=EXTENSION,
     ),
@@ -534,7 +537,13 @@ KEYS: tuple[KeySpec, ...] = (
         since=EXTENSION,
         names=Names.TOOL,
     ),
-    _key("task.type.*.prompt", _S, "Its instructions.", default='""', since=EXTENSION),
+    _key(
+        "task.type.*.prompt",
+        _S,
+        "Its instructions, which follow the sentence `You are a <name> subagent.`",
+        default='""',
+        since=EXTENSION,
+    ),
     _key("isolation", _T, "Where this agent executes as a sub-agent.", since=EXTENSION),
     _key(
         "isolation.mode",

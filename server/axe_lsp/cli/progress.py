@@ -113,7 +113,7 @@ class Progress:
     def _begin(self, event: AgentBegin, now: float) -> Line | None:
         agent = _Agent(
             name=one_line(event.run.agent),
-            task=_first_line(event.task),
+            task=_first_line(event.description or event.task),
             model=one_line(event.model),
             depth=event.run.depth,
             started=now,

@@ -131,14 +131,15 @@ class AgentRun:
         return await anyio.to_thread.run_sync(read, abandon_on_cancel=True)
 
     def _load(self) -> AgentDefinition:
+        order = self._order
         try:
-            definition = self._tree.resolve(self._order.ids.agent, self._order.base)
+            definition = order.definition or self._tree.resolve(order.ids.agent, order.base)
         except Exception as error:
             self._begin(model="")
             if isinstance(error, ConfigError):
                 error.step = "failed to load agent"
             raise
-        return replace(definition, read_only=True) if self._order.read_only else definition
+        return replace(definition, read_only=True) if order.read_only else definition
 
     def _begin(self, model: str, sandbox: str | None = None) -> None:
         order = self._order
@@ -149,6 +150,7 @@ class AgentRun:
                 model=model,
                 parent_agent=order.parent_agent,
                 sandbox=sandbox,
+                description=order.description,
             )
         )
 

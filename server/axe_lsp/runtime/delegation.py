@@ -1,5 +1,7 @@
 """Agents that call agents: the `call_agent` tool and what a call does (001-6, 7, 11, 13).
 
+Other tools that start agents, such as `task.py`, share how a child is ordered, started and reported.
+
 Delegation decides whether and with what a child may be started. How a run is made is none of its
 business: it gets `start` handed in, which is the same function that makes root runs (001-C9).
 """
@@ -34,10 +36,14 @@ class ToolOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Delegator:
-    """The agent that delegates: its file, its place in the tree, and what its children inherit."""
+    """The agent that delegates: its file, its place in the tree, and what its children inherit.
+
+    `model` is who answers it, `provider/name`, and so whatever it starts that has no model.
+    """
 
     definition: AgentDefinition
     ids: RunIds
+    model: str
     workdir: Path
     deadline: float
     max_depth: int
@@ -79,7 +85,38 @@ async def call_agent(call: ToolCall, delegator: Delegator, start: Start) -> Tool
     refusal = _refusal(call, delegator)
     if refusal:
         return ToolOutcome(ToolResult(call.id, f"call_agent error: {refusal}", is_error=True))
-    order = _child_order(call, delegator)
+    task = call.argument("task")
+    passes_context = delegator.definition.sub_agents_config.pass_context
+    context = call.argument("context") if passes_context else ""
+    order = child_order(delegator, call.argument("agent"), task, user_message(task, context))
+    return await start_child(call, order, start)
+
+
+def child_order(delegator: Delegator, agent: str, task: str, message: str) -> Order:
+    """The order for a run of `agent` below the one that delegates."""
+    ids = delegator.ids
+    return Order(
+        ids=RunIds(
+            run_id=new_run_id(),
+            root_run_id=ids.root_run_id,
+            agent=agent,
+            depth=ids.depth + 1,
+            parent_run_id=ids.run_id,
+        ),
+        base=delegator.workdir,
+        task=task,
+        message=message,
+        parent_agent=ids.agent,
+        timeout=delegator.definition.sub_agents_config.timeout or None,
+        deadline=delegator.deadline,
+        max_depth=delegator.max_depth,
+        allowed_hosts=delegator.allowed_hosts,
+        read_only=delegator.definition.read_only,
+    )
+
+
+async def start_child(call: ToolCall, order: Order, start: Start) -> ToolOutcome:
+    """Make the run that a call asks for. Its text is the result, or why there is none."""
     try:
         result = ToolResult(call.id, (await start(order)).content)
     except RunError as error:
@@ -103,30 +140,6 @@ def _refusal(call: ToolCall, delegator: Delegator) -> str:
     if delegator.ids.depth >= delegator.max_depth:
         return f"maximum sub-agent depth ({delegator.max_depth}) reached"
     return ""
-
-
-def _child_order(call: ToolCall, delegator: Delegator) -> Order:
-    config = delegator.definition.sub_agents_config
-    task = call.argument("task")
-    context = call.argument("context") if config.pass_context else ""
-    return Order(
-        ids=RunIds(
-            run_id=new_run_id(),
-            root_run_id=delegator.ids.root_run_id,
-            agent=call.argument("agent"),
-            depth=delegator.ids.depth + 1,
-            parent_run_id=delegator.ids.run_id,
-        ),
-        base=delegator.workdir,
-        task=task,
-        message=user_message(task, context),
-        parent_agent=delegator.ids.agent,
-        timeout=config.timeout or None,
-        deadline=delegator.deadline,
-        max_depth=delegator.max_depth,
-        allowed_hosts=delegator.allowed_hosts,
-        read_only=delegator.definition.read_only,
-    )
 
 
 def _failure(error: RunError, agent: str) -> str:

@@ -40,7 +40,8 @@ class Event:
 class AgentBegin(Event):
     """A run begins. `model` is empty when the agent could not be loaded.
 
-    `sandbox` is what keeps the commands of an agent from writing that may only read.
+    `sandbox` is what keeps the commands of an agent from writing that may only read. `description`
+    is what the caller calls the task in a few words; the agent itself never hears it.
     """
 
     METHOD = "axe/agent"
@@ -50,6 +51,7 @@ class AgentBegin(Event):
     model: str
     parent_agent: str | None = None
     sandbox: str | None = None
+    description: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ from axe_lsp.runtime.messages import Response, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
 from axe_lsp.runtime.redaction import redact, redacted_table
+from axe_lsp.runtime.task import TASK, call_task
 from axe_lsp.runtime.tools.table import execute_tool, unknown_tool
 from axe_lsp.runtime.tools.tool import Workplace
 from axe_lsp.runtime.user_config import known_secrets
@@ -54,6 +55,7 @@ class Surroundings:
         return Delegator(
             definition=self.prepared.definition,
             ids=self.prepared.order.ids,
+            model=str(self.prepared.model),
             workdir=self.prepared.prompt.folder,
             deadline=self.deadline,
             max_depth=self.prepared.max_depth,
@@ -194,6 +196,9 @@ async def _execute(around: Surroundings, of_round: _Round, call: ToolCall) -> To
 async def _dispatch(around: Surroundings, call: ToolCall) -> ToolOutcome:
     if call.name == CALL_AGENT:
         return await call_agent(call, around.delegator, around.start)
+    task = around.prepared.definition.task
+    if call.name == TASK and task is not None:
+        return await call_task(call, task, around.delegator, around.start)
     if around.offers(call.name):
         run = around.prepared.order.ids
         return ToolOutcome(await execute_tool(call, run, around.workplace, around.approve))

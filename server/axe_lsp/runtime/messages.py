@@ -16,11 +16,12 @@ Json = Any
 
 @dataclass(frozen=True, slots=True)
 class ToolParameter:
-    """One parameter of a tool; `type` is a JSON Schema type (001-1.2)."""
+    """One parameter of a tool; `type` is a JSON Schema type (001-1.2), `choices` what it may be."""
 
     type: str
     description: str
     required: bool = False
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

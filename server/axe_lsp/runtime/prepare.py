@@ -18,6 +18,7 @@ from axe_lsp.runtime.messages import Message, Request
 from axe_lsp.runtime.prompt import Prompt, build_prompt
 from axe_lsp.runtime.response_format import ignored_format_warning, response_format
 from axe_lsp.runtime.runs import Order, RunRequest, root_order
+from axe_lsp.runtime.task import task_tools
 from axe_lsp.runtime.tools.table import ordinary_tools
 from axe_lsp.runtime.user_config import load_user_config
 
@@ -64,6 +65,7 @@ def prepare(
         tools=(
             *ordinary_tools(definition),
             *delegation_tools(definition, order.ids.depth, max_depth),
+            *task_tools(definition, order.ids.depth, max_depth),
         ),
     )
     return Prepared(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from axe_lsp.agentfile.definition import TaskConfig
 from axe_lsp.agentfile.tokens import estimated_tokens
 from axe_lsp.runtime.context_files import ContextFile
 from axe_lsp.runtime.prepare import Prepared
@@ -60,6 +61,8 @@ def dry_run_text(prepared: Prepared) -> str:
     if definition.ordinary_tools:
         sections.append(_section("Tools", ", ".join(definition.ordinary_tools)))
     sections.append(_section("Sub-Agents", _sub_agents_text(prepared)))
+    if definition.task is not None:
+        sections.append(_section("Task", _task_text(definition.task)))
     return f"=== Dry Run ===\n\n{header(prepared)}" + "".join(sections)
 
 
@@ -93,6 +96,12 @@ def _memory_text(prompt: Prompt) -> str:
     if prompt.memory is None:
         return ""
     return f"(error: {prompt.memory.error})" if prompt.memory.error else prompt.memory.entries
+
+
+def _task_text(config: TaskConfig) -> str:
+    if not config.offered:
+        return ""
+    return f"{', '.join(config.offered)}\nRecursive: {'yes' if config.recursive else 'no'}"
 
 
 def _sub_agents_text(prepared: Prepared) -> str:

@@ -10,6 +10,7 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
+from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.runtime.events import RunIds, Status
 
 
@@ -57,7 +58,8 @@ class Order:
     that the caller sets, `deadline` the moment (of the event loop's clock) at which the caller
     itself has to be ready. `max_depth` is the root's, which governs its whole tree; None at the root.
     `allowed_hosts` are the caller's, for an agent that names none of its own. What a `read_only`
-    caller starts is read-only, too.
+    caller starts is read-only, too. `definition` is the agent, where it has no file to be found in;
+    `description` what a caller calls the task, for those who watch.
     """
 
     ids: RunIds
@@ -73,6 +75,8 @@ class Order:
     max_depth: int | None = None
     allowed_hosts: tuple[str, ...] = ()
     read_only: bool = False
+    definition: AgentDefinition | None = None
+    description: str | None = None
 
 
 def root_order(request: RunRequest, workspace: Path, run_id: str | None = None) -> Order:

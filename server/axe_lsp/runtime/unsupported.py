@@ -13,7 +13,6 @@ _TABLES = (
     "retry",
     "budget",
     "artifacts",
-    "task",
     "input",
     "output",
 )
@@ -32,7 +31,7 @@ def unsupported_warning(agent: str, definition: AgentDefinition) -> str:
 
 def _unsupported(definition: AgentDefinition) -> list[str]:
     rest = definition.rest
-    missing = [f"[{name}]" for name in _TABLES if name in rest and _asks(name, rest[name])]
+    missing = [f"[{name}]" for name in _TABLES if name in rest and _asks(rest[name])]
     if rest.get("isolation", {}).get("mode") == "process":
         missing.append("[isolation]")
     if definition.memory.enabled and definition.memory.scope != "agent":
@@ -40,10 +39,8 @@ def _unsupported(definition: AgentDefinition) -> list[str]:
     return missing
 
 
-def _asks(name: str, value: Any) -> bool:
-    """Whether a table asks for anything. `[task]` does so by being there; zeros ask for nothing."""
-    if name == "task":
-        return True
+def _asks(value: Any) -> bool:
+    """Whether a table asks for anything. Zeros ask for nothing."""
     if isinstance(value, Mapping):
-        return any(_asks("", item) for item in value.values())
+        return any(_asks(item) for item in value.values())
     return bool(value)

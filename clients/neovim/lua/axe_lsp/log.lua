@@ -75,7 +75,7 @@ function M.new(write)
   log['axe/agent'] = function(event)
     if event.kind == 'begin' then
       local model = event.model ~= '' and '(' .. event.model .. ')' or ''
-      line(event, vim.trim('▶ ' .. vim.trim(shorten(event.task) .. ' ' .. model)))
+      line(event, vim.trim('▶ ' .. vim.trim(shorten(event.description or event.task) .. ' ' .. model)))
     else
       end_speech(event, unheard[event.runId] or '')
       line(event, ending(event))

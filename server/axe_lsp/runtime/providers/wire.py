@@ -14,7 +14,7 @@ from typing import Any, NoReturn, Protocol
 from urllib.parse import urlsplit
 
 from axe_lsp.runtime.errors import ProviderError, ProviderErrorCategory
-from axe_lsp.runtime.messages import Json, Request, Response, Tool
+from axe_lsp.runtime.messages import Json, Request, Response, Tool, ToolParameter
 from axe_lsp.runtime.plain_text import decode, valid_text
 
 _CATEGORIES: Mapping[int, ProviderErrorCategory] = {
@@ -160,12 +160,16 @@ def tool_schema(tool: Tool) -> dict[str, Any]:
     parameters = tool.parameters.items()
     return {
         "type": "object",
-        "properties": {
-            name: {"type": parameter.type, "description": parameter.description}
-            for name, parameter in parameters
-        },
+        "properties": {name: _parameter_schema(parameter) for name, parameter in parameters},
         "required": [name for name, parameter in parameters if parameter.required],
     }
+
+
+def _parameter_schema(parameter: ToolParameter) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": parameter.type, "description": parameter.description}
+    if parameter.choices:
+        schema["enum"] = list(parameter.choices)
+    return schema
 
 
 def refusal(status: int, body: bytes, otherwise: str = "") -> ProviderError:
