@@ -18,6 +18,7 @@ MODULES = {
     "anyio": {"anyio"},
     "httpx": {"httpx"},
     "httpx-aiohttp": {"httpx_aiohttp", "aiohttp", "yarl"},
+    "jsonschema": {"jsonschema", "referencing"},
     "lsprotocol": {"lsprotocol", "attrs", "cattrs"},
     "pygls": {"pygls"},
     "tomli": {"tomli"},

@@ -29,8 +29,8 @@ HEAD = 'name = "a"\nmodel = "openai/m"\n'
         ('[memory]\nenabled = true\nscope = "run"', "memory.scope"),
         ("[something_else]\nx = 1", ""),
         (
-            '[[mcp_servers]]\nname = "m"\nurl = "http://x"\ntransport = "sse"\n[output]\ntype = "object"',
-            "[mcp_servers], [output]",
+            '[[mcp_servers]]\nname = "m"\nurl = "http://x"\ntransport = "sse"\n[artifacts]\nenabled = true',
+            "[mcp_servers], [artifacts]",
         ),
     ],
 )

@@ -96,6 +96,8 @@ class AgentDefinition:
     memory: MemoryConfig = field(default_factory=MemoryConfig)
     params: Params = field(default_factory=Params)
     task: TaskConfig | None = None
+    input: Mapping[str, Any] | None = None
+    output: Mapping[str, Any] | None = None
     read_only: bool = False
     rest: Mapping[str, Any] = field(default_factory=dict)
 

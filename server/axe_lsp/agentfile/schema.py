@@ -556,7 +556,8 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "input",
         KeyType.JSON_SCHEMA,
-        'JSON Schema of a typed input (`type = "object"` may be left out).',
+        'JSON Schema of the object that the agent is called with (`type = "object"` may be left '
+        "out).",
         since=EXTENSION,
     ),
     _key(

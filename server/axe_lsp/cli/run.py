@@ -11,6 +11,7 @@ from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.cli.arguments import Parser, agents_folder, seconds
+from axe_lsp.cli.run_input import read_input
 from axe_lsp.cli.streams import complain, tell_person
 from axe_lsp.runtime.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.errors import AgentError, RunError
@@ -56,7 +57,9 @@ def _parser() -> Parser:
     parser = Parser(prog="axe-lsp run", description="Run an agent and print its answer.")
     add = parser.add_argument
     add("agent", help="name of the agent, which is its file's")
-    add("-p", "--prompt", metavar="TEXT", help="what to tell the agent, instead of standard input")
+    tell = parser.add_mutually_exclusive_group().add_argument
+    tell("-p", "--prompt", metavar="TEXT", help="what to tell the agent, instead of standard input")
+    tell("--input", metavar="JSON", help="the object for an agent with [input], or @FILE with it")
     add("--model", metavar="PROVIDER/NAME", default="", help="instead of the agent's own model")
     add("--skill", metavar="PATH", default="", help="instead of the agent's own skill")
     add("--workdir", metavar="DIR", default="", help="instead of the agent's own workdir")
@@ -75,14 +78,20 @@ def _parser() -> Parser:
 
 
 def _request(options: argparse.Namespace) -> RunRequest:
+    given = read_input(options.input) if options.input is not None else None
     return RunRequest(
         agent=options.agent,
-        task=_standard_input() if options.prompt is None else options.prompt,
+        task=_task(options) if given is None else None,
+        input=given,
         model=options.model,
         skill=options.skill,
         workdir=options.workdir,
         timeout=options.timeout,
     )
+
+
+def _task(options: argparse.Namespace) -> str:
+    return _standard_input() if options.prompt is None else str(options.prompt)
 
 
 def _standard_input() -> str:

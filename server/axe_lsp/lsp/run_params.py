@@ -43,6 +43,7 @@ def read_run_order(server: AxeServer, params: Any) -> RunOrder:
     request = RunRequest(
         agent=agent,
         task=members.get("task"),
+        input=members.get("input"),
         model=members.get("model") or "",
         skill=members.get("skill") or "",
         workdir=members.get("workdir") or "",
@@ -69,7 +70,10 @@ def _checked(params: Any) -> dict[str, Any]:
     if timeout is not None and (type(timeout) is not int or timeout <= 0):
         raise JsonRpcInvalidParams('axe/run: "timeoutMs" must be a whole number above 0')
     if params.get("input") is not None:
-        raise JsonRpcInvalidParams('axe/run: "input" is for typed agents, which can\'t be run yet')
+        if not isinstance(params["input"], dict):
+            raise JsonRpcInvalidParams('axe/run: "input" must be an object')
+        if params.get("task"):
+            raise JsonRpcInvalidParams('axe/run: give either "task" or "input"')
     token = params.get("workDoneToken")
     if token is not None and type(token) not in (int, str):
         raise JsonRpcInvalidParams('axe/run: "workDoneToken" must be a string or an integer')

@@ -30,7 +30,7 @@ from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.loop import Surroundings, converse
 from axe_lsp.runtime.memory import append_memory
-from axe_lsp.runtime.prepare import Prepared, Resolve, prepare
+from axe_lsp.runtime.prepare import Prepared, Resolve, prepare, reads_much
 from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.runs import Order, RunResult
 from axe_lsp.runtime.sandbox import sandbox_of, sandbox_warning
@@ -124,10 +124,12 @@ class AgentRun:
 
     async def _prepared(self, definition: AgentDefinition) -> Prepared:
         tree = self._tree
-        read = partial(prepare, self._order, definition, tree.workspace, tree.environment)
-        if not definition.files:
+        read = partial(
+            prepare, self._order, definition, tree.resolve, tree.workspace, tree.environment
+        )
+        if not reads_much(definition):
             return read()
-        # Walking through a large workspace may take long, and must not hold up other runs.
+        # Other runs must not wait for it.
         return await anyio.to_thread.run_sync(read, abandon_on_cancel=True)
 
     def _load(self) -> AgentDefinition:

@@ -9,7 +9,7 @@ business: it gets `start` handed in, which is the same function that makes root 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
@@ -89,7 +89,7 @@ async def call_agent(call: ToolCall, delegator: Delegator, start: Start) -> Tool
     passes_context = delegator.definition.sub_agents_config.pass_context
     context = call.argument("context") if passes_context else ""
     order = child_order(delegator, call.argument("agent"), task, user_message(task, context))
-    return await start_child(call, order, start)
+    return await start_child(call, replace(order, context=context, reads_task=True), start)
 
 
 def child_order(delegator: Delegator, agent: str, task: str, message: str) -> Order:

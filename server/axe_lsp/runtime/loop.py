@@ -29,6 +29,7 @@ from axe_lsp.runtime.redaction import redact, redacted_table
 from axe_lsp.runtime.task import TASK, call_task
 from axe_lsp.runtime.tools.table import execute_tool, unknown_tool
 from axe_lsp.runtime.tools.tool import Workplace
+from axe_lsp.runtime.typed_tools import call_typed
 from axe_lsp.runtime.user_config import known_secrets
 
 
@@ -196,6 +197,9 @@ async def _execute(around: Surroundings, of_round: _Round, call: ToolCall) -> To
 async def _dispatch(around: Surroundings, call: ToolCall) -> ToolOutcome:
     if call.name == CALL_AGENT:
         return await call_agent(call, around.delegator, around.start)
+    typed = around.prepared.typed.by_name.get(call.name)
+    if typed is not None:
+        return await call_typed(call, typed, around.delegator, around.start)
     task = around.prepared.definition.task
     if call.name == TASK and task is not None:
         return await call_task(call, task, around.delegator, around.start)

@@ -26,11 +26,15 @@ class ToolParameter:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool as it is offered to the model (001-1.1). The order of `parameters` is kept."""
+    """A tool as it is offered to the model (001-1.1). The order of `parameters` is kept.
+
+    A tool that comes from elsewhere has the JSON Schema of its arguments instead.
+    """
 
     name: str
     description: str
     parameters: Mapping[str, ToolParameter] = field(default_factory=dict)
+    schema: Mapping[str, Json] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ from axe_lsp.runtime.response_format import ignored_format_warning, response_for
 from axe_lsp.runtime.runs import Order, RunRequest, root_order
 from axe_lsp.runtime.task import task_tools
 from axe_lsp.runtime.tools.table import ordinary_tools
+from axe_lsp.runtime.typed_input import with_input
+from axe_lsp.runtime.typed_tools import TypedTools, typed_tools
 from axe_lsp.runtime.user_config import load_user_config
 
 Resolve = Callable[[str, Path], AgentDefinition]
@@ -31,7 +33,10 @@ DEFAULT_TIMEOUT = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """An agent, ready to be sent. `timeout` is its own limit in seconds, None if it has none."""
+    """An agent, ready to be sent. `timeout` is its own limit in seconds, None if it has none.
+
+    `typed` are the tools for its typed children, which are among those of the request.
+    """
 
     order: Order
     definition: AgentDefinition
@@ -40,21 +45,30 @@ class Prepared:
     request: Request
     max_depth: int
     timeout: float | None
+    typed: TypedTools
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the user should know before anything is sent."""
         ignored = ignored_format_warning(self.model.provider, self.request.response_format)
-        return (*([ignored] if ignored else []), *self.prompt.warnings)
+        return (*([ignored] if ignored else []), *self.typed.warnings, *self.prompt.warnings)
 
 
 def prepare(
-    order: Order, definition: AgentDefinition, workspace: Path, environment: Environment
+    order: Order,
+    definition: AgentDefinition,
+    resolve: Resolve,
+    workspace: Path,
+    environment: Environment,
 ) -> Prepared:
     """Read what the agent needs. Raises ConfigError or AgentError."""
     model = _model(order.model or definition.model)
+    order = with_input(order, definition)
     prompt = build_prompt(order, definition, workspace, environment)
     max_depth = definition.max_depth if order.max_depth is None else order.max_depth
+    typed = TypedTools()
+    if order.ids.depth < max_depth:
+        typed = typed_tools(definition, lambda agent: resolve(agent, prompt.folder))
     request = Request(
         model=model.name,
         messages=(Message("user", prompt.user_message),),
@@ -65,12 +79,18 @@ def prepare(
         tools=(
             *ordinary_tools(definition),
             *delegation_tools(definition, order.ids.depth, max_depth),
+            *typed.tools,
             *task_tools(definition, order.ids.depth, max_depth),
         ),
     )
     return Prepared(
-        order, definition, model, prompt, request, max_depth, _own_timeout(order, definition)
+        order, definition, model, prompt, request, max_depth, _own_timeout(order, definition), typed
     )
+
+
+def reads_much(definition: AgentDefinition) -> bool:
+    """Whether preparing the agent may take a while: a walk through a workspace, files, schemas."""
+    return bool(definition.files or definition.sub_agents or definition.input is not None)
 
 
 def prepare_request(
@@ -80,7 +100,7 @@ def prepare_request(
     order = root_order(request, workspace)
     definition = resolve(request.agent, workspace)
     load_user_config(environment)
-    return prepare(order, definition, workspace, environment)
+    return prepare(order, definition, resolve, workspace, environment)
 
 
 def _own_timeout(order: Order, definition: AgentDefinition) -> float | None:

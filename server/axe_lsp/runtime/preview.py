@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from axe_lsp.agentfile.definition import TaskConfig
 from axe_lsp.agentfile.tokens import estimated_tokens
 from axe_lsp.runtime.context_files import ContextFile
+from axe_lsp.runtime.messages import Tool
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.prompt import Prompt
+from axe_lsp.runtime.schemas import canonical_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +31,7 @@ class Preview:
 def preview_of(prepared: Prepared) -> Preview:
     """The preview of a prepared run."""
     prompt, request = prepared.prompt, prepared.request
-    tools = "".join(
-        tool.name + tool.description + "".join(p.description for p in tool.parameters.values())
-        for tool in request.tools
-    )
+    tools = "".join(tool.name + tool.description + _parameters_text(tool) for tool in request.tools)
     return Preview(
         text=dry_run_text(prepared),
         model=str(prepared.model),
@@ -44,6 +43,12 @@ def preview_of(prepared: Prepared) -> Preview:
         sub_agents=prepared.definition.sub_agents,
         estimated_tokens=estimated_tokens(len(prompt.system + prompt.user_message + tools)),
     )
+
+
+def _parameters_text(tool: Tool) -> str:
+    if tool.schema is not None:
+        return canonical_json(tool.schema)
+    return "".join(parameter.description for parameter in tool.parameters.values())
 
 
 def dry_run_text(prepared: Prepared) -> str:

@@ -7,22 +7,26 @@ from __future__ import annotations
 
 import math
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.runtime.events import RunIds, Status
+from axe_lsp.runtime.messages import Json
+from axe_lsp.runtime.schemas import canonical_json
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """Run this agent. Empty strings and None leave the decision to the agent file.
 
-    `task` is the user message; `timeout` is in seconds.
+    `task` is the user message, or `input` for an agent with `[input]`; `timeout` is in seconds.
     """
 
     agent: str
     task: str | None = None
+    input: Mapping[str, Json] | None = None
     model: str = ""
     skill: str = ""
     workdir: str = ""
@@ -60,6 +64,9 @@ class Order:
     `allowed_hosts` are the caller's, for an agent that names none of its own. What a `read_only`
     caller starts is read-only, too. `definition` is the agent, where it has no file to be found in;
     `description` what a caller calls the task, for those who watch.
+
+    `input` is the object for an agent with `[input]`. Without it, `reads_task` says that `task` may
+    stand for one, and `context` is what the message has besides.
     """
 
     ids: RunIds
@@ -77,16 +84,24 @@ class Order:
     read_only: bool = False
     definition: AgentDefinition | None = None
     description: str | None = None
+    input: Mapping[str, Json] | None = None
+    reads_task: bool = False
+    context: str = ""
 
 
 def root_order(request: RunRequest, workspace: Path, run_id: str | None = None) -> Order:
     """The order for the root of a tree."""
     run_id = run_id or new_run_id()
+    task = request.task or ""
+    if request.input is not None:
+        task = canonical_json(request.input)
     return Order(
         ids=RunIds(run_id=run_id, root_run_id=run_id, agent=request.agent),
         base=workspace,
-        task=request.task or "",
-        message=request.task or "",
+        task=task,
+        message=task,
+        input=request.input,
+        reads_task=True,
         model=request.model,
         skill=request.skill,
         workdir=request.workdir,

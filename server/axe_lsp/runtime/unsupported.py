@@ -13,8 +13,6 @@ _TABLES = (
     "retry",
     "budget",
     "artifacts",
-    "input",
-    "output",
 )
 
 

@@ -157,6 +157,8 @@ def is_http_address(url: str) -> bool:
 
 def tool_schema(tool: Tool) -> dict[str, Any]:
     """The JSON Schema of a tool's parameters (001-2.2). The order is the tool's, always the same."""
+    if tool.schema is not None:
+        return dict(tool.schema)
     parameters = tool.parameters.items()
     return {
         "type": "object",

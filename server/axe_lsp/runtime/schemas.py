@@ -1,0 +1,114 @@
+"""Whether values fit JSON Schemas, and what people and models are told of those that don't.
+
+The schemas are those of agent files, which were judged when they were loaded. jsonschema is
+imported with the first schema that is used: agents without one never wait for it. No schema is ever
+fetched.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from typing import Any
+
+from axe_lsp.runtime.messages import Json
+
+Schema = Mapping[str, Json]
+
+Check = Callable[[Json], str]
+"""Says "" of a value that fits, else where it does not and why."""
+
+MAX_REASONS = 5
+"""So many things that are wrong are named at once."""
+
+_LONGEST_REASON = 300
+
+
+def check_of(schema: Schema, name: str) -> Check:
+    """The check of values, which people call `name`, against a schema."""
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow, and seldom needed
+    from jsonschema.exceptions import best_match  # noqa: PLC0415
+    from referencing import Registry  # noqa: PLC0415
+
+    validator = Draft202012Validator(schema, registry=Registry())
+
+    def check(value: Json) -> str:
+        try:
+            errors = list(islice(validator.iter_errors(value), MAX_REASONS))
+            # The best match is what a person would name: the alternative that nearly fits.
+            reasons = [_reason(best_match([error]), name) for error in errors]
+        except RecursionError:
+            return f"{name} is nested too deeply"
+        return "; ".join(dict.fromkeys(reasons))
+
+    return check
+
+
+def object_schema(schema: Schema) -> Schema:
+    """A schema of objects, of which `type` may have been left out."""
+    return {"type": "object", **schema}
+
+
+def canonical_json(value: Json) -> str:
+    """Compact JSON, the same for equal values: members are sorted."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def _reason(error: Any, name: str) -> str:
+    place = _place(name, error.absolute_path)
+    wanted = error.validator_value
+    if error.validator == "required":
+        missing = [_place(place, [each]) for each in wanted if each not in error.instance]
+        return f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+    if error.validator == "type":
+        types = " or ".join([wanted] if isinstance(wanted, str) else wanted)
+        return f"{place} must be of type {types}, not {_type(error.instance)}"
+    if error.validator in _WORDS:
+        return _bounded(f"{place} {_WORDS[error.validator]} {canonical_json(wanted)}")
+    return _bounded(f"{place}: {error.message}")
+
+
+_WORDS = {
+    "const": "must be",
+    "enum": "must be one of",
+    "exclusiveMaximum": "must be less than",
+    "exclusiveMinimum": "must be greater than",
+    "maxItems": "may not have more items than",
+    "maxLength": "may not have more characters than",
+    "maximum": "may not be greater than",
+    "minItems": "may not have fewer items than",
+    "minLength": "may not have fewer characters than",
+    "minimum": "may not be less than",
+    "multipleOf": "must be a multiple of",
+    "pattern": "must match the regular expression",
+}
+"""What keywords say, before their value; jsonschema's own texts would repeat the whole instance."""
+
+
+def _place(name: str, path: Iterable[str | int]) -> str:
+    """A place in a value, as people write it: `input.items[0].path`."""
+    for part in path:
+        if isinstance(part, str) and part.isidentifier():
+            name += f".{part}"
+        else:
+            name += f"[{json.dumps(part, ensure_ascii=False)}]"
+    return name
+
+
+def _type(value: Json) -> str:
+    return _TYPES.get(type(value), "null")
+
+
+_TYPES = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+}
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"

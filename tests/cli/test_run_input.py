@@ -1,0 +1,76 @@
+"""`axe-lsp run --input`: an object for an agent that declares one."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.command_line import Home
+from support.engines import agent
+from support.scripted_provider import Says, ScriptedProvider
+
+READER = agent(
+    "reader",
+    input={"required": ["path"], "properties": {"path": {"type": "string"}}},
+)
+
+
+@pytest.mark.req("002-9", "002-10")
+@pytest.mark.parametrize("argument", ['{"path": "é", "b": 1}', "@given.json"])
+def test_the_input_is_an_argument_or_a_file(
+    home: Home, provider: ScriptedProvider, argument: str
+) -> None:
+    home.add(READER)
+    (home.work / "given.json").write_text('{"path": "é",\n "b": 1}\n', "utf-8")
+    provider.script("m-reader", Says("read"))
+    assert home.call("run", "reader", "--input", argument, stdin="not asked for") == (0, "read", "")
+    (request,) = provider.requests
+    assert request.body["messages"] == [{"role": "user", "content": '{"b":1,"path":"é"}'}]
+
+
+@pytest.mark.req("002-10", "002-31")
+@pytest.mark.parametrize(
+    ("argument", "complaint"),
+    [
+        ("{}", 'invalid input for agent "reader": input.path is missing'),
+        (
+            '{"path": 1}',
+            'invalid input for agent "reader": input.path must be of type string, not integer',
+        ),
+        ("[1]", '--input: it is no JSON object, such as {"path": "src"}'),
+        (
+            "{path",
+            "--input: it is not JSON: Expecting property name enclosed in double quotes (line 1, column 2)",
+        ),
+        ("@none.json", "--input none.json: No such file or directory"),
+    ],
+)
+def test_an_input_that_cannot_be_used_is_a_mistake_of_configuration(
+    home: Home, provider: ScriptedProvider, argument: str, complaint: str
+) -> None:
+    home.add(READER)
+    for more in ([], ["--dry-run"]):
+        code, out, err = home.call("run", "reader", "--input", argument, *more)
+        assert (code, out, err) == (2, "", f"{complaint}\n")
+    assert provider.requests == []
+
+
+@pytest.mark.req("002-31")
+def test_an_invalid_schema_is_a_mistake_of_configuration(home: Home) -> None:
+    home.add({"bad": 'name = "bad"\nmodel = "openai/m"\n[input.properties.a]\ntype = "text"\n'})
+    code, _, err = home.call("run", "bad", "-p", "x")
+    assert code == 2
+    assert err.startswith("input.properties.a.type must be one of: ")
+
+
+def test_an_input_and_a_prompt_are_too_much(home: Home) -> None:
+    home.add(READER)
+    code, _, err = home.call("run", "reader", "--input", "{}", "-p", "x")
+    assert code == 1
+    assert "--prompt" in err
+
+
+def test_a_dry_run_shows_what_the_agent_is_told(home: Home) -> None:
+    home.add(READER | agent("lead", sub_agents=["reader"]))
+    code, out, _ = home.call("run", "reader", "--dry-run", "--input", '{"path": "a"}')
+    assert code == 0
+    assert '--- Stdin ---\n{"path":"a"}\n' in out
