@@ -17,13 +17,18 @@ Json = Any
 
 Data = TypeVar("Data")
 
+_PLAIN = frozenset({str, int, float, bool})
+"""What is JSON as it is. Most fields are, and events come by the thousand."""
+
 
 def to_json(value: Any) -> Json:
     """`value` as JSON: dataclasses become objects, tuples arrays, the rest stays what it is."""
     kind: type[Any] = type(value)
+    if kind in _PLAIN:
+        return value
     if is_dataclass(kind):
         return {
-            key: to_json(part)
+            key: part if type(part) in _PLAIN else to_json(part)
             for name, key, _ in _shape(kind)
             if (part := getattr(value, name)) is not None
         }

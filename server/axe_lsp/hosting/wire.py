@@ -158,9 +158,7 @@ def notification(event: Event) -> Notification:
 
 def encode(message: Message) -> bytes:
     """A message as a line, with its newline."""
-    text = json.dumps(
-        {"type": message.TYPE, **to_json(message)}, ensure_ascii=False, separators=(",", ":")
-    )
+    text = _to_text({"type": message.TYPE, **to_json(message)})
     # A lone surrogate, which JSON can spell and UTF-8 can't, becomes a question mark.
     return text.encode("utf-8", "replace") + b"\n"
 
@@ -169,6 +167,9 @@ def decode(line: bytes) -> Message:
     """The message in a line. Raises ValueError, LookupError or TypeError if there is none."""
     value = json.loads(line)
     return from_json(_MESSAGES[value["type"]], value)
+
+
+_to_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 _MESSAGES: dict[str, type[Message]] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from axe_lsp.agentfile import agent_name
@@ -33,7 +34,7 @@ class AgentFolders:
         path = self.find(name)
         text = self._read(name, path)
         try:
-            return load(text)
+            return _definition(text)
         except DefinitionError as error:
             if error.is_parse_error:
                 raise _unreadable(name, str(error)) from error
@@ -104,6 +105,12 @@ def check_name(name: str) -> None:
     message = agent_name.objection(name)
     if message is not None:
         raise ConfigError(message)
+
+
+@lru_cache(maxsize=256)
+def _definition(text: str) -> AgentDefinition:
+    """Understood once, however many children are made by the same text."""
+    return load(text)
 
 
 def _agent_files(folder: Path) -> list[Path]:

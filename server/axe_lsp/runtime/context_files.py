@@ -48,7 +48,7 @@ class ContextFiles:
 def find_context_files(patterns: Sequence[str], folder: Path) -> ContextFiles:
     """The text files below `folder` that match. Raises ConfigError for a malformed pattern."""
     compiled = [_segments(pattern) for pattern in patterns]
-    if not is_folder(folder):
+    if not compiled or not is_folder(folder):
         return ContextFiles()
     found: dict[str, Path] = {}
     for segments in compiled:

@@ -23,5 +23,5 @@ class Journal:
 
 def timestamp() -> str:
     """The present moment, in UTC and to the millisecond."""
-    now = datetime.now(timezone.utc)
-    return now.strftime("%Y-%m-%dT%H:%M:%S.") + f"{now.microsecond // 1000:03d}Z"
+    now = datetime.now(timezone.utc).replace(tzinfo=None)
+    return now.isoformat(timespec="milliseconds") + "Z"

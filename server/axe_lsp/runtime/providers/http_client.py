@@ -2,16 +2,17 @@
 
 httpx's own pool is quadratic in waiting requests, so a thousand children would wait on it; aiohttp's
 is not. All providers share the connections, which have no limit and no timeouts: a run's deadline is
-the only clock. Redirects are not followed, since they would take the key along, and no cookie is
-kept, since one run is no business of the next.
+the only clock. Requests go straight to the transport: it follows no redirect, which would take the
+key along, and keeps no cookie, since one run is no business of the next.
 """
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from http.cookiejar import CookieJar, DefaultCookiePolicy
+from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.request import getproxies, proxy_bypass
 
@@ -22,6 +23,12 @@ from httpx_aiohttp import AiohttpTransport
 from axe_lsp import __version__
 from axe_lsp.runtime.errors import ConfigError, NoAnswerError
 from axe_lsp.runtime.providers.wire import is_http_address
+
+_HEADERS = {
+    "accept": "*/*",
+    "accept-encoding": "gzip, deflate",
+    "user-agent": f"axe-lsp/{__version__}",
+}
 
 _connection_was_kept: ContextVar[bool] = ContextVar("connection_was_kept")
 """Whether the request went out on a connection that an earlier one had left open."""
@@ -58,13 +65,23 @@ class HttpAnswer:
             yield b"".join(pending)
 
 
+@dataclass(frozen=True, slots=True)
+class _Route:
+    """The way to an address: the address without a login, that login, and who goes there."""
+
+    url: httpx.URL
+    login: str
+    transport: AiohttpTransport
+
+
 class HttpClient:
     """Sends requests."""
 
     def __init__(self) -> None:
         self._ssl_context = httpx.create_ssl_context()
         self._proxies = getproxies()
-        self._clients: dict[str, httpx.AsyncClient] = {}
+        self._transports: dict[str, AiohttpTransport] = {}
+        self._routes: dict[str, _Route] = {}
 
     @asynccontextmanager
     async def post(
@@ -73,10 +90,12 @@ class HttpClient:
         """Send a request; the answer's body is read inside. Raises RunError."""
         # ValueError: what httpx and aiohttp think of some addresses and headers.
         with _as_provider_errors(ValueError, httpx.InvalidURL):
-            place, login = _without_login(httpx.URL(url), headers)
-            client = self._client_for(place)
-            request = client.build_request("POST", place, headers=headers, content=body)
-            response = await _send(client, request, login)
+            route = self._routes.get(url) or self._find_route(url)
+            login = {"authorization": route.login} if route.login else {}
+            request = httpx.Request(
+                "POST", route.url, headers={**_HEADERS, **login, **headers}, content=body
+            )
+            response = await _send(route.transport, request)
         try:
             with _as_provider_errors():
                 yield HttpAnswer(response)
@@ -85,19 +104,26 @@ class HttpClient:
 
     async def close(self) -> None:
         """Close all connections."""
-        for client in self._clients.values():
-            await client.aclose()
+        for transport in self._transports.values():
+            await transport.aclose()
 
-    def _client_for(self, url: httpx.URL) -> httpx.AsyncClient:
-        """The client for an address: one for each proxy, and one that goes without."""
+    def _find_route(self, url: str) -> _Route:
+        """Found once: runs send to the same few addresses all the time."""
+        whole = httpx.URL(url)
+        place = whole.copy_with(userinfo=b"")
+        self._routes[url] = _Route(place, _basic_login(whole), self._transport_for(place))
+        return self._routes[url]
+
+    def _transport_for(self, url: httpx.URL) -> AiohttpTransport:
+        """The transport to an address: one for each proxy, and one that goes without."""
         proxy = _proxy_for(url, self._proxies)
-        if proxy not in self._clients:
-            self._clients[proxy] = self._client_through(proxy)
-        return self._clients[proxy]
+        if proxy not in self._transports:
+            self._transports[proxy] = self._transport_through(proxy)
+        return self._transports[proxy]
 
-    def _client_through(self, proxy: str) -> httpx.AsyncClient:
+    def _transport_through(self, proxy: str) -> AiohttpTransport:
         # aiohttp would find a proxy by itself, but then it looks for passwords in ~/.netrc, too.
-        transport = AiohttpTransport(
+        return AiohttpTransport(
             verify=self._ssl_context,
             client=lambda: aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, ssl=self._ssl_context),
@@ -105,13 +131,6 @@ class HttpClient:
                 proxy=proxy or None,
                 trace_configs=[_tracing()],
             ),
-        )
-        return httpx.AsyncClient(
-            transport=transport,
-            timeout=None,  # noqa: S113 - the run's deadline ends the request.
-            follow_redirects=False,
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-            headers={"user-agent": f"axe-lsp/{__version__}"},
         )
 
 
@@ -124,20 +143,18 @@ def _tracing() -> aiohttp.TraceConfig:
     return tracing
 
 
-async def _send(
-    client: httpx.AsyncClient, request: httpx.Request, login: httpx.BasicAuth | None
-) -> httpx.Response:
+async def _send(transport: AiohttpTransport, request: httpx.Request) -> httpx.Response:
     """Send, and once more if the connection that was kept from an earlier request is gone.
 
     Servers close what is idle whenever they like, and that is often noticed by using it only.
     """
     _connection_was_kept.set(False)
     try:
-        return await client.send(request, stream=True, auth=login)
+        return await transport.handle_async_request(request)
     except httpx.TransportError as error:
         if not (_connection_was_kept.get() and _was_closed(error)):
             raise
-    return await client.send(request, stream=True, auth=login)
+    return await transport.handle_async_request(request)
 
 
 def _proxy_for(url: httpx.URL, proxies: dict[str, str]) -> str:
@@ -164,12 +181,11 @@ def _is_this_machine(host: str) -> bool:
         return False
 
 
-def _without_login(
-    url: httpx.URL, headers: dict[str, str]
-) -> tuple[httpx.URL, httpx.BasicAuth | None]:
-    """The address, and the user and password that stood in it if no key takes their place."""
-    login = httpx.BasicAuth(url.username, url.password) if url.userinfo else None
-    return url.copy_with(userinfo=b""), None if "authorization" in headers else login
+def _basic_login(url: httpx.URL) -> str:
+    """The user and the password in an address as a header, which gives way to a key's; or ""."""
+    if not url.userinfo:
+        return ""
+    return "Basic " + b64encode(f"{url.username}:{url.password}".encode()).decode()
 
 
 @contextmanager
