@@ -164,8 +164,8 @@ class Host:
 
     async def _run(self, start: wire.Start) -> wire.Message:
         making = await asyncio.to_thread(_import_making)
-        self._workshop = self._workshop or making.Workshop()
-        async with self._workshop.engine_for(start, self._outbox.send) as engine:
+        self._workshop = self._workshop or making.Workshop(self._outbox.send)
+        async with self._workshop.engine_for(start) as engine:
             self._engines[start.run_id] = engine
             try:
                 return wire.Finished(await engine.run(start.request, start.run_id))

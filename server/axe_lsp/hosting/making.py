@@ -5,6 +5,7 @@ Imported with the first order, for it brings along all that a host can do withou
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections.abc import Callable
@@ -14,10 +15,13 @@ from pathlib import Path
 import axe_lsp.runtime.providers.http_client  # noqa: F401
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.hosting import wire
+from axe_lsp.hosting.history.rows import Origin
+from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.jsonable import Json, to_json
 from axe_lsp.runtime.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.approval import refusing
 from axe_lsp.runtime.engine import Engine, always, never
+from axe_lsp.runtime.events import Event, EventSink
 from axe_lsp.runtime.prepare import Resolve, prepare_request
 from axe_lsp.runtime.preview import preview_of
 from axe_lsp.runtime.providers.http_provider import HttpProvider
@@ -32,19 +36,24 @@ _log = logging.getLogger(__name__)
 class Workshop:
     """Engines, one for each run, that share their connections to the providers."""
 
-    def __init__(self) -> None:
+    def __init__(self, send: Callable[[wire.Message], None]) -> None:
+        self._send = send
         self._http = HttpProvider(os.environ)
+        self._history = HistoryWriter(
+            warn=lambda run_id, text: send(wire.Warned(run_id, text)),
+            stored=lambda run_id, seq: send(wire.Stored(run_id, seq)),
+        )
 
-    def engine_for(self, start: wire.Start, send: Callable[[wire.Message], None]) -> Engine:
+    def engine_for(self, start: wire.Start) -> Engine:
         """The engine for a run. All that clients should hear of it is sent."""
 
         def warn(text: str) -> None:
-            send(wire.Warned(start.run_id, text))
+            self._send(wire.Warned(start.run_id, text))
 
         return Engine(
             resolve=_resolver(start.workplace),
             workspace=Path(start.workplace.workspace),
-            emit=lambda event: send(wire.notification(event)),
+            emit=self._sink(start),
             streams=always if start.stream else never,
             http=self._http,
             warn=warn,
@@ -53,8 +62,21 @@ class Workshop:
         )
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, and finish the history."""
         await self._http.close()
+        await asyncio.to_thread(self._history.close)
+
+    def _sink(self, start: wire.Start) -> EventSink:
+        """Where the events of a run go: to clients, and into the history if it is wanted."""
+        origin = Origin(start.workplace.workspace, start.keep_days)
+
+        def emit(event: Event) -> None:
+            news = wire.notification(event)
+            if start.keep_days:
+                self._history.keep(news, origin)
+            self._send(news)
+
+        return emit
 
 
 def preview(order: wire.Preview) -> dict[str, Json]:

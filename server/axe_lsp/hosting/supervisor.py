@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from axe_lsp.hosting import wire
+from axe_lsp.hosting.archive import Archive
+from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.jsonable import Json
 from axe_lsp.hosting.link import Link, is_done_within
 from axe_lsp.hosting.orders import HostedRunError, Order, Run
@@ -73,11 +75,20 @@ class Runs:
         self._link: Link | None = None
         self._orders: dict[str, Order] = {}
         self._subscribers = Subscribers()
+        self.archive = Archive(lambda run_id, text: self._receive(wire.Warned(run_id, text)))
         self._closed = False
 
-    def start(self, request: RunRequest, workplace: wire.Workplace, stream: bool = False) -> Run:
+    def start(
+        self,
+        request: RunRequest,
+        workplace: wire.Workplace,
+        stream: bool = False,
+        keep_days: int = 0,
+    ) -> Run:
         """Have a run made. Who subscribes to it before the next `await` misses nothing of it."""
-        order = self._order(wire.Start(new_run_id(), request, workplace, stream))
+        order = self._order(wire.Start(new_run_id(), request, workplace, stream, keep_days))
+        if keep_days:
+            self.archive.expect(order.id, Origin(workplace.workspace, keep_days))
         self.admit()
         return Run(order)
 
@@ -128,6 +139,7 @@ class Runs:
         await asyncio.gather(*(link.end(self._patience.leave) for link in self._serving))
         await asyncio.gather(*self._serving.values())
         await self._tasks.stop(within=self._patience.leave)
+        await self.archive.close()
 
     def _order(self, message: wire.Start | wire.Preview) -> Order:
         if self._closed:
@@ -164,6 +176,7 @@ class Runs:
             self._turn_away_from(link)
             for order in self._orders_at(link):
                 self._end(order, "killed", HostedRunError(_obituary(how)))
+            self.archive.take_over_finished(self._orders)
 
     async def _watch(self, link: Link) -> None:
         silence = self._patience.silence
@@ -205,6 +218,8 @@ class Runs:
                 _log.info("The run host is process %d", pid)
             case wire.Notification():
                 self._on_event(message)
+            case wire.Stored(run_id, seq):
+                self.archive.stored(run_id, seq)
             case wire.Warned() if message.run_id in self._orders:
                 self._subscribers.publish(message.run_id, message)
             case wire.Finished():
@@ -218,13 +233,16 @@ class Runs:
         order = self._orders.get(event.params["rootRunId"])
         if order is not None:
             order.tree.follow(event)
+            self.archive.hear(event)
             self._subscribers.publish(order.id, event)
 
     def _end(self, order: Order, status: Status, error: RunError) -> None:
         """End a run that can't or won't do so itself."""
         events, error.partial = order.tree.end(status, str(error), timestamp())
-        for event in events:
-            self._subscribers.publish(order.id, wire.notification(event))
+        news = [wire.notification(event) for event in events]
+        self.archive.take_over(order.id, news)
+        for event in news:
+            self._subscribers.publish(order.id, event)
         error.run_id = order.id
         self._settle(order.id, error)
 
@@ -233,6 +251,7 @@ class Runs:
         if order is not None:
             order.outcome.set_result(outcome)
             self._subscribers.forget(run_id)
+            self.archive.over(run_id)
             self.admit()
 
 

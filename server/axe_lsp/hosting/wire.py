@@ -39,7 +39,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Start(Message):
-    """To the host: make a run, under the id that is given here."""
+    """To the host: make a run, under the id that is given here.
+
+    It is remembered for `keep_days`, if that is not 0.
+    """
 
     TYPE = "start"
 
@@ -47,6 +50,7 @@ class Start(Message):
     request: RunRequest
     workplace: Workplace
     stream: bool = False
+    keep_days: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,16 @@ class Notification(Message):
 
     method: str
     params: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored(Message):
+    """From the host: the events of a run up to that number are in the history, or never will be."""
+
+    TYPE = "stored"
+
+    run_id: str
+    seq: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +196,7 @@ _MESSAGES: dict[str, type[Message]] = {
         Pong,
         Ready,
         Notification,
+        Stored,
         Warned,
         Finished,
         Previewed,

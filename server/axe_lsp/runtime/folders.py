@@ -45,6 +45,14 @@ def data_folder(environment: Environment) -> Path:
     return Path(_home(environment), ".local", "share", "axe")
 
 
+def state_folder(environment: Environment) -> Path:
+    """`$XDG_STATE_HOME/axe`, else `~/.local/state/axe`: for what happened."""
+    explicit = environment.get("XDG_STATE_HOME")
+    if explicit:
+        return Path(explicit, "axe")
+    return Path(_home(environment), ".local", "state", "axe")
+
+
 def cache_folder(environment: Environment) -> Path:
     """`$XDG_CACHE_HOME/axe`, else `~/.cache/axe`: for what can be made again."""
     explicit = environment.get("XDG_CACHE_HOME")

@@ -1,0 +1,167 @@
+"""The file that holds the history: where it lies, what is in it, and how it is opened.
+
+It knows SQLite and no events. Whatever goes wrong leaves as a HistoryError that says what to do.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from axe_lsp.runtime.errors import RunError
+from axe_lsp.runtime.folders import Environment, state_folder
+from axe_lsp.runtime.plain_text import shown_path
+
+FORMAT = 1
+"""The number of the schema below, kept in `user_version`. A change of the schema adds one."""
+
+WAIT_SECONDS = 5.0
+"""How long another process may keep the file locked; each does so for milliseconds."""
+
+_SCHEMA = """
+CREATE TABLE runs (
+    number INTEGER PRIMARY KEY,
+    run_id TEXT NOT NULL UNIQUE,
+    root_run_id TEXT NOT NULL,
+    parent_run_id TEXT,
+    agent TEXT NOT NULL,
+    depth INTEGER NOT NULL,
+    began TEXT NOT NULL,
+    status TEXT NOT NULL,
+    begin_seq INTEGER NOT NULL,
+    end_seq INTEGER,
+    workspace TEXT NOT NULL,
+    writer TEXT NOT NULL,
+    forget_after TEXT NOT NULL
+);
+CREATE INDEX runs_by_root ON runs (root_run_id);
+CREATE INDEX runs_by_agent ON runs (agent, began);
+CREATE INDEX runs_under_way ON runs (writer) WHERE status = 'running';
+CREATE INDEX roots_by_time ON runs (began) WHERE depth = 0;
+CREATE INDEX roots_by_status ON runs (status, began) WHERE depth = 0;
+CREATE INDEX roots_to_forget ON runs (forget_after) WHERE depth = 0;
+CREATE TABLE events (
+    root_run_id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    run_id TEXT NOT NULL,
+    method TEXT NOT NULL,
+    params TEXT NOT NULL,
+    PRIMARY KEY (root_run_id, seq)
+) WITHOUT ROWID;
+"""
+
+_STEPS = (
+    ("not a database", "move the file away, and a new one is begun"),
+    ("malformed", "move the file away, and a new one is begun"),
+    ("full", "make room on the disk"),
+    ("I/O", "see whether the disk is full or broken"),
+    ("locked", "end the process that keeps it locked"),
+)
+_OTHER_STEP = "see whether its folder may be written, or set XDG_STATE_HOME to another one"
+
+
+class HistoryError(RunError):
+    """The history can't be read or written."""
+
+
+def history_file(environment: Environment) -> Path:
+    """Where the history lies. Raises ConfigError if the user has no home."""
+    return state_folder(environment) / "history.db"
+
+
+def open_history(path: Path) -> sqlite3.Connection:
+    """The history, to read and to write; begun if there is none. Raises HistoryError."""
+    with faults_named(path):
+        _create_file(path)
+        # The thread that closes it at the end may be another one than used it.
+        connection = sqlite3.connect(
+            path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        try:
+            _make_ready(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing, and nobody else writes in between."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:  # A full disk has SQLite roll back by itself.
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@contextmanager
+def faults_named(path: Path) -> Iterator[None]:
+    """Has what SQLite and the system say reach people as a HistoryError."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        step = next((step for word, step in _STEPS if word in str(error)), _OTHER_STEP)
+        raise HistoryError(
+            f"the history of runs ({shown_path(path)}) can't be used: {reason}; {step}"
+        ) from error
+
+
+def _create_file(path: Path) -> None:
+    """What runs say is for nobody but the user. SQLite gives its other files the same rights."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+def _make_ready(connection: sqlite3.Connection, path: Path) -> None:
+    found = _format(connection)
+    if found == 0:
+        _create_tables(connection)
+    elif found > FORMAT:
+        raise HistoryError(
+            f"the history of runs ({shown_path(path)}) was written by a newer axe-lsp "
+            f"(format {found}, this one knows {FORMAT}); update axe-lsp"
+        )
+    # What is committed survives the end of the process. Waiting for the disk itself would make
+    # it survive the end of the machine as well, at a hundred times the cost.
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def _create_tables(connection: sqlite3.Connection) -> None:
+    _use_write_ahead_log(connection)
+    with transaction(connection):
+        if _format(connection) == 0:  # No other process was faster.
+            for statement in _SCHEMA.split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Readers then never wait for writers. The switch is for a moment alone with the file.
+
+    SQLite does not wait for that moment, as it does for others: two that wait could block each other.
+    """
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    deadline = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+        else:
+            return
+
+
+def _format(connection: sqlite3.Connection) -> int:
+    number: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return number

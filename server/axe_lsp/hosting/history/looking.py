@@ -1,0 +1,37 @@
+"""The history as it lies on this machine, looked at once: opened, mended, read, closed. Blocks."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+
+from axe_lsp.hosting.history.database import faults_named, history_file, open_history
+from axe_lsp.hosting.history.life import lives_beside
+from axe_lsp.hosting.history.mending import end_runs_of_the_dead
+from axe_lsp.hosting.history.reading import Wanted, events_below, find_run, past_runs
+from axe_lsp.hosting.jsonable import Json
+from axe_lsp.hosting.wire import Notification
+
+
+@contextmanager
+def opened_history() -> Iterator[sqlite3.Connection]:
+    """The history, in which no run is called running that isn't. Raises RunError."""
+    path = history_file(os.environ)
+    with faults_named(path), closing(open_history(path)) as connection:
+        with suppress(sqlite3.OperationalError):  # Who may not write can read all the same.
+            end_runs_of_the_dead(connection, lives_beside(path))
+        yield connection
+
+
+def runs(wanted: Wanted) -> list[dict[str, Json]]:
+    """What `past_runs` finds."""
+    with opened_history() as connection:
+        return past_runs(connection, wanted)
+
+
+def events(run_id: str, after: int) -> list[Notification]:
+    """What has happened in a run and below it."""
+    with opened_history() as connection:
+        return list(events_below(connection, *find_run(connection, run_id), after))

@@ -1,0 +1,151 @@
+"""What is known of past runs, and of those that go on in any process."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from axe_lsp.hosting.history.database import HistoryError
+from axe_lsp.hosting.jsonable import Json
+from axe_lsp.hosting.wire import Notification
+
+_COLUMNS = "run_id, root_run_id, parent_run_id, agent, depth, status, began, workspace"
+
+_RUNS = f"""
+SELECT runs.{_COLUMNS.replace(", ", ", runs.")}, begins.params, ends.params FROM runs
+LEFT JOIN events AS begins
+    ON begins.root_run_id = runs.root_run_id AND begins.seq = runs.begin_seq
+LEFT JOIN events AS ends
+    ON ends.root_run_id = runs.root_run_id AND ends.seq = runs.end_seq
+"""  # noqa: S608 - our own words
+
+_LAST_CHARACTER = chr(sys.maxunicode)
+
+_YEAR = re.compile(r"\d{4}-")
+
+_OF_THE_EVENT = ("seq", "time", "kind")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which runs: the newest `limit` roots, or runs of `agent` at any depth.
+
+    `before` is the id of a run or a time; what began then or later is left out.
+    """
+
+    agent: str | None = None
+    status: str | None = None
+    before: str | None = None
+    limit: int = 50
+
+
+def past_runs(connection: sqlite3.Connection, wanted: Wanted) -> list[dict[str, Json]]:
+    """Runs as clients see them, newest first. Raises HistoryError if `before` is unknown."""
+    conditions: list[str] = []
+    values: list[object] = []
+    if wanted.agent is None:
+        conditions.append("runs.depth = 0")
+    else:
+        conditions.append("runs.agent = ?")
+        values.append(wanted.agent)
+    if wanted.status is not None:
+        conditions.append("runs.status = ?")
+        values.append(wanted.status)
+    if wanted.before is not None:
+        conditions.append("(runs.began, runs.number) < (?, ?)")
+        values.extend(_moment(connection, wanted.before))
+    where = " AND ".join(conditions)
+    found = connection.execute(
+        f"{_RUNS} WHERE {where} ORDER BY runs.began DESC, runs.number DESC LIMIT ?",
+        (*values, wanted.limit),
+    )
+    return [_run(row) for row in found]
+
+
+def runs_of_tree(connection: sqlite3.Connection, root: str) -> list[dict[str, Json]]:
+    """All runs of a tree as clients see them, in the order in which they began."""
+    found = connection.execute(
+        f"{_RUNS} WHERE runs.root_run_id = ? ORDER BY runs.begin_seq", (root,)
+    )
+    return [_run(row) for row in found]
+
+
+def find_run(connection: sqlite3.Connection, beginning: str) -> tuple[str, str]:
+    """The ids of the run whose id begins so, and of its root. Raises HistoryError."""
+    found = connection.execute(
+        "SELECT run_id, root_run_id FROM runs WHERE run_id >= ? AND run_id < ? LIMIT 2",
+        (beginning, beginning + _LAST_CHARACTER),
+    ).fetchall()
+    if not found or not beginning:
+        raise HistoryError(
+            f"no run {beginning!r} is remembered; `axe-lsp history list` shows which"
+        )
+    if len(found) > 1:
+        raise HistoryError(f"several runs begin with {beginning!r}; give more of the id")
+    run_id, root = found[0]
+    return run_id, root
+
+
+def events_below(
+    connection: sqlite3.Connection, run_id: str, root: str, after: int = 0
+) -> Iterator[Notification]:
+    """What happened in a run and in those below it, from the event after that number on."""
+    if run_id == root:
+        yield from tree_events(connection, root, after)
+        return
+    wanted = {run_id}
+    runs = connection.execute(
+        "SELECT run_id, parent_run_id FROM runs WHERE root_run_id = ? ORDER BY begin_seq", (root,)
+    )
+    for child, parent in runs:
+        if parent in wanted:
+            wanted.add(child)
+    for event in tree_events(connection, root, after):
+        if event.params["runId"] in wanted:
+            yield event
+
+
+def tree_events(
+    connection: sqlite3.Connection, root: str, after: int = 0
+) -> Iterator[Notification]:
+    """What happened in a whole tree, in order."""
+    found = connection.execute(
+        "SELECT method, params FROM events WHERE root_run_id = ? AND seq > ? ORDER BY seq",
+        (root, after),
+    )
+    for method, params in found:
+        yield Notification(method, json.loads(params))
+
+
+def _moment(connection: sqlite3.Connection, before: str) -> tuple[str, int]:
+    if _YEAR.match(before):
+        return before, 0
+    run_id, _ = find_run(connection, before)
+    began, number = connection.execute(
+        "SELECT began, number FROM runs WHERE run_id = ?", (run_id,)
+    ).fetchone()
+    return began, number
+
+
+def _run(row: tuple[Json, ...]) -> dict[str, Json]:
+    run_id, root, parent, agent, depth, status, began, workspace, begin, end = row
+    told = {**json.loads(begin or "{}"), **json.loads(end or "{}")}
+    ended = told["time"] if end else None
+    for name in _OF_THE_EVENT:
+        told.pop(name, None)
+    known = {
+        "runId": run_id,
+        "rootRunId": root,
+        "parentRunId": parent,
+        "agent": agent,
+        "depth": depth,
+        "status": status,
+        "began": began,
+        "ended": ended,
+        "workspace": workspace,
+    }
+    return {**{key: value for key, value in known.items() if value is not None}, **told}

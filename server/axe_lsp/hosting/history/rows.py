@@ -1,0 +1,198 @@
+"""How events become rows, and how rows get into the tables, many at a time.
+
+A statement for each row would be slow in a thread: between two of them it would wait for its turn
+while the event loop is busy. So a batch is a handful of statements.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple, dataclass, field, replace
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+from axe_lsp.hosting.wire import Notification
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_LONGEST_KEPT = 1_000_000
+"""Days, which end before the calendar of Python does."""
+
+_MOST_VALUES = 900
+"""In one statement. Some builds of SQLite take no more than 999."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a root run takes place, and for how many days it is remembered."""
+
+    workspace: str
+    keep_days: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run as it is found again; the events with the numbers `begin_seq` and `end_seq` tell more."""
+
+    run_id: str
+    root_run_id: str
+    parent_run_id: str | None
+    agent: str
+    depth: int
+    began: str
+    status: str
+    begin_seq: int
+    end_seq: int | None
+    workspace: str
+    writer: str
+    forget_after: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """An event; `params` is JSON."""
+
+    root_run_id: str
+    seq: int
+    run_id: str
+    method: str
+    params: str
+
+
+@dataclass(slots=True)
+class Batch:
+    """What is written at once.
+
+    `ends` are of runs that began in another process; `superfluous` are numbers of events, by root.
+    """
+
+    events: dict[tuple[str, int], EventRow] = field(default_factory=dict)
+    runs: dict[str, RunRow] = field(default_factory=dict)
+    ends: list[tuple[str, int, str]] = field(default_factory=list)
+    superfluous: dict[str, list[int]] = field(default_factory=dict)
+
+    def begins_and_ends(self) -> Batch:
+        """The part without which the runs themselves would get lost."""
+        events = {key: row for key, row in self.events.items() if row.method == "axe/agent"}
+        return Batch(events, self.runs, self.ends)
+
+
+class Bookkeeping:
+    """What one process has written about runs that are not over.
+
+    The pieces in which a text arrives are kept until the event comes that holds the whole text.
+    """
+
+    def __init__(self, writer: str, clean: Callable[[str], str]) -> None:
+        self._writer = writer
+        self._clean = clean
+        self._runs: dict[str, RunRow] = {}
+        self._pieces: dict[str, list[int]] = {}
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all runs are over."""
+        return not self._runs
+
+    def add(self, batch: Batch, event: Notification, origin: Origin) -> None:
+        """Put an event into a batch."""
+        params = event.params
+        run_id, root, seq = params["runId"], params["rootRunId"], params["seq"]
+        text = _as_text(params)
+        if event.method != "axe/tool":  # What goes in and out of tools is clean already.
+            text = self._clean(text)
+        batch.events[root, seq] = EventRow(root, seq, run_id, event.method, text)
+        match event.method, params.get("kind"):
+            case "axe/agent", "begin":
+                row = _run_row(event, origin, self._writer)
+                self._runs[run_id] = batch.runs[run_id] = row
+            case "axe/agent", "end":
+                self._end(batch, run_id, seq, params["status"])
+            case "axe/text", _:
+                self._pieces.setdefault(run_id, []).append(seq)
+            case "axe/turn", "end":
+                self._drop_pieces(batch, root, self._pieces.pop(run_id, ()))
+
+    def _end(self, batch: Batch, run_id: str, seq: int, status: str) -> None:
+        self._pieces.pop(run_id, None)
+        row = self._runs.pop(run_id, None)
+        if row is None:
+            batch.ends.append((status, seq, run_id))
+        else:
+            batch.runs[run_id] = replace(row, status=status, end_seq=seq)
+
+    def _drop_pieces(self, batch: Batch, root: str, pieces: Iterable[int]) -> None:
+        for seq in pieces:
+            if batch.events.pop((root, seq), None) is None:
+                batch.superfluous.setdefault(root, []).append(seq)
+
+
+def write(connection: sqlite3.Connection, batch: Batch) -> None:
+    """Write a batch; inside of a transaction."""
+    _insert(
+        connection,
+        "INSERT OR REPLACE INTO events (root_run_id, seq, run_id, method, params) VALUES",
+        [astuple(row) for row in batch.events.values()],
+    )
+    _insert(
+        connection,
+        "INSERT INTO runs (run_id, root_run_id, parent_run_id, agent, depth, began, status, "
+        "begin_seq, end_seq, workspace, writer, forget_after) VALUES",
+        [astuple(row) for row in batch.runs.values()],
+        "ON CONFLICT (run_id) DO UPDATE SET status = excluded.status, end_seq = excluded.end_seq",
+    )
+    connection.executemany("UPDATE runs SET status = ?, end_seq = ? WHERE run_id = ?", batch.ends)
+    for root, numbers in batch.superfluous.items():
+        for some in _in_parts(numbers, _MOST_VALUES):
+            marks = ", ".join("?" * len(some))
+            connection.execute(
+                f"DELETE FROM events WHERE root_run_id = ? AND seq IN ({marks})",  # noqa: S608 - marks
+                (root, *some),
+            )
+
+
+def _insert(
+    connection: sqlite3.Connection, insert: str, rows: Sequence[tuple[Any, ...]], end: str = ""
+) -> None:
+    if not rows:
+        return
+    marks = f"({', '.join('?' * len(rows[0]))})"
+    for some in _in_parts(rows, _MOST_VALUES // len(rows[0])):
+        statement = f"{insert} {', '.join([marks] * len(some))} {end}"
+        connection.execute(statement, [value for row in some for value in row])
+
+
+def _in_parts(items: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def _run_row(event: Notification, origin: Origin, writer: str) -> RunRow:
+    params = event.params
+    return RunRow(
+        run_id=params["runId"],
+        root_run_id=params["rootRunId"],
+        parent_run_id=params.get("parentRunId"),
+        agent=params["agent"],
+        depth=params["depth"],
+        began=params["time"],
+        status="running",
+        begin_seq=params["seq"],
+        end_seq=None,
+        workspace=origin.workspace,
+        writer=writer,
+        forget_after=date_in(origin.keep_days),
+    )
+
+
+def date_in(days: int) -> str:
+    """The moment so many days from now, written as the times of events are."""
+    moment = datetime.now(timezone.utc) + timedelta(days=min(days, _LONGEST_KEPT))
+    return moment.strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _as_text(params: Any) -> str:
+    text = json.dumps(params, ensure_ascii=False, separators=(",", ":"))
+    # A lone surrogate, which JSON can spell and a database can't, becomes a question mark.
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
