@@ -12,6 +12,14 @@ settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_history_of_the_developer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What runs leave behind goes elsewhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 @pytest.fixture
 def provider() -> Iterator[ScriptedProvider]:
     """A provider that answers as the test tells it to."""

@@ -40,6 +40,13 @@ SETTINGS: tuple[Setting, ...] = (
         '`{"name-mismatch": "off", "not-axe": "hint"}`.',
     ),
     Setting(
+        "history.keepDays",
+        {"type": "integer", "minimum": 0},
+        30,
+        "For how many days a run started from the editor is remembered, with all that happened in it. 0 "
+        "remembers nothing. Runs that are remembered already keep the time that they were given.",
+    ),
+    Setting(
         "inlayHints",
         {"type": "boolean"},
         True,
@@ -68,6 +75,7 @@ class Settings:
 
     agent_paths: tuple[str, ...] = ()
     diagnostics: Mapping[str, str] = field(default_factory=dict)
+    history_keep_days: int = 30
     inlay_hints: bool = True
     run_timeout: int = 0
     run_max_concurrent: int = 0
@@ -89,6 +97,7 @@ def read_settings(section: Any) -> tuple[Settings, list[str]]:
     settings = Settings(
         agent_paths=tuple(values["agentPaths"]),
         diagnostics=values["diagnostics"],
+        history_keep_days=values["history.keepDays"],
         inlay_hints=values["inlayHints"],
         run_timeout=values["run.timeout"],
         run_max_concurrent=values["run.maxConcurrent"],

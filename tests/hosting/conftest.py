@@ -10,7 +10,7 @@ from support.scripted_provider import ScriptedProvider
 
 @pytest.fixture
 def provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
-    for variable in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+    for variable in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(variable, str(tmp_path / variable))
     with ScriptedProvider() as scripted:
         for variable, value in scripted.environment.items():

@@ -365,8 +365,8 @@ async def test_an_agent_that_is_missing_is_a_config_error(
 BUGGY = """
 from axe_lsp.hosting import host, making
 engine_for = making.Workshop.engine_for
-def engine_or_bug(self, start, send):
-    return engine_for(self, start, send) if start.request.agent != "right" else 1 / 0
+def engine_or_bug(self, start):
+    return engine_for(self, start) if start.request.agent != "right" else 1 / 0
 making.Workshop.engine_for = engine_or_bug
 host.main()
 """

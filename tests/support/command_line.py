@@ -20,6 +20,7 @@ class Home:
         self.work = root / "work"
         self.config = root / "config" / "axe"
         self.data = root / "data" / "axe"
+        self.history = root / "state" / "axe" / "history.db"
         self.work.mkdir()
         (self.config / "agents").mkdir(parents=True)
         self.environment = {
@@ -27,6 +28,7 @@ class Home:
             "HOME": str(root / "home"),
             "XDG_CONFIG_HOME": str(root / "config"),
             "XDG_DATA_HOME": str(root / "data"),
+            "XDG_STATE_HOME": str(root / "state"),
             **(environment or {}),
         }
 

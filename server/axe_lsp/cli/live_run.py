@@ -12,6 +12,7 @@ from pathlib import Path
 
 from axe_lsp.cli.display import Display, open_display
 from axe_lsp.cli.interruption import run_until_interrupted
+from axe_lsp.cli.remembering import Remembering
 from axe_lsp.cli.verbose import VerboseLog
 from axe_lsp.runtime.approval import allowed, refusing
 from axe_lsp.runtime.engine import Engine
@@ -51,10 +52,16 @@ async def _run(
 ) -> int:
     run_id = new_run_id()
     output = _Output(options)
+    memory = Remembering(workspace, output.warn, is_wanted=not options.no_history)
+
+    def emit(event: Event) -> None:
+        memory.event(event)
+        output.event(event)
+
     engine = Engine(
         resolve=resolve,
         workspace=workspace,
-        emit=output.event,
+        emit=emit,
         streams=output.streams,
         provider_hook=hook,
         warn=output.warn,
@@ -62,14 +69,14 @@ async def _run(
         approve=allowed if options.yes else refusing(output.warn, _ADVICE),
     )
     output.on_fault = lambda: engine.cancel(run_id)
-    async with engine:
+    async with memory, engine:
         try:
             with closing(output):
                 result = await engine.run(request, run_id, on_ready=output.ready)
         except BaseException:
             output.failed()
             raise
-    output.finished(result)
+        output.finished(result)
     return 0
 
 

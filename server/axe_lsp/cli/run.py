@@ -71,6 +71,7 @@ def _parser() -> Parser:
     add("--yes", action="store_true", help="let tools change files and run commands")
     add("--json", action="store_true", help="print the answer and its cost as JSON")
     add("--stream", action="store_true", help="print the answer while it is being written")
+    add("--no-history", action="store_true", help="leave nothing of this run in the history")
     add("-v", "--verbose", action="store_true", help="tell on standard error what is going on")
     add("--record", metavar="FILE", type=Path, help="write requests and answers to FILE")
     add("--replay", metavar="FILE", type=Path, help="take the answers from a recording")

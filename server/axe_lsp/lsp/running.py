@@ -52,7 +52,8 @@ def _order(server: AxeServer, params: Any) -> RunOrder:
 async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json:
     runs = server.daemon.runs
     with _reported_errors():
-        going = runs.start(order.request, order.workplace, stream=True)
+        keep_days = server.daemon.settings.history_keep_days
+        going = runs.start(order.request, order.workplace, stream=True, keep_days=keep_days)
     progress = run_reports.RunProgress(
         server, f"axe: {order.request.agent}", lambda: runs.cancel(going.id)
     )

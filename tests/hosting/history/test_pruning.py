@@ -1,0 +1,70 @@
+"""Runs that are forgotten are forgotten as a whole, and those under way never."""
+
+import sqlite3
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.hosting.history.pruning import forget_all_but, forget_expired, forget_older
+from axe_lsp.hosting.history.reading import Wanted, past_runs
+from support.past import HERE, Tale, history, put
+
+
+def days_ago(days: int) -> str:
+    return (datetime.now(timezone.utc) - timedelta(days=days)).strftime("%Y-%m-%d")
+
+
+def tale(name: str, days: int) -> Tale:
+    told = Tale(name, days_ago(days)).begin(name)
+    return told.begin("child", f"{name}-child", parent=name).end(f"{name}-child").end()
+
+
+def left(connection: sqlite3.Connection) -> list[str]:
+    roots = [run["runId"] for run in past_runs(connection, Wanted())]
+    for table in ("runs", "events"):
+        found = connection.execute(f"SELECT DISTINCT root_run_id FROM {table}").fetchall()
+        assert {root for (root,) in found} == set(roots)
+    return roots
+
+
+def test_what_is_older_goes(tmp_path: Path) -> None:
+    with history(tmp_path / "history.db", tale("old", 10), tale("young", 1)) as connection:
+        assert forget_older(connection, 20) == 0
+        assert forget_older(connection, 5) == 1
+        assert left(connection) == ["young"]
+
+
+def test_the_newest_stay(tmp_path: Path) -> None:
+    tales = [tale(f"r{days}", days) for days in (1, 2, 3)]
+    with history(tmp_path / "history.db", *tales) as connection:
+        assert forget_all_but(connection, 2) == 1
+        assert left(connection) == ["r1", "r2"]
+
+
+@pytest.mark.parametrize("forget", [forget_older, forget_all_but])
+def test_a_run_that_is_under_way_stays(tmp_path: Path, forget: object) -> None:
+    going = Tale("going", days_ago(9)).begin("a")
+    with history(tmp_path / "history.db", going, tale("over", 8)) as connection:
+        assert forget(connection, 0) == 1  # type: ignore[operator]  # both take the same
+        assert left(connection) == ["going"]
+
+
+def test_each_run_is_kept_as_long_as_its_process_said(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    put(path, tale("brief", 3), origin=replace(HERE, keep_days=-1))
+    put(path, tale("long", 3), origin=replace(HERE, keep_days=10**9))
+    with history(path, tale("usual", 300)) as connection:
+        forget_expired(connection)
+
+        assert left(connection) == ["long", "usual"]
+
+
+def test_what_is_forgotten_makes_room_on_the_disk(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    with history(path, Tale("long").begin("a").turn("x" * 1_000_000).end()) as connection:
+        before = path.stat().st_size
+        forget_all_but(connection, 0)
+
+        assert path.stat().st_size < before / 10

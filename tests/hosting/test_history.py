@@ -1,0 +1,228 @@
+"""What real hosts put into the history, and what is there after they have died."""
+
+import asyncio
+import json
+import os
+import signal
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from axe_lsp.hosting.archive import Archive
+from axe_lsp.hosting.history.database import history_file
+from axe_lsp.hosting.history.reading import Wanted
+from axe_lsp.hosting.orders import Run
+from axe_lsp.hosting.wire import Warned
+from axe_lsp.runtime.errors import RunError
+from support.hosts import MAIN, Stage, agent, stage
+from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
+from support.secrets import OPENAI_KEY
+
+TEAM = {"lead": agent("lead", "left", "right"), "left": agent("left"), "right": agent("right")}
+BOTH = Says("I ask both.", calls=[calls_agent("left", "l"), calls_agent("right", "r")])
+
+
+def script(provider: ScriptedProvider) -> None:
+    provider.script("m-lead", BOTH, Says("Both are done."))
+    provider.script("m-left", Says("left is done"))
+    provider.script("m-right", Says("right is done"))
+
+
+async def remembered(at: Stage, run: Run) -> Sequence[tuple[str, Mapping[str, Any]]]:
+    return [(event.method, event.params) for event in await at.runs.archive.events(run.id)]
+
+
+async def statuses(at: Stage) -> list[str]:
+    return [run["status"] for run in await at.runs.archive.runs(Wanted())]
+
+
+def put_in_the_way() -> None:
+    Path(os.environ["XDG_STATE_HOME"]).write_text("a file instead of a folder")
+
+
+def put_out_of_the_way() -> None:
+    Path(os.environ["XDG_STATE_HOME"]).unlink()
+
+
+@pytest.mark.req("002-16")
+async def test_every_event_is_remembered_as_it_was_told(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    script(provider)
+    async with stage(tmp_path, TEAM) as at:
+        run = at.start("lead", "go", keep_days=3)
+        await run.result()
+
+        assert await remembered(at, run) == at.of(run.id)
+        (told,) = await at.runs.archive.runs(Wanted())
+
+    assert (told["runId"], told["task"], told["status"]) == (run.id, "go", "completed")
+    assert told["workspace"] == at.workplace.workspace
+    begin, *_, end = at.of(run.id)
+    children = {params["runId"]: params["parentRunId"] for _, params in at.of(run.id)[4:6]}
+    assert set(children.values()) == {run.id}
+    assert (told["began"], told["ended"]) == (begin[1]["time"], end[1]["time"])
+
+
+@pytest.mark.req("002-16", "002-21")
+async def test_a_run_whose_host_is_killed_keeps_all_that_anybody_has_seen(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", BOTH)
+    provider.script("m-left", Answer(Says("never"), hold=hold))
+    provider.script("m-right", Says("right is done"))
+    async with stage(tmp_path, TEAM) as at:
+        run = at.start("lead", "go", keep_days=3)
+        await hold.arrived()
+        await at.event("axe/agent", agent="right", kind="end")
+        os.kill(at.hosts()[0], signal.SIGKILL)
+        with pytest.raises(RunError):
+            await run.result()
+
+        assert await remembered(at, run) == at.of(run.id)
+        assert await statuses(at) == ["killed"]
+        (left,) = await at.runs.archive.runs(Wanted(agent="left"))
+        (right,) = await at.runs.archive.runs(Wanted(agent="right"))
+        assert (left["status"], right["status"]) == ("killed", "completed")
+
+
+async def test_a_host_that_can_not_write_any_more_loses_nothing_that_was_seen(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    """Its history thread stands still, as on a disk that hangs, and then it is killed."""
+    program = (
+        "from axe_lsp.hosting.history.writer import HistoryWriter; import threading\n"
+        "HistoryWriter._store = lambda self, entries: threading.Event().wait()\n" + MAIN
+    )
+    hold = Hold()
+    provider.script("m-lead", Answer(Says("never"), hold=hold))
+    async with stage(tmp_path, TEAM, program) as at:
+        run = at.start("lead", "go", keep_days=3)
+        await hold.arrived()
+        await at.event("axe/turn", kind="begin")
+        os.kill(at.hosts()[0], signal.SIGKILL)
+        with pytest.raises(RunError):
+            await run.result()
+
+        assert await remembered(at, run) == at.of(run.id)
+        assert await statuses(at) == ["killed"]
+
+
+async def test_pieces_of_a_text_are_kept_until_the_text_is_there(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    hold = Hold(chunk=2)
+    provider.script("m-lead", Answer(Says("It is done."), hold=hold))
+    async with stage(tmp_path, {"lead": agent("lead")}) as at:
+        run = at.start("lead", keep_days=3, stream=True)
+        await at.event("axe/text")
+        meanwhile = await remembered(at, run)
+        hold.release()
+        await run.result()
+        afterwards = await remembered(at, run)
+
+    assert "axe/text" in [method for method, _ in meanwhile]
+    assert afterwards == [event for event in at.of(run.id) if event[0] != "axe/text"]
+
+
+async def test_what_is_not_to_be_remembered_leaves_nothing(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    script(provider)
+    async with stage(tmp_path, TEAM) as at:
+        await at.start("lead", keep_days=0).result()
+
+    assert not history_file(os.environ).exists()
+
+
+async def test_no_key_gets_into_the_history(
+    tmp_path: Path, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TAVILY_API_KEY", "a-plain-word-that-is-a-key")
+    provider.script("m-left", Says("Your keys: a-plain-word-that-is-a-key and " + OPENAI_KEY))
+    async with stage(tmp_path, TEAM) as at:
+        run = at.start("left", f"What is {OPENAI_KEY} good for?", keep_days=3)
+        await run.result()
+        told = json.dumps(await remembered(at, run))
+
+    assert "Your keys: [redacted] and [redacted]" in told
+    assert "What is [redacted] good for?" in told
+    files = history_file(os.environ).parent.glob("history.db*")
+    everything = b"".join(file.read_bytes() for file in files)
+    assert b"Your keys" in everything
+    assert OPENAI_KEY.encode() not in everything
+    assert b"a-plain-word" not in everything
+
+
+async def test_a_full_disk_costs_the_memory_and_one_warning_but_no_run(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    program = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))\n" + MAIN
+    script(provider)
+    script(provider)
+    warnings: list[str] = []
+    async with stage(tmp_path, TEAM, program) as at:
+        at.runs.subscribe(lambda news: isinstance(news, Warned) and warnings.append(news.text))
+        for _ in range(2):
+            result = await at.start("lead", "go", keep_days=3).result()
+            assert result.content == "Both are done."
+        assert await at.runs.archive.runs(Wanted()) == []
+
+    assert len(warnings) == 1
+    assert "this run is not remembered" in warnings[0]
+    assert "disk is full" in warnings[0]
+
+
+async def test_a_disk_that_has_room_again_gets_at_least_how_the_runs_ended(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    put_in_the_way()
+    hold = Hold()
+    provider.script("m-left", Answer(Says("done"), hold=hold))
+    async with stage(tmp_path, TEAM) as at:
+        warned = asyncio.Event()
+        at.runs.subscribe(lambda news: isinstance(news, Warned) and warned.set())
+        run = at.start("left", "go", keep_days=3)
+        await hold.arrived()
+        await asyncio.wait_for(warned.wait(), 20)
+        put_out_of_the_way()
+        hold.release()
+        await run.result()
+
+        (told,) = await at.runs.archive.runs(Wanted())
+
+    assert (told["runId"], told["task"], told["status"]) == (run.id, "go", "completed")
+
+
+async def test_a_history_that_is_locked_for_a_while_is_written_afterwards(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    script(provider)
+    script(provider)
+    async with stage(tmp_path, TEAM) as at:
+        await at.start("lead", "first", keep_days=3).result()
+        await at.runs.archive.runs(Wanted())
+        with closing(sqlite3.connect(history_file(os.environ))) as other:
+            other.execute("BEGIN IMMEDIATE")
+            run = at.start("lead", "second", keep_days=3)
+            assert (await run.result()).content == "Both are done."
+            other.execute("ROLLBACK")
+
+        assert await remembered(at, run) == at.of(run.id)
+
+
+async def test_a_server_knows_of_the_runs_of_all_others(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    script(provider)
+    async with stage(tmp_path, TEAM) as at:
+        await at.start("lead", "go", keep_days=3).result()
+
+    other = Archive(lambda _run, _text: None)
+
+    assert [run["task"] for run in await other.runs(Wanted())] == ["go"]
