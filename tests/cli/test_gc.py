@@ -136,3 +136,24 @@ def test_all_agents_have_their_turn_although_one_fails(
 def test_without_any_memory_there_is_nothing_to_go_through(home: Home) -> None:
     home.add(agent("off"))
     assert home.call("gc", "--all") == (0, "No agents with memory enabled.\n", "")
+
+
+def test_a_memory_that_agents_share_is_looked_through_once(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    shared = {"enabled": True, "path": "shared.md", "scope": "workspace", "last_n": 1}
+    home.add(agent("a", memory=shared) | agent("b", memory=shared))
+    (home.work / "shared.md").write_text(entry(1) + entry(2))
+    provider.script("m-a", Says("report"))
+    code, out, _ = home.call("gc", "--all")
+    assert code == 0
+    assert out.endswith(
+        'entries kept.\n=== GC: b ===\nAgent "b" shares its memory with one above. Nothing to do.\n'
+    )
+    assert len(provider.requests) == 1
+
+
+def test_a_memory_of_the_run_is_nothing_to_collect(home: Home) -> None:
+    home.add(agent("bot", memory={"enabled": True, "scope": "run"}))
+    warning = 'Warning: the memory of agent "bot" ends with each run. Skipping.\n'
+    assert home.call("gc", "bot") == (0, "", warning)

@@ -10,7 +10,7 @@ from axe_lsp.agentfile.definition import MemoryConfig
 from axe_lsp.daemon import outside
 from axe_lsp.daemon.outside import Standpoint, find_out
 from axe_lsp.runtime.context_files import find_context_files
-from axe_lsp.workspace.facts import Facts
+from axe_lsp.workspace.facts import Facts, Remembered
 from axe_lsp.workspace.outside import Question
 
 SECRET = "a-key-that-nobody-may-see"
@@ -177,7 +177,10 @@ def test_what_is_added_to_the_prompt_is_counted(project: Path) -> None:
         "### src/a.py\n```py\naaaa\n```\n\n### src/b.py\n```py\nbb\n```"
         "\n\n---\n\n## Memory\n\n## then\nagain\n"
     )
-    assert look(project, question).added == len(expected)
+    found = look(project, question)
+    assert found.added == len(expected)
+    assert found.memory == Remembered(str(home / "memory/main.md"), 1)
+    assert look(project, Question(memory=MemoryConfig(enabled=True, scope="run"))).memory is None
     assert look(project, Question()).added == 0
     assert look(project, Question(skill="gone.md")).added is None
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from axe_lsp.features.hover import hover
-from axe_lsp.workspace.facts import Matches, ProviderKey, Recording
+from axe_lsp.workspace.facts import Matches, ProviderKey, Recording, Remembered
 from support.facts import found, matched, with_facts
 from support.fixture import open_fixture
 
@@ -74,6 +74,15 @@ def test_a_recording() -> None:
     gone = Recording(("/a", "/b"))
     assert markdown(text, recording=gone).endswith("⚠ There is no such recording in `/a`, `/b`.")
     assert markdown(text, recording=Recording((), "file:///a")).endswith("The recording is there.")
+
+
+@pytest.mark.parametrize(
+    "text", ["[mem<|>ory]\nenabled = true", '[memory]\nscope = "wor<|>kspace"']
+)
+def test_where_a_memory_lies(text: str) -> None:
+    assert markdown(text, memory=Remembered("/d/bot.md", 1)).endswith("It is `/d/bot.md`, 1 entry.")
+    assert markdown(text, memory=Remembered("/b.md", 1234)).endswith("`/b.md`, 1,234 entries.")
+    assert "It is" not in markdown(text)
 
 
 def test_where_a_skill_leads() -> None:

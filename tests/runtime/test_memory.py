@@ -27,8 +27,8 @@ def load(tmp_path: Path, text: str | None = None, **config: object) -> Memory:
 
 def test_an_entry_is_appended_in_axes_form(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / "bot.md"
-    append_memory(path, "two\nlines", "r\nesult", NOON)
-    append_memory(path, "", "", NOON)
+    append_memory(path, "two\nlines", "r\nesult", now=NOON)
+    append_memory(path, "", "", now=NOON)
     assert path.read_text() == (
         "## 2026-02-28T12:00:05Z\n**Task:** two lines\n**Result:** r\nesult\n\n"
         "## 2026-02-28T12:00:05Z\n**Task:** (none)\n**Result:** (none)\n\n"
@@ -37,7 +37,7 @@ def test_an_entry_is_appended_in_axes_form(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("length", "kept"), [(1000, "é" * 1000), (1001, "é" * 1000 + "...")])
 def test_a_long_result_is_cut_at_1000_characters(tmp_path: Path, length: int, kept: str) -> None:
-    append_memory(tmp_path / "m.md", "t", "é" * length, NOON)
+    append_memory(tmp_path / "m.md", "t", "é" * length, now=NOON)
     assert f"**Result:** {kept}\n\n" in (tmp_path / "m.md").read_text(encoding="utf-8")
 
 
@@ -137,6 +137,60 @@ async def test_trouble_with_memory_is_a_warning_not_a_failure(
     assert saving.startswith('failed to save memory for "p": ')
     assert work.notes[0].startswith('[sub-agent] Warning: failed to load memory for "c": ')
     assert work.notes[1].startswith('[sub-agent] Warning: failed to save memory for "c": ')
+
+
+@pytest.mark.req("002-18", "000-30")
+async def test_a_memory_of_the_workspace_is_shared_by_the_agents_that_say_so(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    shared = {"enabled": True, "scope": "workspace"}
+    agents = agent("a", memory=shared) | agent("b", memory=shared) | agent("c", memory=ON)
+    for name in "abc":
+        provider.script(f"m-{name}", Says(f"said by {name}"))
+    async with bench(provider, tmp_path, agents) as work:
+        for name in "abc":
+            await work.run(name, f"to {name}")
+    told = [each.raw.decode() for each in provider.requests]
+    assert ["said by a" in each for each in told] == [False, True, False]
+    (path,) = (tmp_path / "data/axe/memory/workspaces").iterdir()
+    assert path.name.startswith(f"{tmp_path.name}-")
+    assert "Z\n**Agent:** a\n**Task:** to a\n**Result:** said by a\n\n## " in path.read_text()
+
+
+async def test_workspaces_do_not_share_a_memory_even_if_they_are_called_the_same(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    keys = {"memory": {"enabled": True, "scope": "workspace"}}
+    provider.script("m-a", Answer(Says("r"), repeat=True))
+    data = {"XDG_DATA_HOME": str(tmp_path / "data")}
+    for place in ("one/same", "two/same"):
+        (tmp_path / place).mkdir(parents=True)
+        async with bench(provider, tmp_path / place, agent("a", **keys), data) as work:
+            await work.run("a")
+    assert len(list((tmp_path / "data/axe/memory/workspaces").iterdir())) == 2
+
+
+@pytest.mark.req("002-18", "000-30")
+async def test_a_memory_of_the_run_is_shared_below_one_root_and_ends_with_it(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    of_run = {"enabled": True, "scope": "run", "path": "ignored.md"}
+    agents = agent("p", sub_agents=["c", "d"]) | agent("c", memory=of_run)
+    agents |= agent("d", memory=of_run)
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    folder = tmp_path / "cache/axe/memory"
+    async with bench(provider, tmp_path, agents, cache) as work:
+        for _ in range(2):
+            provider.script("m-p", Says(calls=[calls_agent("c", "one")]))
+            provider.script("m-p", Says(calls=[calls_agent("d", "two")]), Says("F"))
+            provider.script("m-c", Says("found by c"))
+            provider.script("m-d", Says("r"))
+            await work.run("p")
+            assert list(folder.iterdir()) == []
+    of_c, of_d = provider.asked("m-c"), provider.asked("m-d")
+    assert ["found by c" in str(each.body) for each in of_c] == [False, False]
+    assert [str(each.body).count("found by c") for each in of_d] == [1, 1]
+    assert not (tmp_path / "ignored.md").exists()
 
 
 def test_trimming_keeps_the_newest_entries_byte_for_byte(tmp_path: Path) -> None:

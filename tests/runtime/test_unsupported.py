@@ -26,7 +26,6 @@ HEAD = 'name = "a"\nmodel = "openai/m"\n'
         ("[artifacts]\nenabled = false", ""),
         ('[isolation]\nmode = "process"', "[isolation]"),
         ('[isolation]\nmode = "inline"', ""),
-        ('[memory]\nenabled = true\nscope = "run"', "memory.scope"),
         ("[something_else]\nx = 1", ""),
         (
             '[[mcp_servers]]\nname = "m"\nurl = "http://x"\ntransport = "sse"\n[artifacts]\nenabled = true',

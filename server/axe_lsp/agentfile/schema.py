@@ -292,7 +292,8 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "memory.path",
         _S,
-        "The file to use instead of `<data folder>/axe/memory/<agent>.md`.",
+        "The file to use instead of `<data folder>/axe/memory/<agent>.md`. It does not count where "
+        "`scope` is `run`.",
         default='""',
     ),
     _key(
@@ -312,7 +313,8 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "memory.scope",
         _S,
-        "Whose log it is: the agent's, the workspace's (shared by its agents), or the run's.",
+        "Whose log it is: the agent's; the workspace's, shared by all agents that say so, in the data "
+        "folder; or the run's, shared by its agents and gone when the run ends.",
         default='"agent"',
         since=EXTENSION,
         choices=("agent", "workspace", "run"),

@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
         if options.all:
             _collect_all(folders, options)
         else:
-            _collect(options.agent, folders.resolve(options.agent), options)
+            _collect(options.agent, folders.resolve(options.agent), options, set())
     except RunError as error:
         complain(error)
         return int(error.exit_code)
@@ -65,10 +65,11 @@ def _collect_all(folders: AgentFolders, options: argparse.Namespace) -> None:
     if not agents:
         print("No agents with memory enabled.")
     failed = 0
+    done: set[Path] = set()
     for name, agent in sorted(agents.items()):
         print(f"=== GC: {name} ===", flush=True)
         try:
-            _collect(name, agent, options)
+            _collect(name, agent, options, done)
         except RunError as error:
             failed += 1
             print(f"Error: gc failed for agent {quoted(name)}: {error}", file=sys.stderr)
@@ -76,15 +77,26 @@ def _collect_all(folders: AgentFolders, options: argparse.Namespace) -> None:
         raise AgentError(f"gc completed with errors: {failed} of {len(agents)} agents failed")
 
 
-def _collect(name: str, agent: AgentDefinition, options: argparse.Namespace) -> None:
+def _collect(
+    name: str, agent: AgentDefinition, options: argparse.Namespace, done: set[Path]
+) -> None:
+    """Look through one memory, unless it is among those of other agents that are `done`."""
     if not agent.memory.enabled:
         warning = f"agent {quoted(name)} does not have memory enabled. Skipping."
+        print(f"Warning: {warning}", file=sys.stderr)
+        return
+    if agent.memory.scope == "run":
+        warning = f"the memory of agent {quoted(name)} ends with each run. Skipping."
         print(f"Warning: {warning}", file=sys.stderr)
         return
     memory = _load(name, agent.memory)
     if memory.path is None or not memory.entries:
         print(f"No memory entries for agent {quoted(name)}. Nothing to do.")
         return
+    if memory.path in done:
+        print(f"Agent {quoted(name)} shares its memory with one above. Nothing to do.")
+        return
+    done.add(memory.path)
     print(f"Agent: {name}\nEntries: {memory.count}", flush=True)
     analysis = asyncio.run(_analyze(name, options.model or agent.model, memory.entries))
     print(f"--- Analysis ---\n{analysis}")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from axe_lsp.agentfile.definition import MemoryConfig
 from axe_lsp.agentfile.globs import BadPatternError, segments_of
 from axe_lsp.agentfile.model_name import (
     REPLAY_PROVIDER,
@@ -28,12 +29,20 @@ from axe_lsp.runtime.context_files import (
 )
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.folders import Environment, expand_path
-from axe_lsp.runtime.memory import load_memory
+from axe_lsp.runtime.memory import Memory, load_memory
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.prompt import load_skill, skill_path, system_prompt
 from axe_lsp.runtime.recording_place import recording_places
 from axe_lsp.runtime.user_config import KEYLESS_PROVIDERS, key_variable, load_user_config
-from axe_lsp.workspace.facts import Facts, Found, MatchedFile, Matches, ProviderKey, Recording
+from axe_lsp.workspace.facts import (
+    Facts,
+    Found,
+    MatchedFile,
+    Matches,
+    ProviderKey,
+    Recording,
+    Remembered,
+)
 from axe_lsp.workspace.outside import Question
 
 MAX_MATCHES = 10_000
@@ -63,6 +72,7 @@ def find_out(
     folder, is_certain = folder_in_force(question.workdir, standpoint)
     measured = {} if folder is None else _measured(question.globs, folder, go_on)
     model = _model(question.model)
+    memory = _memory(question.memory, standpoint)
     return Facts(
         question=question,
         folder=_found(folder, is_folder(folder)) if folder is not None else None,
@@ -71,7 +81,8 @@ def find_out(
         matches={pattern: found.matches for pattern, found in measured.items()},
         key=_key(model, standpoint.environment),
         recording=_recording(model, folder, standpoint),
-        added=_added(question, standpoint, measured),
+        memory=Remembered(shown_path(memory.path), memory.count) if memory.path else None,
+        added=_added(question, standpoint, measured, memory),
     )
 
 
@@ -182,20 +193,23 @@ def _recording(
     return Recording(searched, uri_of(there) if there is not None else "")
 
 
+def _memory(config: MemoryConfig, standpoint: Standpoint) -> Memory:
+    if not config.enabled:
+        return Memory(None)
+    return load_memory(standpoint.agent, config, standpoint.workspace, standpoint.environment)
+
+
 def _added(
-    question: Question, standpoint: Standpoint, measured: Mapping[str, _Measured]
+    question: Question,
+    standpoint: Standpoint,
+    measured: Mapping[str, _Measured],
+    memory: Memory,
 ) -> int | None:
     """What is appended to the agent's own prompt. A file counts as many characters as it has bytes."""
     sizes = dict(size for found in measured.values() for size in found.sizes.items())
     empty = [ContextFile(name, "", size) for name, size in sorted(sizes.items())]
-    memory = ""
     try:
-        if question.memory.enabled:
-            loaded = load_memory(
-                standpoint.agent, question.memory, standpoint.workspace, standpoint.environment
-            )
-            memory = loaded.entries
         skill = load_skill(question.skill, standpoint.environment)
     except ConfigError:  # The run would fail.
         return None
-    return len(system_prompt("", skill, empty, memory)) + sum(sizes.values())
+    return len(system_prompt("", skill, empty, memory.entries)) + sum(sizes.values())

@@ -60,6 +60,13 @@ def model_facts(facts: Facts) -> Iterator[str]:
             yield f"⚠ There is no such recording in {searched}."
 
 
+def memory_facts(facts: Facts) -> Iterator[str]:
+    """Where the log of an agent lies that has one."""
+    if facts.memory is not None:
+        count = facts.memory.entries
+        yield f"It is `{facts.memory.shown}`, {'1 entry' if count == 1 else f'{count:,} entries'}."
+
+
 def prompt_facts(file: AgentFile, facts: Facts) -> Iterator[str]:
     """How long the prompt is with everything that is appended to it."""
     size = prompt_size(file, facts)

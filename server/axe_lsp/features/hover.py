@@ -22,6 +22,7 @@ from axe_lsp.features.describe import (
 from axe_lsp.features.describe_outside import (
     files_facts,
     glob_markdown,
+    memory_facts,
     model_facts,
     prompt_facts,
     skill_facts,
@@ -87,6 +88,8 @@ def _outside(snapshot: Snapshot, file: AgentFile, spec: KeySpec) -> Iterator[str
     elif spec.names is Names.GLOB:
         if globs := "\n".join(files_facts(file, facts)):
             yield globs
+    elif spec.path[0] == "memory":
+        yield from memory_facts(facts)
     elif spec.path == ("system_prompt",):
         yield from prompt_facts(file, facts)
 

@@ -208,11 +208,12 @@ class AgentRun:
         memory = prepared.prompt.memory
         if memory is None or memory.path is None:
             return
+        agent = self._order.ids.agent
+        author = "" if prepared.definition.memory.scope == "agent" else agent
         try:
-            append_memory(memory.path, prepared.prompt.user_message, content)
+            append_memory(memory.path, prepared.prompt.user_message, content, author)
         except OSError as error:
-            agent = quoted(self._order.ids.agent)
-            self._warn(f"failed to save memory for {agent}: {error}")
+            self._warn(f"failed to save memory for {quoted(agent)}: {error}")
 
     def _interruption(self) -> RunError:
         if self._stopped:

@@ -16,6 +16,7 @@ from axe_lsp.runtime.approval import Approve, nobody_to_ask
 from axe_lsp.runtime.events import EventSink
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.journal import Journal
+from axe_lsp.runtime.memory_place import forget_run
 from axe_lsp.runtime.prepare import Prepared, Resolve, prepare_request
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
@@ -100,7 +101,10 @@ class Engine:
         and the cancellation passes on.
         """
         order = root_order(request, self._workspace, run_id)
-        return await AgentRun(order, self._tree(on_ready)).execute()
+        try:
+            return await AgentRun(order, self._tree(on_ready)).execute()
+        finally:
+            forget_run(order.ids.run_id, self._environment)
 
     def cancel(self, run_id: str) -> bool:
         """Stop a run, a root or any child, with all below it. False if no such run is going on."""

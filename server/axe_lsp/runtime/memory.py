@@ -1,4 +1,6 @@
-"""An agent's log of its past runs, one Markdown file (axe M6). Runs append to it; `gc` trims it.
+"""A log of past runs, an agent's or a shared one, in a Markdown file (axe M6).
+
+Runs append to it; `gc` trims it. Where it lies is `memory_place`'s matter.
 
 An entry is a `## ` heading with the time, the task on one line, and the result. People edit these
 files, so whatever starts with `## ` counts as an entry, as in axe.
@@ -13,7 +15,8 @@ from pathlib import Path
 
 from axe_lsp.agentfile.definition import MemoryConfig
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.folders import Environment, data_folder, expand_path
+from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.memory_place import memory_path
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.whole_file import write_whole_file
 
@@ -38,12 +41,18 @@ class Memory:
 
 
 def load_memory(
-    agent: str, config: MemoryConfig, workspace: Path, environment: Environment
+    agent: str,
+    config: MemoryConfig,
+    workspace: Path,
+    environment: Environment,
+    root_run_id: str = "",
 ) -> Memory:
     """The memory of `agent`. A missing file is an empty memory; nothing raises."""
     path = None
     try:
-        path = _memory_path(agent, config, workspace, environment)
+        path = memory_path(agent, config, workspace, environment, root_run_id)
+        if path is None:
+            return Memory(None)
         lines = _LINES.findall(decode(path.read_bytes()))
     except FileNotFoundError:
         return Memory(path)
@@ -55,14 +64,20 @@ def load_memory(
     return Memory(path, len(starts), _newest(lines, starts, config.last_n))
 
 
-def append_memory(path: Path, task: str, result: str, now: datetime | None = None) -> None:
-    """Add one entry, in a single write so that parallel runs don't mix. Raises OSError."""
+def append_memory(
+    path: Path, task: str, result: str, author: str = "", now: datetime | None = None
+) -> None:
+    """Add one entry, in a single write so that parallel runs don't mix. Raises OSError.
+
+    In a memory that several agents share, it says which of them is its author.
+    """
     time = (now or datetime.now(timezone.utc)).strftime("%Y-%m-%dT%H:%M:%SZ")
     task = task.replace("\n", " ") or "(none)"
     result = result or "(none)"
     if len(result) > MAX_RESULT:
         result = result[:MAX_RESULT] + "..."
-    entry = f"{_HEADING}{time}\n**Task:** {task}\n**Result:** {result}\n\n"
+    by = f"**Agent:** {author}\n" if author else ""
+    entry = f"{_HEADING}{time}\n{by}**Task:** {task}\n**Result:** {result}\n\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab", buffering=0) as file:
         file.write(entry.encode("utf-8", "replace"))
@@ -82,14 +97,6 @@ def trim_memory(path: Path, keep: int) -> int:
         return 0
     write_whole_file(path, _newest(lines, starts, keep).encode("latin-1"))
     return removed
-
-
-def _memory_path(
-    agent: str, config: MemoryConfig, workspace: Path, environment: Environment
-) -> Path:
-    if config.path:
-        return workspace / expand_path(config.path, environment)
-    return data_folder(environment) / "memory" / f"{agent}.md"
 
 
 def _headings(lines: list[str]) -> list[int]:

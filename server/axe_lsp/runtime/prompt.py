@@ -55,7 +55,8 @@ def build_prompt(
     skill_text = load_skill(skill, environment)
     memory = None
     if definition.memory.enabled:
-        memory = load_memory(order.ids.agent, definition.memory, workspace, environment)
+        ids = order.ids
+        memory = load_memory(ids.agent, definition.memory, workspace, environment, ids.root_run_id)
     entries = memory.entries if memory else ""
     system = system_prompt(definition.system_prompt, skill_text, found.files, entries)
     return Prompt(

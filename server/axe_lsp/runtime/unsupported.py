@@ -32,8 +32,6 @@ def _unsupported(definition: AgentDefinition) -> list[str]:
     missing = [f"[{name}]" for name in _TABLES if name in rest and _asks(rest[name])]
     if rest.get("isolation", {}).get("mode") == "process":
         missing.append("[isolation]")
-    if definition.memory.enabled and definition.memory.scope != "agent":
-        missing.append("memory.scope")
     return missing
 
 

@@ -71,6 +71,14 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True)
+class Remembered:
+    """The file of a memory, as people read its path, and how many entries it has."""
+
+    shown: str
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """The answers to `question`. What nobody asked for, or nobody can tell, is None.
 
@@ -85,6 +93,7 @@ class Facts:
     matches: Mapping[str, Matches] = field(default_factory=dict)
     key: ProviderKey | None = None
     recording: Recording | None = None
+    memory: Remembered | None = None
     added: int | None = None
 
     def as_far_as_true(self, question: Question) -> Facts:
@@ -104,5 +113,6 @@ class Facts:
             matches=self.matches if same_folder else {},
             key=self.key if same_model else None,
             recording=self.recording if same_model and same_folder else None,
+            memory=self.memory if question.memory == asked.memory else None,
             added=self.added if same_prompt else None,
         )

@@ -63,10 +63,12 @@ def question(outside: Outside, model: Written | None) -> Question:
 def _memory(lookup: Lookup) -> MemoryConfig:
     path = lookup.decoded(("memory", "path"))
     last_n = lookup.decoded(("memory", "last_n"))
+    scope = lookup.decoded(("memory", "scope"))
     return MemoryConfig(
         enabled=lookup.decoded(("memory", "enabled")) is True,
         path=path if isinstance(path, str) else "",
         last_n=last_n if isinstance(last_n, int) and last_n > 0 else 0,
+        scope=scope if isinstance(scope, str) else _NO_MEMORY.scope,
     )
 
 
