@@ -78,7 +78,8 @@ max_depth = 2
 ```
 
 Unknown keys are ignored when an agent runs and reported by the editor. Keys marked *axe-lsp* are extensions: axe loads a file that has
-them, and ignores them. This version checks all keys below, and acts on those of `memory`, `params`, `sub_agents_config`, [`input`](typed-agents.md) and the top level down to `stream`; a run says so when a file asks for more.
+them, and ignores them. This version checks all keys below; a run says so when a file asks for something that it does not do yet.
+More about some of them: [typed agents](typed-agents.md), [what a run may take](limits.md).
 
 ## Top level
 """

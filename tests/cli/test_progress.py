@@ -16,6 +16,7 @@ from axe_lsp.runtime.events import (
     ToolBegin,
     TurnBegin,
     TurnEnd,
+    TurnRetry,
 )
 
 
@@ -298,3 +299,29 @@ def test_live_lines_never_outgrow_the_window(height: int) -> None:
     for name in "abcd":
         story.begin(name, "t")
     assert len(story.frame(height=height)[1]) <= height
+
+
+def test_a_request_that_is_sent_again_is_seen_until_it_is_answered() -> None:
+    story = Story()
+    story.begin("slow", "look around")
+    for agent, attempt in (("lead", 1), ("slow", 2)):
+        story.ask(agent)
+        story.tell(
+            TurnRetry(
+                run=story.ids[agent],
+                turn=1,
+                attempt=attempt,
+                max_attempts=3,
+                category="rate_limit",
+                message="slow down",
+                wait_ms=1000,
+            )
+        )
+    story.now += 1
+    assert story.frame()[1] == [
+        "> Task: look around",
+        "  [slow] look around ... retry 2 of 3 after rate_limit, 1.0s",
+        "[lead] turn 1, waiting for openai/m ... retry 1 of 3 after rate_limit, 1.0s",
+    ]
+    story.answer("slow")
+    assert story.children()[1] == "  [slow] look around ... 1.0s"

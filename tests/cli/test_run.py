@@ -434,3 +434,20 @@ def test_a_timeout_that_is_no_time_is_a_usage_error(home: Home, seconds: str) ->
     code, out, err = home.call("run", "solo", f"--timeout={seconds}")
     assert (code, out) == (1, "")
     assert f"{seconds!r} is not a whole number of seconds from 0" in err
+
+
+def test_verbose_tells_what_is_sent_again_and_nobody_else_hears_of_it(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    retry = {"max_retries": 3, "backoff": "linear", "initial_delay_ms": 1}
+    home.add(agent("solo", retry=retry))
+    provider.script("m-solo", Refuses(429), Refuses(500), Says("done"))
+    code, out, err = home.call("run", "solo", "-v")
+    assert (code, out) == (0, "done")
+    lines = [line for line in err.splitlines() if line.startswith("[retry]")]
+    assert lines == [
+        "[retry] Attempt 1/3 after rate_limit, waiting 1ms",
+        "[retry] Attempt 2/3 after server, waiting 2ms",
+    ]
+    provider.script("m-solo", Refuses(429), Says("done"))
+    assert home.call("run", "solo") == (0, "done", "")

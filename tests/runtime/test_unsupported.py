@@ -22,7 +22,6 @@ HEAD = 'name = "a"\nmodel = "openai/m"\n'
         ("tools = []", ""),
         ("[budget]\nmax_tokens = 100", "[budget]"),
         ("[budget]\nmax_tokens = 0", ""),
-        ("[retry]\nmax_retries = 2", "[retry]"),
         ("[artifacts]\nenabled = false", ""),
         ('[isolation]\nmode = "process"', "[isolation]"),
         ('[isolation]\nmode = "inline"', ""),
@@ -45,8 +44,8 @@ def test_what_is_missing_is_named(text: str, missing: str) -> None:
 async def test_each_agent_is_warned_about_once(provider: ScriptedProvider, tmp_path: Path) -> None:
     provider.script("m-p", Says(calls=[calls_agent("c", "1"), calls_agent("c", "2")]), Says("F"))
     provider.script("m-c", Answer(Says("r"), repeat=True))
-    agents = agent("p", sub_agents=["c"]) | agent("c", retry={"max_retries": 1})
+    agents = agent("p", sub_agents=["c"]) | agent("c", artifacts={"enabled": True})
     async with bench(provider, tmp_path, agents) as work:
         await work.run("p")
     assert len(work.warnings) == 1
-    assert work.warnings[0].startswith('agent "c" runs without [retry]: ')
+    assert work.warnings[0].startswith('agent "c" runs without [artifacts]: ')

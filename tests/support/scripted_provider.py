@@ -20,7 +20,7 @@ import contextlib
 import http.client
 import json
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -60,6 +60,7 @@ class Refuses:
 
     status: int
     message: str = "boom"
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -295,7 +296,8 @@ def _rendered(
     if dialect is None:
         return _whole(404, {"error": f"no such path: {received.path}"})
     if isinstance(what, Refuses):
-        return _whole(what.status, error_body(dialect, what.message))
+        status, headers, chunks, _ = _whole(what.status, error_body(dialect, what.message))
+        return status, {**headers, **what.headers}, chunks, None
     if received.body.get("stream") and not answer.whole:
         return _streamed(dialect, what, received.model)
     return _whole(200, whole_body(dialect, what, received.model))

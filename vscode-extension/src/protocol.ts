@@ -52,6 +52,16 @@ export interface TurnBegin extends RunEvent {
   readonly messages: number;
 }
 
+/** The request has failed for a moment, and is sent again after a wait. */
+export interface TurnRetry extends RunEvent {
+  readonly kind: 'retry';
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly category: string;
+  readonly message: string;
+  readonly waitMs: number;
+}
+
 export interface TurnEnd extends RunEvent {
   readonly kind: 'end';
   readonly turn: number;
@@ -82,6 +92,6 @@ export const PreviewRequest = new RequestType<RunParams, Preview, unknown>('axe/
 export const StopRequest = new RequestType<{ runId: string }, unknown, unknown>('axe/stop');
 
 export const AgentNotification = new NotificationType<AgentBegin | AgentEnd>('axe/agent');
-export const TurnNotification = new NotificationType<TurnBegin | TurnEnd>('axe/turn');
+export const TurnNotification = new NotificationType<TurnBegin | TurnRetry | TurnEnd>('axe/turn');
 export const TextNotification = new NotificationType<TextDelta>('axe/text');
 export const ToolNotification = new NotificationType<ToolBegin | ToolEnd>('axe/tool');

@@ -3,7 +3,16 @@
 // One run at a time writes its text as it arrives; what others say meanwhile is kept until it is their
 // turn to write, because pieces of parallel answers in one another's lines would be unreadable.
 
-import type { AgentBegin, AgentEnd, TextDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd } from './protocol';
+import type {
+  AgentBegin,
+  AgentEnd,
+  TextDelta,
+  ToolBegin,
+  ToolEnd,
+  TurnBegin,
+  TurnEnd,
+  TurnRetry,
+} from './protocol';
 
 const MAX_LINE = 160;
 
@@ -33,9 +42,11 @@ export class RunLog {
     this.line(begun, '✗ killed: the language server has stopped');
   }
 
-  turn(event: TurnBegin | TurnEnd): void {
+  turn(event: TurnBegin | TurnRetry | TurnEnd): void {
     if (event.kind === 'begin') {
       this.line(event, `· turn ${event.turn}, ${count(event.messages, 'message')}`);
+    } else if (event.kind === 'retry') {
+      this.line(event, retry(event));
     } else {
       this.endSpeech(event, event.text);
     }
@@ -111,6 +122,11 @@ interface RunOfEvent {
 
 function prefix(event: RunOfEvent): string {
   return '  '.repeat(event.depth) + event.agent;
+}
+
+function retry(event: TurnRetry): string {
+  const times = `${event.attempt} of ${event.maxAttempts}`;
+  return `⟳ ${event.category}: ${shorten(event.message)}; sent again in ${seconds(event.waitMs)} (${times})`;
 }
 
 /** A cancelled run gives "cancelled" as the reason too; once is enough. */

@@ -133,3 +133,11 @@ test('a failure says why, and a run that failed gives up its line', () => {
     ].join('\n'),
   );
 });
+
+test('a request that is sent again is told with its reason', () => {
+  const text = written((log) => {
+    const what = { attempt: 1, maxAttempts: 3, category: 'rate_limit', message: 'slow\ndown', waitMs: 1500 };
+    log.turn({ ...fast, kind: 'retry', ...what });
+  });
+  assert.equal(text, '  fast ⟳ rate_limit: slow down; sent again in 1.5 s (1 of 3)\n');
+});

@@ -44,6 +44,16 @@ class Params:
 
 
 @dataclass(frozen=True, slots=True)
+class RetryConfig:
+    """`[retry]`. A delay of 0 means the default, an empty `backoff` exponential."""
+
+    max_retries: int = 0
+    backoff: str = ""
+    initial_delay_ms: int = 0
+    max_delay_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ToolPolicy:
     """`[tool_policy]`: names and globs."""
 
@@ -99,6 +109,7 @@ class AgentDefinition:
     input: Mapping[str, Any] | None = None
     output: Mapping[str, Any] | None = None
     read_only: bool = False
+    retry: RetryConfig = field(default_factory=RetryConfig)
     rest: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -178,5 +189,6 @@ _TABLES: dict[str, type] = {
     "sub_agents_config": SubAgentsConfig,
     "memory": MemoryConfig,
     "params": Params,
+    "retry": RetryConfig,
     "tool_policy": ToolPolicy,
 }

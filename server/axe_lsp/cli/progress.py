@@ -12,7 +12,15 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from axe_lsp.cli.cells import cells, cut, one_line
-from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, ToolBegin, TurnBegin, TurnEnd
+from axe_lsp.runtime.events import (
+    AgentBegin,
+    AgentEnd,
+    Event,
+    ToolBegin,
+    TurnBegin,
+    TurnEnd,
+    TurnRetry,
+)
 
 SHORT = 60
 """The most cells of a task that are shown: it is there to be recognised, not to be read."""
@@ -49,7 +57,10 @@ class Frame:
 
 @dataclass
 class _Agent:
-    """An agent at work. `asks` is whether it waits for its model; `end` is set when it has ended."""
+    """An agent at work. `asks` is whether it waits for its model; `end` is set when it has ended.
+
+    `retry` says why its present request is not the first one of this turn, if it is not.
+    """
 
     name: str
     task: str
@@ -58,6 +69,7 @@ class _Agent:
     started: float
     turn: int = 0
     asks: bool = False
+    retry: str = ""
     tools: int = 0
     end: AgentEnd | None = None
 
@@ -82,7 +94,10 @@ class Progress:
         if isinstance(event, TurnBegin):
             agent.turn, agent.asks = event.turn, True
         elif isinstance(event, TurnEnd):
-            agent.asks = False
+            agent.asks, agent.retry = False, ""
+        elif isinstance(event, TurnRetry):
+            times = f"{event.attempt} of {event.max_attempts}"
+            agent.retry = f"retry {times} after {event.category}, "
         elif isinstance(event, ToolBegin):
             agent.tools += 1
         elif isinstance(event, AgentEnd):
@@ -175,7 +190,7 @@ def _begun(child: _Agent, width: int | None = None) -> Line:
 
 def _working(agent: _Agent, doing: str, now: float, width: int) -> Line:
     head = _head(agent)
-    tail = Span(f" ... {_figures(agent, now - agent.started)}", Style.FAINT)
+    tail = Span(f" ... {agent.retry}{_figures(agent, now - agent.started)}", Style.FAINT)
     return *head, Span(_fitting(doing, width, *head, tail)), tail
 
 

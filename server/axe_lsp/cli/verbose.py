@@ -14,6 +14,7 @@ from axe_lsp.runtime.events import (
     ToolEnd,
     TurnBegin,
     TurnEnd,
+    TurnRetry,
 )
 from axe_lsp.runtime.messages import argument_text
 from axe_lsp.runtime.prepare import Prepared
@@ -60,6 +61,8 @@ class VerboseLog:
             self._calls.setdefault(_call(event), []).append(event)
         elif isinstance(event, ToolEnd):
             _tell_tool(self._calls[_call(event)].pop(0), event)
+        elif isinstance(event, TurnRetry):
+            _tell_retry(event)
         elif event.run.depth > 0:
             _tell_child(event)
         elif self._has_tools:
@@ -89,6 +92,13 @@ def _tell_turn(event: Event) -> None:
             f"[turn {event.turn}] Received response: {event.stop_reason} "
             f"({len(event.tool_calls)} tool calls)"
         )
+
+
+def _tell_retry(event: TurnRetry) -> None:
+    _say(
+        f"[retry] Attempt {event.attempt}/{event.max_attempts} after {event.category}, "
+        f"waiting {event.wait_ms}ms"
+    )
 
 
 def _tell_child(event: Event) -> None:

@@ -122,6 +122,11 @@ def describe(news: Notification) -> str | None:
             seconds = event["durationMs"] / 1000
             reason = f": {event['error']}" if event.get("error") else ""
             return f"{indent}{agent}: {event['status']} after {seconds:.1f} s{reason}"
+        case "axe/turn", "retry":
+            seconds = event["waitMs"] / 1000
+            times = f"{event['attempt']} of {event['maxAttempts']}"
+            what = f"{event['category']}: {event['message']}"
+            return f"{indent}{agent}: {what}; sent again in {seconds:.1f} s ({times})"
         case "axe/turn", "end":
             calls = [call["name"] for call in event["toolCalls"]]
             what = f"calls {', '.join(calls)}" if calls else event["stopReason"] or "answered"

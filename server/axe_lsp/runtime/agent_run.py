@@ -32,6 +32,7 @@ from axe_lsp.runtime.loop import Surroundings, converse
 from axe_lsp.runtime.memory import append_memory
 from axe_lsp.runtime.prepare import Prepared, Resolve, prepare, reads_much
 from axe_lsp.runtime.providers.provider import Provider
+from axe_lsp.runtime.retry import Retrying
 from axe_lsp.runtime.runs import Order, RunResult
 from axe_lsp.runtime.sandbox import sandbox_of, sandbox_warning
 from axe_lsp.runtime.tools.tool import Workplace
@@ -74,6 +75,7 @@ class AgentRun:
         self._started = anyio.current_time()
         self._timeout: float | None = None
         self._conversation: Conversation | None = None
+        self._retrying: Retrying | None = None
 
     async def execute(self) -> RunResult:
         """Make the run. Raises RunError; a cancellation from above passes through."""
@@ -185,7 +187,7 @@ class AgentRun:
         tree = self._tree
         return Surroundings(
             prepared=prepared,
-            provider=tree.provider,
+            provider=self._patient_provider(prepared),
             journal=tree.journal,
             start=lambda order: AgentRun(order, tree).execute(),
             workplace=self._workplace(prepared),
@@ -194,6 +196,11 @@ class AgentRun:
             deadline=min(self._scope.deadline, self._order.deadline),
             timeout=timeout_message(self._timeout or 0),
         )
+
+    def _patient_provider(self, prepared: Prepared) -> Retrying:
+        tree = self._tree
+        self._retrying = Retrying(tree.provider, prepared.definition.retry, tree.journal)
+        return self._retrying
 
     def _workplace(self, prepared: Prepared) -> Workplace:
         return Workplace(
@@ -256,6 +263,7 @@ class AgentRun:
             output_tokens=conversation.output_tokens if conversation else 0,
             turns=conversation.turns if conversation else 0,
             tool_calls=conversation.tool_calls if conversation else 0,
+            retry_attempts=self._retrying.attempts if self._retrying else 0,
             duration_ms=round((anyio.current_time() - self._started) * 1000),
         )
 

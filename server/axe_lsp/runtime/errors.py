@@ -77,15 +77,25 @@ ProviderErrorCategory = Literal[
 
 
 class ProviderError(RunError):
-    """A request that a provider refused or didn't answer; reads `category: message`."""
+    """A request that a provider refused or didn't answer; reads `category: message`.
+
+    `retry_after` is for how many seconds the provider wants to be left alone, if it said so.
+    """
 
     kind = "api"
 
-    def __init__(self, category: ProviderErrorCategory, message: str, status: int = 0) -> None:
+    def __init__(
+        self,
+        category: ProviderErrorCategory,
+        message: str,
+        status: int = 0,
+        retry_after: float | None = None,
+    ) -> None:
         super().__init__(f"{category}: {message}")
         self.category = category
         self.message = message
         self.status = status
+        self.retry_after = retry_after
         self.exit_code = ExitCode.AGENT if category == "bad_request" else ExitCode.API
 
 

@@ -84,6 +84,24 @@ class TurnBegin(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRetry(Event):
+    """The request has failed for a moment and is sent again after a wait.
+
+    `attempt` counts from 1 how often it is sent again, at most `max_attempts` times.
+    """
+
+    METHOD = "axe/turn"
+    KIND = "retry"
+
+    turn: int
+    attempt: int
+    max_attempts: int
+    category: str
+    message: str
+    wait_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnd(Event):
     """The provider has answered. Each of `tool_calls` is `{id, name, arguments}`."""
 

@@ -31,6 +31,13 @@ class _Progress:
     messages: int = 0
     turns: list[RecordedTurn] = field(default_factory=list)
 
+    def remember(self, number: int, turn: RecordedTurn) -> None:
+        """Keep a turn. One whose request was sent again has the last answer, and what was sent first."""
+        if number > len(self.turns):
+            self.turns.append(turn)
+        else:
+            self.turns[-1] = replace(turn, sent=self.turns[-1].sent)
+
 
 class Recorder:
     """A provider in front of the real one that remembers every exchange.
@@ -64,7 +71,7 @@ class Recorder:
             if answer is not None:
                 duration_ms = round((anyio.current_time() - started) * 1000)
                 turn = RecordedTurn(answer, sent, duration_ms)
-                self._runs[exchange.run.run_id].turns.append(turn)
+                self._runs[exchange.run.run_id].remember(exchange.turn, turn)
         return answer
 
     def recording(self, secrets: Collection[str]) -> Recording:

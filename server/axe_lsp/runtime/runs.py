@@ -37,7 +37,8 @@ class RunRequest:
 class RunResult:
     """What a run came to. Tokens, turns and tool calls are its own, without its children's.
 
-    `model` is what the provider said it used; empty if it said nothing.
+    `model` is what the provider said it used; empty if it said nothing. `retry_attempts` is how
+    many requests were sent again because they had failed for a moment.
     """
 
     run_id: str
@@ -51,6 +52,7 @@ class RunResult:
     turns: int
     tool_calls: int
     duration_ms: int
+    retry_attempts: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,11 @@ local function prefix(event)
   return string.rep('  ', event.depth) .. event.agent
 end
 
+local function retry(event)
+  return string.format('⟳ %s: %s; sent again in %s (%d of %d)', event.category, shorten(event.message),
+    seconds(event.waitMs), event.attempt, event.maxAttempts)
+end
+
 --- A cancelled run gives "cancelled" as the reason too; once is enough.
 local function ending(event)
   local mark = event.status == 'completed' and '✓' or '✗'
@@ -91,6 +96,8 @@ function M.new(write)
   log['axe/turn'] = function(event)
     if event.kind == 'begin' then
       line(event, string.format('· turn %d, %s', event.turn, count(event.messages, 'message')))
+    elseif event.kind == 'retry' then
+      line(event, retry(event))
     else
       end_speech(event, event.text)
     end

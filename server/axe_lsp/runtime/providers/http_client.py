@@ -43,6 +43,7 @@ class HttpAnswer:
         media_type = response.headers.get("content-type", "").partition(";")[0]
         self.media_type = media_type.strip().lower()
         self.location = response.headers.get("location", "")
+        self.retry_after = response.headers.get("retry-after", "")
 
     async def read(self) -> bytes:
         """The whole body."""

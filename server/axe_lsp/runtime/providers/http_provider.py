@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.messages import Request, Response
 from axe_lsp.runtime.providers import anthropic, ollama, openai
 from axe_lsp.runtime.providers.provider import Exchange, OnText
+from axe_lsp.runtime.providers.retry_after import retry_after
 from axe_lsp.runtime.providers.wire import (
     WireError,
     WireFormat,
@@ -77,7 +79,7 @@ class HttpProvider:
                 message += f": is Ollama running? (expected at {_shown(base_url)})"
             elif isinstance(error, NoAnswerError):
                 message += f" ({provider} at {_shown(base_url)})"
-            raise ProviderError(error.category, message, error.status) from error
+            raise ProviderError(error.category, message, error.status, error.retry_after) from error
 
     async def close(self) -> None:
         """Close all connections."""
@@ -96,7 +98,9 @@ class HttpProvider:
         headers = {"content-type": "application/json", **wire_format.headers(key)}
         async with self._connected().post(url, headers, body) as answer:
             if not 200 <= answer.status < 300:
-                raise refusal(answer.status, await answer.read(), _about_address(answer, url))
+                error = refusal(answer.status, await answer.read(), _about_address(answer, url))
+                error.retry_after = retry_after(answer.retry_after, datetime.now(timezone.utc))
+                raise error
             try:
                 return await _read(wire_format, answer, on_text)
             except WireError as error:

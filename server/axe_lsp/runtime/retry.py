@@ -1,0 +1,113 @@
+"""Requests that failed for a moment are sent again, as `[retry]` of the agent file says (axe 1.4).
+
+It knows no wire format: a failure says of which kind it is and how long its provider wants to be
+left alone.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+
+from axe_lsp.agentfile.definition import RetryConfig
+from axe_lsp.agentfile.model_name import ModelName
+from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.events import TurnRetry
+from axe_lsp.runtime.journal import Journal
+from axe_lsp.runtime.messages import Response
+from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
+
+PASSING = frozenset({"rate_limit", "server", "overloaded", "timeout"})
+"""The kinds of failures that the same request may not meet again."""
+
+DEFAULT_INITIAL_DELAY_MS = 500
+DEFAULT_MAX_DELAY_MS = 30_000
+
+
+class Retrying:
+    """A provider in front of another one, for the requests of one run.
+
+    `attempts` is how many requests were sent again.
+    """
+
+    def __init__(self, provider: Provider, config: RetryConfig, journal: Journal) -> None:
+        self._provider = provider
+        self._config = config
+        self._journal = journal
+        self.attempts = 0
+
+    def check(self, model: ModelName, workdir: Path) -> None:
+        """What can't even be sent is not tried again."""
+        self._provider.check(model, workdir)
+
+    async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
+        """Answer a request. Raises the last error when no attempt has succeeded.
+
+        Text that somebody has seen can't be taken back, so an answer that breaks off is not asked
+        for again. A wait that would end after the run does is not begun.
+        """
+        text = _Heard(on_text)
+        for number in range(self._config.max_retries):
+            try:
+                return await self._provider.send(exchange, text.listener)
+            except ProviderError as error:
+                wait_ms = max(delay_ms(self._config, number), _asked_ms(error))
+                too_late = anyio.current_time() + wait_ms / 1000 >= exchange.deadline
+                if error.category not in PASSING or text.began or too_late:
+                    raise
+                self._journal.emit(self._event(exchange, number + 1, error, wait_ms))
+            await anyio.sleep(wait_ms / 1000)
+            self.attempts += 1
+        return await self._provider.send(exchange, text.listener)
+
+    def _event(
+        self, exchange: Exchange, number: int, error: ProviderError, wait_ms: int
+    ) -> TurnRetry:
+        return TurnRetry(
+            run=exchange.run,
+            turn=exchange.turn,
+            attempt=number,
+            max_attempts=self._config.max_retries,
+            category=error.category,
+            message=error.message,
+            wait_ms=wait_ms,
+        )
+
+
+def delay_ms(config: RetryConfig, number: int, chance: Callable[[], float] = random.random) -> int:
+    """The pause before a request is sent again, for the first time (`number` 0), the second, …
+
+    `chance` returns a number from 0 to 1: agents that failed together do not all come back together.
+    """
+    initial = config.initial_delay_ms or DEFAULT_INITIAL_DELAY_MS
+    longest = config.max_delay_ms or DEFAULT_MAX_DELAY_MS
+    if config.backoff == "fixed":
+        return min(initial, longest)
+    if config.backoff == "linear":
+        return min(initial * (number + 1), longest)
+    return min((initial << min(number, 62)) + int(chance() * initial), longest)
+
+
+def _asked_ms(error: ProviderError) -> int:
+    """What the provider itself asks for, which is rounded up: a moment too early is too early."""
+    return -int(-(error.retry_after or 0) * 1000 // 1)
+
+
+class _Heard:
+    """Passes the pieces of an answer on, and knows whether there were any."""
+
+    def __init__(self, on_text: OnText | None) -> None:
+        self._on_text = on_text
+        self.began = False
+
+    @property
+    def listener(self) -> OnText | None:
+        return self._hear if self._on_text else None
+
+    def _hear(self, piece: str) -> None:
+        self.began = True
+        if self._on_text:
+            self._on_text(piece)

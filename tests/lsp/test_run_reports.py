@@ -1,0 +1,22 @@
+"""A run in lines of text, for clients that know only LSP."""
+
+from __future__ import annotations
+
+from axe_lsp.hosting.wire import notification
+from axe_lsp.lsp.run_reports import describe
+from axe_lsp.runtime.events import RunIds, TurnRetry
+
+
+def test_a_request_that_is_sent_again_is_told_with_its_reason() -> None:
+    event = TurnRetry(
+        run=RunIds("2", "1", "helper", depth=1, parent_run_id="1"),
+        turn=3,
+        attempt=1,
+        max_attempts=4,
+        category="overloaded",
+        message="too many requests",
+        wait_ms=1500,
+    )
+    assert describe(notification(event)) == (
+        "  helper: overloaded: too many requests; sent again in 1.5 s (1 of 4)"
+    )

@@ -1,0 +1,252 @@
+"""Requests that failed for a moment are sent again: which, how often, after which wait."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from axe_lsp.agentfile.definition import RetryConfig
+from axe_lsp.runtime.errors import ProviderError, RunCancelledError
+from axe_lsp.runtime.events import AgentEnd, TextDelta, TurnBegin, TurnEnd, TurnRetry
+from axe_lsp.runtime.providers.replay import Replay
+from axe_lsp.runtime.recorder import Recorder
+from axe_lsp.runtime.retry import delay_ms
+from support.answers import DIALECTS, Dialect, content_type, stream_chunks
+from support.engines import agent, bench, running
+from support.scripted_provider import (
+    Raw,
+    Refuses,
+    Says,
+    ScriptedProvider,
+    calls_agent,
+)
+
+AT_ONCE = {"max_retries": 3, "backoff": "fixed", "initial_delay_ms": 1}
+LONG = {"max_retries": 3, "backoff": "fixed", "initial_delay_ms": 600_000, "max_delay_ms": 600_000}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(
+    ("status", "category"),
+    [(429, "rate_limit"), (500, "server"), (503, "server"), (529, "overloaded")],
+)
+async def test_what_failed_for_a_moment_is_sent_again(
+    provider: ScriptedProvider, tmp_path: Path, dialect: str, status: int, category: str
+) -> None:
+    provider.script("m-solo", Refuses(status, "wait a bit"), Says("done"))
+    async with bench(provider, tmp_path, agent("solo", dialect, retry=AT_ONCE)) as work:
+        result = await work.run("solo")
+    assert (result.content, result.turns, result.retry_attempts) == ("done", 1, 1)
+    first, second = provider.requests
+    assert first.raw == second.raw
+    (retry,) = work.of(TurnRetry)
+    assert (retry.turn, retry.attempt, retry.max_attempts) == (1, 1, 3)
+    assert (retry.category, retry.message, retry.wait_ms) == (category, "wait a bit", 1)
+    assert [event.seq for event in work.events] == [1, 2, 3, 4, 5]
+    assert [type(event) for event in work.events[1:4]] == [TurnBegin, TurnRetry, TurnEnd]
+
+
+async def test_a_provider_that_does_not_answer_is_asked_again(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", Raw(cut=0), Raw(b'{"choices"', cut=5), Raw(b"garbage"), Says("done"))
+    async with bench(provider, tmp_path, agent("solo", retry=AT_ONCE)) as work:
+        result = await work.run("solo")
+    assert (result.content, result.retry_attempts) == ("done", 3)
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404])
+async def test_what_is_wrong_with_the_request_or_the_key_is_not_sent_again(
+    provider: ScriptedProvider, tmp_path: Path, status: int
+) -> None:
+    provider.script("m-solo", Refuses(status), Says("never"))
+    async with bench(provider, tmp_path, agent("solo", retry=AT_ONCE)) as work:
+        with pytest.raises(ProviderError):
+            await work.run("solo")
+    assert len(provider.requests) == 1
+    assert work.of(TurnRetry) == []
+
+
+async def test_the_last_error_counts_when_no_attempt_succeeds(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", *(Refuses(500, f"no {number}") for number in range(1, 6)))
+    async with bench(provider, tmp_path, agent("solo", retry=AT_ONCE)) as work:
+        with pytest.raises(ProviderError, match="server: no 4") as caught:
+            await work.run("solo")
+    assert len(provider.requests) == 4
+    assert caught.value.exit_code == 3
+    assert caught.value.partial is not None
+    assert caught.value.partial.retry_attempts == 3
+
+
+async def test_an_error_that_stays_ends_the_attempts(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", Refuses(429), Refuses(401, "gone"), Says("never"))
+    async with bench(provider, tmp_path, agent("solo", retry=AT_ONCE)) as work:
+        with pytest.raises(ProviderError, match="auth: gone"):
+            await work.run("solo")
+    assert len(provider.requests) == 2
+
+
+async def test_without_retry_nothing_is_sent_again(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", Refuses(429), Says("never"))
+    async with bench(provider, tmp_path, agent("solo", retry={"backoff": "fixed"})) as work:
+        with pytest.raises(ProviderError):
+            await work.run("solo")
+    assert len(provider.requests) == 1
+
+
+async def test_each_request_has_its_own_attempts_and_each_agent_its_own_retry(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    once = {**AT_ONCE, "max_retries": 1}
+    provider.script(
+        "m-parent",
+        *(Refuses(429), Says(calls=[calls_agent("helper", "t")])),
+        *(Refuses(429), Says("done")),
+    )
+    provider.script("m-helper", Refuses(429, "not now"))
+    agents = agent("parent", sub_agents=["helper"], retry=once) | agent("helper")
+    async with bench(provider, tmp_path, agents) as work:
+        result = await work.run("parent")
+    assert (result.content, result.turns, result.retry_attempts) == ("done", 2, 2)
+    assert [(retry.turn, retry.attempt) for retry in work.of(TurnRetry)] == [(1, 1), (2, 1)]
+    assert len(provider.asked("m-helper")) == 1
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_text_that_was_shown_is_not_written_twice(
+    provider: ScriptedProvider, tmp_path: Path, dialect: Dialect
+) -> None:
+    body = b"".join(stream_chunks(dialect, Says("one two three four"), "m-solo"))
+    headers = {"Content-Type": content_type(dialect, True)}
+    provider.script("m-solo", Raw(body, headers=headers, cut=len(body) - 1), Says("never"))
+    agents = agent("solo", dialect, retry=AT_ONCE)
+    async with bench(provider, tmp_path, agents, streams=lambda _: True) as work:
+        with pytest.raises(ProviderError):
+            await work.run("solo")
+    assert work.of(TextDelta)
+    assert len(provider.requests) == 1
+    assert work.of(TurnRetry) == []
+
+
+async def test_a_streamed_request_that_was_refused_is_sent_again(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", Refuses(529), Says("one two"))
+    agents = agent("solo", retry=AT_ONCE)
+    async with bench(provider, tmp_path, agents, streams=lambda _: True) as work:
+        result = await work.run("solo")
+    assert (result.content, result.retry_attempts) == ("one two", 1)
+    assert "".join(event.delta for event in work.of(TextDelta)) == "one two"
+
+
+@pytest.mark.parametrize(
+    ("config", "waits"),
+    [
+        (RetryConfig(backoff="fixed"), [500, 500, 500]),
+        (RetryConfig(backoff="fixed", initial_delay_ms=40_000), [30_000, 30_000, 30_000]),
+        (RetryConfig(backoff="linear", initial_delay_ms=100), [100, 200, 300]),
+        (RetryConfig(backoff="linear", initial_delay_ms=100, max_delay_ms=250), [100, 200, 250]),
+        (RetryConfig(initial_delay_ms=100), [100, 200, 400]),
+        (RetryConfig(backoff="exponential", max_delay_ms=1200), [500, 1000, 1200]),
+    ],
+)
+def test_how_waits_grow(config: RetryConfig, waits: list[int]) -> None:
+    assert [delay_ms(config, number, lambda: 0) for number in range(3)] == waits
+
+
+def test_agents_that_failed_together_do_not_all_come_back_together() -> None:
+    config = RetryConfig(initial_delay_ms=1000)
+    waits = {delay_ms(config, 1) for _ in range(100)}
+    assert len(waits) > 10
+    assert all(2000 <= wait < 3000 for wait in waits)
+    assert delay_ms(RetryConfig(initial_delay_ms=1000, max_delay_ms=2000), 1, lambda: 0.9) == 2000
+
+
+def test_any_number_of_retries_is_possible() -> None:
+    assert delay_ms(RetryConfig(), 1_000_000) == 30_000
+
+
+async def test_a_provider_says_how_long_it_wants_to_be_left_alone(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", Refuses(429, "slow down", {"Retry-After": "1"}), Says("done"))
+    async with bench(provider, tmp_path, agent("solo", retry=AT_ONCE)) as work:
+        started = time.monotonic()
+        await work.run("solo")
+    assert time.monotonic() - started >= 1
+    assert work.of(TurnRetry)[0].wait_ms == 1000
+
+
+async def test_it_may_say_so_as_a_date(provider: ScriptedProvider, tmp_path: Path) -> None:
+    in_an_hour = datetime.now(timezone.utc) + timedelta(hours=1)
+    date = format_datetime(in_an_hour, usegmt=True)
+    provider.script("m-solo", Refuses(503, "later", {"Retry-After": date}))
+    agents = agent("solo", retry=AT_ONCE)
+    async with (
+        bench(provider, tmp_path, agents) as work,
+        running(work.run("solo", timeout=10_000)),
+    ):
+        retry = await work.heard(TurnRetry)
+    assert 3_500_000 < retry.wait_ms <= 3_600_000
+
+
+@pytest.mark.parametrize(
+    ("retry", "headers"), [(LONG, {}), (AT_ONCE, {"Retry-After": "600"})], ids=["own", "asked for"]
+)
+async def test_a_wait_that_would_pass_the_deadline_is_not_begun(
+    provider: ScriptedProvider, tmp_path: Path, retry: dict[str, Any], headers: dict[str, str]
+) -> None:
+    provider.script("m-solo", Refuses(429, "slow down", headers))
+    async with bench(provider, tmp_path, agent("solo", retry=retry)) as work:
+        started = time.monotonic()
+        with pytest.raises(ProviderError, match="rate_limit: slow down"):
+            await work.run("solo", timeout=60)
+    assert time.monotonic() - started < 15
+    assert work.of(TurnRetry) == []
+
+
+async def test_a_wait_ends_at_once_when_the_run_is_stopped(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", Refuses(429))
+    async with (
+        bench(provider, tmp_path, agent("solo", retry=LONG)) as work,
+        running(work.run("solo", timeout=10_000)) as run,
+    ):
+        retry = await work.heard(TurnRetry)
+        assert work.engine.cancel(retry.run.run_id)
+        with pytest.raises(RunCancelledError):
+            await asyncio.wait_for(run, 15)
+    assert work.of(AgentEnd)[0].status == "cancelled"
+
+
+async def test_a_recording_holds_each_turn_once(provider: ScriptedProvider, tmp_path: Path) -> None:
+    provider.script("m-solo", Refuses(429), Refuses(500), Says("done"))
+    recorders: list[Recorder] = []
+
+    def record(real: Any) -> Recorder:
+        recorders.append(Recorder(real))
+        return recorders[-1]
+
+    agents = agent("solo", retry=AT_ONCE)
+    async with bench(provider, tmp_path, agents, provider_hook=record) as work:
+        await work.run("solo", "a task")
+    recording = recorders[0].recording(frozenset())
+    (turn,) = recording.runs[0].turns
+    assert [sent.content for sent in turn.sent or ()] == ["a task"]
+    replaying = {"provider_hook": lambda _: Replay(recording, {})}
+    async with bench(provider, tmp_path, agents, **replaying) as work:
+        result = await work.run("solo", "a task")
+    assert (result.content, result.retry_attempts) == ("done", 0)
