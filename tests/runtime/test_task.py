@@ -66,8 +66,9 @@ async def test_the_tool_has_a_description_a_prompt_and_the_types(
 ) -> None:
     provider.script("m-a", Says("done"))
     inline = {"test": {"description": "Runs tests", "prompt": "Run them."}}
-    keys = {"task": {"types": ["explore", "test", "helper"], "type": inline}}
-    async with bench(provider, tmp_path, agent("a", **keys)) as work:
+    keys = {"task": {"types": ["explore", "test", "helper", "gone"], "type": inline}}
+    agents = agent("a", **keys) | agent("helper", description="Helps")
+    async with bench(provider, tmp_path, agents) as work:
         await work.run("a")
     (tool,) = provider.requests[0].body["tools"]
     parameters = tool["function"].pop("parameters")
@@ -81,9 +82,10 @@ async def test_the_tool_has_a_description_a_prompt_and_the_types(
         "description": {"type": "string", "description": "Short task name (3-5 words)"},
         "prompt": {"type": "string", "description": "Detailed instructions"},
     }
-    assert kind["enum"] == ["explore", "test", "helper"]
+    assert kind["enum"] == ["explore", "test", "helper", "gone"]
     assert kind["description"].endswith(
-        "One of:\n- explore: Read-only for searching and analyzing\n- test: Runs tests\n- helper"
+        "One of:\n- explore: Read-only for searching and analyzing\n- test: Runs tests\n"
+        "- helper: Helps\n- gone"
     )
 
 
@@ -96,6 +98,9 @@ async def test_the_tool_has_a_description_a_prompt_and_the_types(
         ({"task": {"recursive": False}}, ["explore", "plan", "code"]),
         ({"task": {"type": {"test": {}}}}, ["explore", "plan", "code", "test"]),
         ({"task": {"types": ["code", "x", "code"]}}, ["code", "x"]),
+        ({"task": {"types": ["code", "test"], "type": {"test": {}}}}, ["code", "test"]),
+        ({"task": {"types": ["code"], "type": {"test": {}}}}, ["code", "test"]),
+        ({"task": {"types": [], "type": {"test": {}}}}, ["test"]),
         ({"task": {"types": []}}, None),
     ],
 )

@@ -65,15 +65,14 @@ class ToolPolicy:
 class TaskConfig:
     """`[task]`: what the `Task` tool may start. `type` holds the inline types by name."""
 
-    types: tuple[str, ...] | None = None
+    types: tuple[str, ...] = tuple(BUILT_IN_TYPES)
     recursive: bool = False
     type: Mapping[str, AgentType] = field(default_factory=dict)
 
     @property
     def offered(self) -> tuple[str, ...]:
-        """The names that the model may choose from: those listed, or all types that there are."""
-        listed = (*BUILT_IN_TYPES, *self.type) if self.types is None else self.types
-        return tuple(dict.fromkeys(listed))
+        """The names that the model may choose from: those listed, and the types of the file itself."""
+        return tuple(dict.fromkeys((*self.types, *self.type)))
 
     def find(self, name: str) -> AgentType | None:
         """The type of a name, inline before built-in; None where an agent of that name is meant."""

@@ -514,8 +514,8 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "task.types",
         _SS,
-        "What `Task` may start: inline types, built-in types, or agents; a name is looked for in this "
-        "order. Absent: all types that there are, and no agent.",
+        "What `Task` may start besides the inline types: built-in types or agents. A name means an "
+        "inline type before a built-in one, and that before an agent.",
         default='["explore", "plan", "code"]',
         since=EXTENSION,
         names=Names.TASK_TYPE,

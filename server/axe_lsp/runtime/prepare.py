@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
@@ -66,9 +67,8 @@ def prepare(
     order = with_input(order, definition)
     prompt = build_prompt(order, definition, workspace, environment)
     max_depth = definition.max_depth if order.max_depth is None else order.max_depth
-    typed = TypedTools()
-    if order.ids.depth < max_depth:
-        typed = typed_tools(definition, lambda agent: resolve(agent, prompt.folder))
+    load = partial(_load, resolve, prompt.folder)
+    typed = typed_tools(definition, load) if order.ids.depth < max_depth else TypedTools()
     request = Request(
         model=model.name,
         messages=(Message("user", prompt.user_message),),
@@ -80,7 +80,7 @@ def prepare(
             *ordinary_tools(definition),
             *delegation_tools(definition, order.ids.depth, max_depth),
             *typed.tools,
-            *task_tools(definition, order.ids.depth, max_depth),
+            *task_tools(definition, order.ids.depth, max_depth, load),
         ),
     )
     return Prepared(
@@ -90,7 +90,8 @@ def prepare(
 
 def reads_much(definition: AgentDefinition) -> bool:
     """Whether preparing the agent may take a while: a walk through a workspace, files, schemas."""
-    return bool(definition.files or definition.sub_agents or definition.input is not None)
+    reads_agents = definition.sub_agents or definition.task
+    return bool(definition.files or reads_agents or definition.input is not None)
 
 
 def prepare_request(
@@ -101,6 +102,10 @@ def prepare_request(
     definition = resolve(request.agent, workspace)
     load_user_config(environment)
     return prepare(order, definition, resolve, workspace, environment)
+
+
+def _load(resolve: Resolve, folder: Path, agent: str) -> AgentDefinition:
+    return resolve(agent, folder)
 
 
 def _own_timeout(order: Order, definition: AgentDefinition) -> float | None:

@@ -6,32 +6,39 @@ means an agent file, which is run as it is. How the child is made is `delegation
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from axe_lsp.agentfile.agent_types import AgentType
 from axe_lsp.agentfile.definition import AgentDefinition, TaskConfig
 from axe_lsp.runtime.delegation import Delegator, Start, ToolOutcome, child_order, start_child
+from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter, ToolResult
 from axe_lsp.runtime.runs import Order
 
 TASK = "Task"
 """The tool's name, a constant (004-6)."""
 
+Load = Callable[[str], AgentDefinition]
+"""Finds an agent by its name. Raises ConfigError."""
+
 NO_TEXT = "(subagent returned no text)"
 """The result of a child that ended without a word."""
 
 
-def task_tools(definition: AgentDefinition, depth: int, max_depth: int) -> tuple[Tool, ...]:
+def task_tools(
+    definition: AgentDefinition, depth: int, max_depth: int, load: Load
+) -> tuple[Tool, ...]:
     """The tool, if an agent at `depth` is offered it: its file has `[task]`, and there is depth left."""
     if definition.task is None or not definition.task.offered or depth >= max_depth:
         return ()
-    return (task_tool(definition.task),)
+    return (_task_tool(definition.task, load),)
 
 
-def task_tool(config: TaskConfig) -> Tool:
-    """The definition of `Task` (004-6 to 004-9). Types say what they are for, agents have their name."""
-    types = "\n".join(_shown_types(config))
+def _task_tool(config: TaskConfig, load: Load) -> Tool:
+    """The definition of `Task` (004-6 to 004-9)."""
+    types = "\n".join(_shown_types(config, load))
     return Tool(
         TASK,
         "Spawn a subagent for focused subtask",
@@ -62,10 +69,12 @@ async def call_task(
     return replace(outcome, result=replace(outcome.result, content=NO_TEXT))
 
 
-def _shown_types(config: TaskConfig) -> Iterator[str]:
+def _shown_types(config: TaskConfig, load: Load) -> Iterator[str]:
+    """What the model may choose from, a line each. That an agent can't be loaded its call will say."""
     for name in config.offered:
-        found = config.find(name)
-        description = found.description if found is not None else ""
+        description = ""
+        with contextlib.suppress(ConfigError):
+            description = (config.find(name) or load(name)).description
         yield f"- {name}: {description}" if description else f"- {name}"
 
 
