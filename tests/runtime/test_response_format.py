@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.messages import Message, Request, ResponseFormat
 from axe_lsp.runtime.providers.http_provider import FORMATS
 from axe_lsp.runtime.response_format import response_format
+from support.bodies import encode
 from support.engines import agent, bench
 from support.scripted_provider import Says, ScriptedProvider
 
@@ -37,7 +40,14 @@ COUNT = ResponseFormat("json_schema", SCHEMA, "count")
     ],
 )
 def test_what_a_file_says(setting: Any, expected: ResponseFormat | None) -> None:
-    assert response_format(setting) == expected
+    assert response_format(setting, "openai") == expected
+
+
+@pytest.mark.parametrize("value", [float("inf"), date(2026, 11, 21)])
+def test_a_schema_that_is_no_json_is_a_clear_error(value: object) -> None:
+    setting = {"type": "json_schema", "schema": {"maximum": value}}
+    with pytest.raises(ConfigError, match="can't be written as JSON"):
+        response_format(setting, "openai")
 
 
 @pytest.mark.parametrize(
@@ -71,8 +81,8 @@ def test_what_each_provider_is_asked_for(
     dialect: str, wanted: ResponseFormat, sent: dict[str, Any]
 ) -> None:
     ask = (Message("user", "ask"),)
-    plain = FORMATS[dialect].encode(Request("m", ask), stream=False)
-    body = FORMATS[dialect].encode(Request("m", ask, response_format=wanted), stream=False)
+    plain = encode(FORMATS[dialect], Request("m", ask), stream=False)
+    body = encode(FORMATS[dialect], Request("m", ask, response_format=wanted), stream=False)
     assert body == {**plain, **sent}
 
 

@@ -195,6 +195,7 @@ class AgentRun:
             streams=tree.streams(prepared),
             deadline=min(self._scope.deadline, self._order.deadline),
             timeout=timeout_message(self._timeout or 0),
+            warn=self._warn,
         )
 
     def _patient_provider(self, prepared: Prepared) -> Retrying:

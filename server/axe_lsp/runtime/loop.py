@@ -49,6 +49,7 @@ class Surroundings:
     streams: bool
     deadline: float
     timeout: str
+    warn: Callable[[str], None]
 
     @property
     def delegator(self) -> Delegator:
@@ -140,6 +141,7 @@ def _exchange(conversation: Conversation, around: Surroundings, turn: int) -> Ex
         workdir=around.prepared.prompt.folder,
         deadline=around.deadline,
         timeout=around.timeout,
+        warn=around.warn,
     )
 
 

@@ -100,7 +100,10 @@ class ResponseFormat:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request to a provider. `temperature` is sent iff set, even if 0; no tools, no key."""
+    """One request to a provider. `temperature` is sent iff set, even if 0; no tools, no key.
+
+    `kept` is what a provider keeps for the next turn. All requests of a conversation share it.
+    """
 
     model: str
     messages: tuple[Message, ...]
@@ -109,11 +112,16 @@ class Request:
     max_tokens: int = 0
     tools: tuple[Tool, ...] = ()
     response_format: ResponseFormat | None = None
+    kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A provider's answer. `stop_reason` is for people; tool calls are detected by `tool_calls`."""
+    """A provider's answer. `stop_reason` is for people; tool calls are detected by `tool_calls`.
+
+    `input_tokens` are those of the whole prompt. As many as `cache_read_tokens` of them came out of
+    the provider's cache, and `cache_write_tokens` were put into it; both have prices of their own.
+    """
 
     content: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
@@ -121,3 +129,5 @@ class Response:
     stop_reason: str = ""
     input_tokens: int = 0
     output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0

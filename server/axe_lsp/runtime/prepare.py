@@ -75,7 +75,7 @@ def prepare(
         system=prompt.system,
         temperature=definition.params.temperature,
         max_tokens=definition.params.max_tokens,
-        response_format=response_format(definition.params.response_format),
+        response_format=response_format(definition.params.response_format, model.provider),
         tools=(
             *ordinary_tools(definition),
             *delegation_tools(definition, order.ids.depth, max_depth),

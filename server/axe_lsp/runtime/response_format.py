@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.messages import ResponseFormat
+from axe_lsp.runtime.providers.wire import to_json
 
 
-def response_format(setting: Mapping[str, Any] | str | None) -> ResponseFormat | None:
+def response_format(
+    setting: Mapping[str, Any] | str | None, provider: str
+) -> ResponseFormat | None:
     """The form that a file wants its answers in: a table, or its `type` alone.
 
-    A `name` in the schema names the schema, and is no keyword of it.
+    axe asks Anthropic for no form, so a schema that is refused there keeps no file from running.
+
+    A `name` in the schema names the schema, and is no keyword of it. Raises ConfigError.
     """
     if isinstance(setting, str):
         setting = {"type": setting}
@@ -19,11 +25,24 @@ def response_format(setting: Mapping[str, Any] | str | None) -> ResponseFormat |
         return None
     if setting["type"] != "json_schema":
         return ResponseFormat(setting["type"])
-    schema = dict(setting["schema"])
+    schema = _as_json(setting["schema"])
     name = schema.pop("name", "")
     return ResponseFormat(
-        "json_schema", schema, name if isinstance(name, str) and name else "response"
+        "json_schema",
+        schema,
+        name if isinstance(name, str) and name else "response",
+        optional=provider == "anthropic",
     )
+
+
+def _as_json(schema: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        to_json(schema)
+    except (TypeError, ValueError) as error:  # Dates and infinity, which TOML has and JSON has not.
+        raise ConfigError(
+            f"params.response_format.schema can't be written as JSON: {error}"
+        ) from error
+    return dict(schema)
 
 
 def ignored_format_warning(provider: str, wanted: ResponseFormat | None) -> str:

@@ -15,6 +15,7 @@ from axe_lsp.runtime.messages import (
     ToolResult,
 )
 from axe_lsp.runtime.providers import anthropic
+from support.bodies import encode
 
 ASK = Message("user", "ask")
 TOOL = Tool(
@@ -29,13 +30,13 @@ TOOL = Tool(
 
 @pytest.mark.req("001-2.3", "001-1.8", "001-T2", "001-5.1a")
 def test_a_request_holds_what_is_set_and_nothing_else() -> None:
-    assert anthropic.encode(Request("m", (ASK,)), stream=False) == {
+    assert encode(anthropic, Request("m", (ASK,)), stream=False) == {
         "model": "m",
         "max_tokens": 4096,
         "messages": [{"role": "user", "content": "ask"}],
     }
     full = Request("m", (ASK,), system="s", temperature=0.0, max_tokens=7)
-    assert anthropic.encode(full, stream=True) == {
+    assert encode(anthropic, full, stream=True) == {
         "model": "m",
         "max_tokens": 7,
         "system": "s",
@@ -47,7 +48,7 @@ def test_a_request_holds_what_is_set_and_nothing_else() -> None:
 
 @pytest.mark.req("001-2.1", "001-2.2", "001-T2")
 def test_tools_are_offered_with_an_input_schema() -> None:
-    body = anthropic.encode(Request("m", (ASK,), tools=(TOOL,)), stream=False)
+    body = encode(anthropic, Request("m", (ASK,), tools=(TOOL,)), stream=False)
     assert body["tools"] == [
         {
             "name": "call_agent",
@@ -67,7 +68,7 @@ def test_tools_are_offered_with_an_input_schema() -> None:
 @pytest.mark.req("001-2.6", "001-T2")
 def test_all_results_go_back_in_one_message_even_empty_ones() -> None:
     results = (ToolResult("1", ""), ToolResult("2", "bad", is_error=True))
-    body = anthropic.encode(Request("m", (Message("tool", tool_results=results),)), stream=False)
+    body = encode(anthropic, Request("m", (Message("tool", tool_results=results),)), stream=False)
     assert body["messages"] == [
         {
             "role": "user",
@@ -83,7 +84,7 @@ def test_all_results_go_back_in_one_message_even_empty_ones() -> None:
 @pytest.mark.parametrize("text", ["", "thinking"])
 def test_calls_are_echoed_after_the_text_if_there_is_any(text: str) -> None:
     message = Message("assistant", text, tool_calls=(ToolCall("1", "t", {}),))
-    (echoed,) = anthropic.encode(Request("m", (message,)), stream=False)["messages"]
+    (echoed,) = encode(anthropic, Request("m", (message,)), stream=False)["messages"]
     use = {"type": "tool_use", "id": "1", "name": "t", "input": {}}
     assert echoed["content"] == ([{"type": "text", "text": text}] if text else []) + [use]
 

@@ -23,6 +23,7 @@ from axe_lsp.runtime.messages import (
 )
 from axe_lsp.runtime.providers.http_provider import FORMATS
 from support.answers import DIALECTS, Call, Dialect, Says, calls_agent, stream_chunks, whole_body
+from support.bodies import encode
 from support.scripted_provider import ScriptedProvider
 
 # They are heavy, and whoever has an older environment shall still be able to run the other tests.
@@ -85,7 +86,7 @@ def test_requests_to_anthropic_are_of_its_types(what: str, stream: bool) -> None
         if stream
         else message_create_params.MessageCreateParamsNonStreaming
     )
-    body = FORMATS["anthropic"].encode(REQUESTS[what], stream)
+    body = encode(FORMATS["anthropic"], REQUESTS[what], stream=stream)
     # The newest models take no temperature, so the library has dropped it; the others still do.
     body.pop("temperature", None)
     assert faults(type_, body) == []
@@ -99,19 +100,19 @@ def test_requests_to_openai_are_of_its_types(what: str, stream: bool) -> None:
         if stream
         else completion_create_params.CompletionCreateParamsNonStreaming
     )
-    assert faults(type_, FORMATS["openai"].encode(REQUESTS[what], stream)) == []
+    assert faults(type_, encode(FORMATS["openai"], REQUESTS[what], stream=stream)) == []
 
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("what", REQUESTS)
 def test_requests_to_ollama_are_of_its_types(what: str, stream: bool) -> None:
-    body = FORMATS["ollama"].encode(REQUESTS[what], stream)
+    body = encode(FORMATS["ollama"], REQUESTS[what], stream=stream)
     understood = ollama._types.ChatRequest.model_validate(body)
     assert understood.model_dump(exclude_none=True) == body
 
 
 def test_the_check_itself_finds_what_is_wrong() -> None:
-    body = FORMATS["openai"].encode(REQUESTS["calls after text"], stream=False)
+    body = encode(FORMATS["openai"], REQUESTS["calls after text"], stream=False)
     body["messages"][1]["tool_calls"][0]["function"]["args"] = "{}"
     body["max_tokens"] = "many"
     del body["model"]

@@ -14,6 +14,7 @@ from axe_lsp.runtime.messages import (
     ToolResult,
 )
 from axe_lsp.runtime.providers import ollama, openai
+from support.bodies import encode
 
 ASK = Message("user", "ask")
 TOOL = Tool("call_agent", "Delegate.", {"agent": ToolParameter("string", "Who", required=True)})
@@ -21,13 +22,13 @@ TOOL = Tool("call_agent", "Delegate.", {"agent": ToolParameter("string", "Who", 
 
 @pytest.mark.req("001-4.2", "001-1.8", "001-T2")
 def test_a_request_holds_what_is_set_and_nothing_else() -> None:
-    assert ollama.encode(Request("m", (ASK,)), stream=False) == {
+    assert encode(ollama, Request("m", (ASK,)), stream=False) == {
         "model": "m",
         "stream": False,
         "messages": [{"role": "user", "content": "ask"}],
     }
     full = Request("m", (ASK,), system="s", temperature=0.0, max_tokens=7)
-    assert ollama.encode(full, stream=True) == {
+    assert encode(ollama, full, stream=True) == {
         "model": "m",
         "stream": True,
         "options": {"temperature": 0.0, "num_predict": 7},
@@ -38,14 +39,14 @@ def test_a_request_holds_what_is_set_and_nothing_else() -> None:
 @pytest.mark.req("001-4.1", "001-T2")
 def test_tools_are_offered_as_openai_has_them() -> None:
     request = Request("m", (ASK,), tools=(TOOL,))
-    tools = ollama.encode(request, stream=False)["tools"]
-    assert tools == openai.encode(request, stream=False)["tools"]
+    tools = encode(ollama, request, stream=False)["tools"]
+    assert tools == encode(openai, request, stream=False)["tools"]
 
 
 @pytest.mark.req("001-4.4", "001-T2")
 def test_each_result_is_a_message_without_an_id() -> None:
     results = (ToolResult("ollama_0", "a"), ToolResult("ollama_1", "b"))
-    body = ollama.encode(Request("m", (Message("tool", tool_results=results),)), stream=False)
+    body = encode(ollama, Request("m", (Message("tool", tool_results=results),)), stream=False)
     assert body["messages"] == [
         {"role": "tool", "content": "a"},
         {"role": "tool", "content": "b"},
@@ -55,7 +56,7 @@ def test_each_result_is_a_message_without_an_id() -> None:
 @pytest.mark.req("001-4.5")
 def test_calls_are_echoed_with_arguments_as_an_object() -> None:
     message = Message("assistant", tool_calls=(ToolCall("ollama_0", "t", {"a": 1}),))
-    (echoed,) = ollama.encode(Request("m", (message,)), stream=False)["messages"]
+    (echoed,) = encode(ollama, Request("m", (message,)), stream=False)["messages"]
     assert echoed == {
         "role": "assistant",
         "content": "",

@@ -17,6 +17,7 @@ from axe_lsp.runtime.messages import (
 )
 from axe_lsp.runtime.providers import openai
 from axe_lsp.runtime.providers.wire import WireError
+from support.bodies import encode
 
 ASK = Message("user", "ask")
 TOOL = Tool("call_agent", "Delegate.", {"agent": ToolParameter("string", "Who", required=True)})
@@ -28,12 +29,12 @@ def answer(**message: object) -> dict[str, object]:
 
 @pytest.mark.req("001-3.2", "001-1.8", "001-T2", "001-5.1b")
 def test_a_request_holds_what_is_set_and_nothing_else() -> None:
-    assert openai.encode(Request("m", (ASK,)), stream=False) == {
+    assert encode(openai, Request("m", (ASK,)), stream=False) == {
         "model": "m",
         "messages": [{"role": "user", "content": "ask"}],
     }
     full = Request("m", (ASK,), system="s", temperature=0.5, max_tokens=7)
-    assert openai.encode(full, stream=True) == {
+    assert encode(openai, full, stream=True) == {
         "model": "m",
         "temperature": 0.5,
         "max_tokens": 7,
@@ -45,7 +46,7 @@ def test_a_request_holds_what_is_set_and_nothing_else() -> None:
 
 @pytest.mark.req("001-3.1", "001-T2")
 def test_tools_are_offered_as_functions() -> None:
-    body = openai.encode(Request("m", (ASK,), tools=(TOOL,)), stream=False)
+    body = encode(openai, Request("m", (ASK,), tools=(TOOL,)), stream=False)
     assert body["tools"] == [
         {
             "type": "function",
@@ -65,7 +66,7 @@ def test_tools_are_offered_as_functions() -> None:
 @pytest.mark.req("001-3.6", "001-T2")
 def test_each_result_is_a_message_of_its_own_in_order() -> None:
     results = (ToolResult("2", "b"), ToolResult("1", ""))
-    body = openai.encode(Request("m", (Message("tool", tool_results=results),)), stream=False)
+    body = encode(openai, Request("m", (Message("tool", tool_results=results),)), stream=False)
     assert body["messages"] == [
         {"role": "tool", "tool_call_id": "2", "content": "b"},
         {"role": "tool", "tool_call_id": "1", "content": ""},
@@ -76,7 +77,7 @@ def test_each_result_is_a_message_of_its_own_in_order() -> None:
 @pytest.mark.parametrize(("text", "sent"), [("", None), ("thinking", "thinking")])
 def test_calls_are_echoed_with_arguments_as_json_text(text: str, sent: str | None) -> None:
     message = Message("assistant", text, tool_calls=(ToolCall("1", "t", {"a": "é"}),))
-    (echoed,) = openai.encode(Request("m", (message,)), stream=False)["messages"]
+    (echoed,) = encode(openai, Request("m", (message,)), stream=False)["messages"]
     assert echoed["role"] == "assistant"
     assert echoed["content"] == sent
     (call,) = echoed["tool_calls"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from axe_lsp.runtime.errors import ProviderError, ProviderErrorCategory
-from axe_lsp.runtime.messages import Json, Message, Request, Response, ToolCall
+from axe_lsp.runtime.messages import Json, Message, Request, Response, Tool, ToolCall
 from axe_lsp.runtime.providers.sse import SseParser
+from axe_lsp.runtime.providers.terms import Terms, caches
 from axe_lsp.runtime.providers.wire import (
     Node,
     WireError,
@@ -19,12 +20,16 @@ from axe_lsp.runtime.providers.wire import (
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 PATH = "v1/messages"
 STREAM_TYPES = frozenset({"text/event-stream"})
+MARKS_CACHES = True
+"""Not more than four in a request: the tools, the system prompt, and two messages."""
 
 VERSION = "2023-06-01"
 """Of the API, which wants to know."""
 
 DEFAULT_MAX_TOKENS = 4096
 """The API wants a number even if the agent names none."""
+
+_MARK: dict[str, Json] = {"cache_control": {"type": "ephemeral"}}
 
 _ERRORS: Mapping[str, ProviderErrorCategory] = {
     "authentication_error": "auth",
@@ -41,14 +46,16 @@ def headers(key: str) -> dict[str, str]:
     return {"x-api-key": key, "anthropic-version": VERSION}
 
 
-def encode(request: Request, stream: bool) -> Json:
-    """The body of a request."""
+def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
+    """The body of a request without its messages."""
+    mark = _MARK if caches(request, terms) else {}
     body: dict[str, Json] = {
         "model": request.model,
         "max_tokens": request.max_tokens or DEFAULT_MAX_TOKENS,
     }
     if request.system:
-        body["system"] = request.system
+        marked = [{"type": "text", "text": request.system, **mark}]
+        body["system"] = marked if mark else request.system
     if request.temperature is not None:
         body["temperature"] = request.temperature
     wanted = request.response_format
@@ -56,18 +63,27 @@ def encode(request: Request, stream: bool) -> Json:
         schema = {"type": "json_schema", "schema": dict(wanted.schema)}
         body["output_config"] = {"format": schema}
     if request.tools:
-        body["tools"] = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "input_schema": tool_schema(tool),
-            }
-            for tool in request.tools
-        ]
+        body["tools"] = [_encode_tool(tool) for tool in request.tools]
+        body["tools"][-1].update(mark)
     if stream:
         body["stream"] = True
-    body["messages"] = [_encode_message(message) for message in request.messages]
     return body
+
+
+def opening(_request: Request) -> list[Json]:
+    """Nothing: the system prompt is no message here."""
+    return []
+
+
+def encode_message(message: Message, marked: bool) -> list[Json]:
+    """A message. `marked`: the provider shall cache all up to its end."""
+    blocks = _encode_blocks(message)
+    role = "assistant" if message.role == "assistant" else "user"
+    if marked:
+        blocks[-1].update(_MARK)
+    elif not message.tool_results and not message.tool_calls:
+        return [{"role": role, "content": message.content}]
+    return [{"role": role, "content": blocks}]
 
 
 def decode(body: Json) -> Response:
@@ -77,6 +93,8 @@ def decode(body: Json) -> Response:
         raise ProviderError("server", failure)
     answer = Node(body)
     usage = answer["usage"]
+    read = usage["cache_read_input_tokens"].integer()
+    written = usage["cache_creation_input_tokens"].integer()
     blocks = [(block["type"].text(), block) for block in answer["content"].items()]
     return Response(
         content="".join(block["text"].text() for kind, block in blocks if kind == "text"),
@@ -87,8 +105,11 @@ def decode(body: Json) -> Response:
         ),
         model=answer["model"].text(),
         stop_reason=answer["stop_reason"].text(),
-        input_tokens=usage["input_tokens"].integer(),
+        # Anthropic counts apart what went through the cache.
+        input_tokens=usage["input_tokens"].integer() + read + written,
         output_tokens=usage["output_tokens"].integer(),
+        cache_read_tokens=read,
+        cache_write_tokens=written,
     )
 
 
@@ -164,25 +185,30 @@ def _known(table: Node) -> dict[str, Json]:
     return {key: value for key, value in table.table().items() if value is not None}
 
 
-def _encode_message(message: Message) -> Json:
+def _encode_tool(tool: Tool) -> dict[str, Json]:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": tool_schema(tool),
+    }
+
+
+def _encode_blocks(message: Message) -> list[dict[str, Json]]:
     if message.tool_results:
-        return {
-            "role": "user",
-            "content": [
-                {
-                    "type": "tool_result",
-                    "tool_use_id": result.call_id,
-                    "content": result.content,
-                    "is_error": result.is_error,
-                }
-                for result in message.tool_results
-            ],
-        }
-    if not message.tool_calls:
-        return {"role": message.role, "content": message.content}
-    blocks: list[Json] = [{"type": "text", "text": message.content}] if message.content else []
+        return [
+            {
+                "type": "tool_result",
+                "tool_use_id": result.call_id,
+                "content": result.content,
+                "is_error": result.is_error,
+            }
+            for result in message.tool_results
+        ]
+    blocks: list[dict[str, Json]] = []
+    if message.content or not message.tool_calls:
+        blocks.append({"type": "text", "text": message.content})
     blocks += [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
         for call in message.tool_calls
     ]
-    return {"role": message.role, "content": blocks}
+    return blocks

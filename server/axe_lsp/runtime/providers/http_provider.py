@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +18,10 @@ from axe_lsp.runtime.errors import AgentError, ConfigError, NoAnswerError, Provi
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.messages import Request, Response
 from axe_lsp.runtime.providers import anthropic, ollama, openai
+from axe_lsp.runtime.providers.body import encode_body
 from axe_lsp.runtime.providers.provider import Exchange, OnText
 from axe_lsp.runtime.providers.retry_after import retry_after
+from axe_lsp.runtime.providers.terms import Field, Terms, accepted, left_out, refused_field
 from axe_lsp.runtime.providers.wire import (
     WireError,
     WireFormat,
@@ -26,7 +29,6 @@ from axe_lsp.runtime.providers.wire import (
     is_http_address,
     parse_json,
     refusal,
-    to_json,
 )
 from axe_lsp.runtime.redaction import redact
 from axe_lsp.runtime.user_config import key_variable, load_user_config
@@ -41,12 +43,42 @@ FORMATS: Mapping[str, WireFormat] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Service:
+    """Whom to ask, and with which key."""
+
+    provider: str
+    wire_format: WireFormat
+    base_url: str
+    key: str
+
+    @property
+    def url(self) -> str:
+        """Where requests go."""
+        return address(self.base_url, self.wire_format.PATH)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the provider's own, and none that stands in for it."""
+        return self.url == address(self.wire_format.DEFAULT_BASE_URL, self.wire_format.PATH)
+
+    def explained(self, error: ProviderError) -> ProviderError:
+        """The error with what the user needs to know, and without the key."""
+        message = redact(error.message, {self.key})
+        if self.provider == "ollama" and message == "connection refused":
+            message += f": is Ollama running? (expected at {_shown(self.base_url)})"
+        elif isinstance(error, NoAnswerError):
+            message += f" ({self.provider} at {_shown(self.base_url)})"
+        return ProviderError(error.category, message, error.status, error.retry_after)
+
+
 class HttpProvider:
     """Answers requests by asking the service that the model names."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
         self._client: HttpClient | None = None
+        self._refused: dict[tuple[str, ModelName], frozenset[Field]] = {}
 
     def check(self, model: ModelName, workdir: Path) -> None:
         """Connect. Raise RunError for a broken config.toml, an unsupported provider, no key."""
@@ -63,39 +95,39 @@ class HttpProvider:
 
     async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
         """Answer a request. Raises RunError."""
-        provider = exchange.model.provider
-        wire_format = FORMATS[provider]
-        config = load_user_config(self._environment)
-        key = config.require_key(provider)
-        base_url = config.base_url(provider) or wire_format.DEFAULT_BASE_URL
-        _require_sendable(provider, key, base_url)
-        try:
-            return await self._post(
-                wire_format, address(base_url, wire_format.PATH), key, exchange.request, on_text
-            )
-        except ProviderError as error:
-            message = redact(error.message, {key})
-            if provider == "ollama" and message == "connection refused":
-                message += f": is Ollama running? (expected at {_shown(base_url)})"
-            elif isinstance(error, NoAnswerError):
-                message += f" ({provider} at {_shown(base_url)})"
-            raise ProviderError(error.category, message, error.status, error.retry_after) from error
+        service = self._service(exchange.model.provider)
+        place = service.url, exchange.model
+        while True:
+            terms = Terms(service.is_own, self._refused.get(place, frozenset()))
+            if exchange.turn == 1:
+                for text in left_out(exchange.request, terms):
+                    exchange.warn(text)
+            try:
+                return await self._post(service, exchange.request, terms, on_text)
+            except ProviderError as error:
+                refused = refused_field(error, exchange.request, terms)
+                if refused is None:
+                    raise service.explained(error) from error
+                self._refused[place] = self._refused.get(place, frozenset()) | {refused}
 
     async def close(self) -> None:
         """Close all connections."""
         if self._client is not None:
             await self._client.close()
 
+    def _service(self, provider: str) -> _Service:
+        config = load_user_config(self._environment)
+        wire_format, key = FORMATS[provider], config.require_key(provider)
+        base_url = config.base_url(provider) or wire_format.DEFAULT_BASE_URL
+        _require_sendable(provider, key, base_url)
+        return _Service(provider, wire_format, base_url, key)
+
     async def _post(
-        self,
-        wire_format: WireFormat,
-        url: str,
-        key: str,
-        request: Request,
-        on_text: OnText | None,
+        self, service: _Service, request: Request, terms: Terms, on_text: OnText | None
     ) -> Response:
-        body = _body(wire_format, request, stream=on_text is not None)
-        headers = {"content-type": "application/json", **wire_format.headers(key)}
+        url, wire_format = service.url, service.wire_format
+        body = encode_body(wire_format, accepted(request, terms), on_text is not None, terms)
+        headers = {"content-type": "application/json", **wire_format.headers(service.key)}
         async with self._connected().post(url, headers, body) as answer:
             if not 200 <= answer.status < 300:
                 error = refusal(answer.status, await answer.read(), _about_address(answer, url))
@@ -129,13 +161,6 @@ async def _read(wire_format: WireFormat, answer: HttpAnswer, on_text: OnText | N
         if delta:
             on_text(delta)
     return decoder.finish()
-
-
-def _body(wire_format: WireFormat, request: Request, stream: bool) -> bytes:
-    try:
-        return to_json(wire_format.encode(request, stream)).encode()
-    except ValueError as error:  # Infinity and NaN, which TOML has and JSON has not.
-        raise AgentError(f"the request can't be written as JSON: {error}") from error
 
 
 def _require_sendable(provider: str, key: str, base_url: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from axe_lsp.agentfile.models import LocalModel
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Json, Message, Request, Response, Tool, ToolCall
+from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import (
     Node,
     WireError,
@@ -19,6 +20,7 @@ DEFAULT_BASE_URL = "http://localhost:11434"
 PATH = "api/chat"
 MODELS_PATH = "api/tags"
 STREAM_TYPES = frozenset({"application/x-ndjson", "application/jsonl", "text/plain"})
+MARKS_CACHES = False
 
 
 def headers(_key: str) -> dict[str, str]:
@@ -26,8 +28,8 @@ def headers(_key: str) -> dict[str, str]:
     return {}
 
 
-def encode(request: Request, stream: bool) -> Json:
-    """The body of a request."""
+def head(request: Request, stream: bool, _terms: Terms) -> dict[str, Json]:
+    """The body of a request without its messages."""
     body: dict[str, Json] = {"model": request.model, "stream": stream}
     options: dict[str, Json] = {}
     if request.temperature is not None:
@@ -41,13 +43,25 @@ def encode(request: Request, stream: bool) -> Json:
         body["format"] = dict(wanted.schema) if wanted.type == "json_schema" else "json"
     if request.tools:
         body["tools"] = [_encode_tool(tool) for tool in request.tools]
-    messages: list[Json] = []
-    if request.system:
-        messages.append({"role": "system", "content": request.system})
-    for message in request.messages:
-        messages += _encode_message(message)
-    body["messages"] = messages
     return body
+
+
+def opening(request: Request) -> list[Json]:
+    """The system prompt."""
+    return [{"role": "system", "content": request.system}] if request.system else []
+
+
+def encode_message(message: Message, _marked: bool) -> list[Json]:
+    """A message; each result of a tool becomes one of its own."""
+    if message.tool_results:
+        return [{"role": "tool", "content": result.content} for result in message.tool_results]
+    encoded: dict[str, Json] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        encoded["tool_calls"] = [
+            {"function": {"name": call.name, "arguments": dict(call.arguments)}}
+            for call in message.tool_calls
+        ]
+    return [encoded]
 
 
 def decode(body: Json) -> Response:
@@ -133,15 +147,3 @@ def _encode_tool(tool: Tool) -> Json:
             "parameters": tool_schema(tool),
         },
     }
-
-
-def _encode_message(message: Message) -> list[Json]:
-    if message.tool_results:
-        return [{"role": "tool", "content": result.content} for result in message.tool_results]
-    encoded: dict[str, Json] = {"role": message.role, "content": message.content}
-    if message.tool_calls:
-        encoded["tool_calls"] = [
-            {"function": {"name": call.name, "arguments": dict(call.arguments)}}
-            for call in message.tool_calls
-        ]
-    return [encoded]

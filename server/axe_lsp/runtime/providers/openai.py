@@ -16,6 +16,7 @@ from axe_lsp.runtime.messages import (
     ToolCall,
 )
 from axe_lsp.runtime.providers.sse import SseParser
+from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import (
     Node,
     WireError,
@@ -29,6 +30,7 @@ from axe_lsp.runtime.providers.wire import (
 DEFAULT_BASE_URL = "https://api.openai.com"
 PATH = "v1/chat/completions"
 STREAM_TYPES = frozenset({"text/event-stream"})
+MARKS_CACHES = False
 
 _DONE = "[DONE]"
 
@@ -38,13 +40,15 @@ def headers(key: str) -> dict[str, str]:
     return {"authorization": f"Bearer {key}"}
 
 
-def encode(request: Request, stream: bool) -> Json:
-    """The body of a request."""
+def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
+    """The body of a request without its messages."""
     body: dict[str, Json] = {"model": request.model}
     if request.temperature is not None:
         body["temperature"] = request.temperature
     if request.max_tokens:
-        body["max_tokens"] = request.max_tokens
+        # OpenAI's own models want the new name, the newer ones no other. Stand-ins know the old one.
+        is_new = terms.current or "max_tokens" in terms.refused
+        body["max_completion_tokens" if is_new else "max_tokens"] = request.max_tokens
     if request.response_format:
         body["response_format"] = _encode_format(request.response_format)
     if request.tools:
@@ -52,13 +56,32 @@ def encode(request: Request, stream: bool) -> Json:
     if stream:
         body["stream"] = True
         body["stream_options"] = {"include_usage": True}
-    messages: list[Json] = []
-    if request.system:
-        messages.append({"role": "system", "content": request.system})
-    for message in request.messages:
-        messages += _encode_message(message)
-    body["messages"] = messages
     return body
+
+
+def opening(request: Request) -> list[Json]:
+    """The system prompt."""
+    return [{"role": "system", "content": request.system}] if request.system else []
+
+
+def encode_message(message: Message, _marked: bool) -> list[Json]:
+    """A message; each result of a tool becomes one of its own. Caching needs no marks here."""
+    if message.tool_results:
+        return [
+            {"role": "tool", "tool_call_id": result.call_id, "content": result.content}
+            for result in message.tool_results
+        ]
+    if not message.tool_calls:
+        return [{"role": message.role, "content": message.content}]
+    calls = [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": to_json(dict(call.arguments))},
+        }
+        for call in message.tool_calls
+    ]
+    return [{"role": message.role, "content": message.content or None, "tool_calls": calls}]
 
 
 def encode_tool(tool: Tool) -> Json:
@@ -71,13 +94,6 @@ def encode_tool(tool: Tool) -> Json:
             "parameters": tool_schema(tool),
         },
     }
-
-
-def _encode_format(wanted: ResponseFormat) -> Json:
-    if wanted.type != "json_schema":
-        return {"type": wanted.type}
-    schema = {"name": wanted.name, "strict": wanted.strict, "schema": dict(wanted.schema)}
-    return {"type": "json_schema", "json_schema": schema}
 
 
 def decode(body: Json) -> Response:
@@ -94,6 +110,8 @@ def decode(body: Json) -> Response:
         stop_reason=choices[0]["finish_reason"].text(),
         input_tokens=usage["prompt_tokens"].integer(),
         output_tokens=usage["completion_tokens"].integer(),
+        cache_read_tokens=usage["prompt_tokens_details"]["cached_tokens"].integer(),
+        cache_write_tokens=usage["prompt_tokens_details"]["cache_write_tokens"].integer(),
     )
 
 
@@ -186,27 +204,15 @@ class _PartialCall:
         return {"id": self.id, "function": function}
 
 
+def _encode_format(wanted: ResponseFormat) -> Json:
+    if wanted.type != "json_schema":
+        return {"type": wanted.type}
+    schema = {"name": wanted.name, "strict": wanted.strict, "schema": dict(wanted.schema)}
+    return {"type": "json_schema", "json_schema": schema}
+
+
 def _decode_call(call: Node) -> ToolCall:
     function = call["function"]
     return ToolCall(
         call["id"].text(), function["name"].text(), parse_arguments(function["arguments"].text())
     )
-
-
-def _encode_message(message: Message) -> list[Json]:
-    if message.tool_results:
-        return [
-            {"role": "tool", "tool_call_id": result.call_id, "content": result.content}
-            for result in message.tool_results
-        ]
-    if not message.tool_calls:
-        return [{"role": message.role, "content": message.content}]
-    calls = [
-        {
-            "id": call.id,
-            "type": "function",
-            "function": {"name": call.name, "arguments": to_json(dict(call.arguments))},
-        }
-        for call in message.tool_calls
-    ]
-    return [{"role": message.role, "content": message.content or None, "tool_calls": calls}]

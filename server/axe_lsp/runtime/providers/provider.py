@@ -21,7 +21,7 @@ class Exchange:
     """One request on its way: who asks, whom, in which turn (from 1) and what.
 
     `workdir` is the run's working directory; recordings may lie below it. At `deadline` (of the
-    event loop's clock) the run fails with the text `timeout`.
+    event loop's clock) the run fails with the text `timeout`. `warn` takes what the user should know.
     """
 
     run: RunIds
@@ -31,6 +31,7 @@ class Exchange:
     workdir: Path
     deadline: float = math.inf
     timeout: str = ""
+    warn: Callable[[str], object] = bool
 
 
 class Provider(Protocol):

@@ -14,8 +14,9 @@ from typing import Any, NoReturn, Protocol
 from urllib.parse import urlsplit
 
 from axe_lsp.runtime.errors import ProviderError, ProviderErrorCategory
-from axe_lsp.runtime.messages import Json, Request, Response, Tool, ToolParameter
+from axe_lsp.runtime.messages import Json, Message, Request, Response, Tool, ToolParameter
 from axe_lsp.runtime.plain_text import decode, valid_text
+from axe_lsp.runtime.providers.terms import Terms
 
 _CATEGORIES: Mapping[int, ProviderErrorCategory] = {
     400: "bad_request",
@@ -50,12 +51,20 @@ class WireFormat(Protocol):
     DEFAULT_BASE_URL: str
     PATH: str
     STREAM_TYPES: frozenset[str]
+    MARKS_CACHES: bool
+    """Whether the provider wants to be told what to cache."""
 
     def headers(self, key: str) -> dict[str, str]:
         """The headers that the format needs beside the content type."""
 
-    def encode(self, request: Request, stream: bool) -> Json:
-        """The body of a request."""
+    def head(self, request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
+        """The body of a request without its messages."""
+
+    def opening(self, request: Request) -> list[Json]:
+        """What is sent as messages before the first one."""
+
+    def encode_message(self, message: Message, marked: bool) -> list[Json]:
+        """A message, which may become several. `marked`: the provider shall cache all up to it."""
 
     def decode(self, body: Json) -> Response:
         """The answer in a whole body. Raises WireError or ProviderError."""

@@ -1,0 +1,61 @@
+"""The bytes of requests. What was sent before is not encoded again, so a long run costs what it says.
+
+Every request of a conversation begins with the one before, and grows by two messages: the pieces
+are kept and joined. Prompt caches, too, want the beginning to be the same to the byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from axe_lsp.runtime.messages import Json, Message, Request
+from axe_lsp.runtime.providers.terms import Terms, caches, marked_messages
+from axe_lsp.runtime.providers.wire import WireFormat, to_json
+
+
+def encode_body(
+    wire_format: WireFormat, request: Request, stream: bool, terms: Terms | None = None
+) -> bytes:
+    """The body of a request."""
+    kept = request.kept.setdefault(wire_format.PATH, _Pieces(wire_format))
+    pieces: _Pieces = kept
+    return pieces.body(request, stream, terms or Terms())
+
+
+class _Pieces:
+    """What of a conversation has been encoded."""
+
+    def __init__(self, wire_format: WireFormat) -> None:
+        self._format = wire_format
+        self._head: tuple[object, bytes] = (None, b"")
+        self._messages: dict[tuple[int, bool], tuple[Message, bytes]] = {}
+
+    def body(self, request: Request, stream: bool, terms: Terms) -> bytes:
+        marked = marked_messages(request, terms) if self._format.MARKS_CACHES else ()
+        messages = [
+            self._message(message, index in marked)
+            for index, message in enumerate(request.messages)
+        ]
+        return self._beginning(request, stream, terms) + b",".join(messages) + b"]}"
+
+    def _beginning(self, request: Request, stream: bool, terms: Terms) -> bytes:
+        """All up to the first message. It stays the same but for what terms and turns change."""
+        same = (replace(request, messages=()), stream, terms, caches(request, terms))
+        if self._head[0] != same:
+            self._head = (same, self._encode_beginning(request, stream, terms))
+        return self._head[1]
+
+    def _encode_beginning(self, request: Request, stream: bool, terms: Terms) -> bytes:
+        head = to_json(self._format.head(request, stream, terms))[:-1]
+        first = "".join(to_json(message) + "," for message in self._format.opening(request))
+        return f'{head},"messages":[{first}'.encode()
+
+    def _message(self, message: Message, marked: bool) -> bytes:
+        key = (id(message), marked)
+        kept = self._messages.get(key)
+        if kept is None:
+            encoded: list[Json] = self._format.encode_message(message, marked)
+            # The message is kept as well: its id is nobody else's as long as it exists.
+            kept = (message, ",".join(map(to_json, encoded)).encode())
+            self._messages[key] = kept
+        return kept[1]

@@ -1,0 +1,94 @@
+"""The bytes of growing conversations: the same as if each request were encoded for itself."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from axe_lsp.runtime.messages import Message, Request, Tool, ToolCall, ToolResult
+from axe_lsp.runtime.providers.body import encode_body
+from axe_lsp.runtime.providers.http_provider import FORMATS
+from axe_lsp.runtime.providers.terms import Terms
+from support.answers import DIALECTS, Dialect
+
+texts = st.text(max_size=20)
+rounds = st.lists(
+    st.tuples(texts, st.dictionaries(texts, texts, max_size=2), st.lists(texts, min_size=1)),
+    max_size=4,
+)
+
+
+def history(said: list[tuple[str, dict[str, str], list[str]]]) -> list[Message]:
+    messages = [Message("user", "ask")]
+    for text, arguments, results in said:
+        calls = tuple(ToolCall(str(i), "t", arguments) for i, _ in enumerate(results))
+        answers = tuple(ToolResult(str(i), result) for i, result in enumerate(results))
+        messages += [Message("assistant", text, calls), Message("tool", tool_results=answers)]
+    return messages
+
+
+def request(messages: list[Message], system: str = "s") -> Request:
+    return Request("m", tuple(messages), system, tools=(Tool("t", "d"),))
+
+
+@pytest.mark.parametrize("current", [False, True])
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(said=rounds, system=texts)
+def test_a_request_that_grows_is_as_one_that_is_new(
+    dialect: Dialect, current: bool, said: list[tuple[str, dict[str, str], list[str]]], system: str
+) -> None:
+    wire_format, terms = FORMATS[dialect], Terms(current)
+    messages = history(said)
+    growing = request(messages[:1], system)
+    for end in range(1, len(messages) + 1, 2):
+        growing = replace(growing, messages=tuple(messages[:end]))
+        fresh = request(messages[:end], system)
+        assert encode_body(wire_format, growing, False, terms) == encode_body(
+            wire_format, fresh, False, terms
+        )
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_change_of_what_is_asked_is_sent(dialect: Dialect) -> None:
+    first = request(history([("", {}, ["r"])]))
+    variants = [
+        first,
+        replace(first, temperature=0.1),
+        replace(first, system="other"),
+        replace(first, tools=()),
+        replace(first, max_tokens=3),
+        replace(first, messages=first.messages[:1]),
+        replace(first, messages=(Message("user", "else"), *first.messages[1:])),
+        first,
+    ]
+    for variant in variants:
+        sent = encode_body(FORMATS[dialect], variant, stream=False)
+        alone = encode_body(FORMATS[dialect], replace(variant, kept={}), stream=False)
+        assert sent == alone
+    streamed = json.loads(encode_body(FORMATS[dialect], first, stream=True))
+    assert streamed["stream"] is True
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_was_sent_is_the_beginning_of_what_is_sent_next(dialect: Dialect) -> None:
+    """To the byte, as prompt caches want it; marks aside, which are no part of the prompt."""
+    messages = history([("hm", {"a": "b"}, ["r1", "r2"]), ("", {}, ["r3"])])
+    growing = request(messages[:3])
+    before = encode_body(FORMATS[dialect], growing, stream=False)
+    after = encode_body(
+        FORMATS[dialect], replace(growing, messages=tuple(messages)), stream=False, terms=None
+    )
+    if dialect != "anthropic":
+        assert after.startswith(before.removesuffix(b"]}"))
+    else:
+        assert _unmarked(after)["messages"][:3] == _unmarked(before)["messages"]
+
+
+def _unmarked(body: bytes) -> dict[str, list[object]]:
+    mark = b',"cache_control":{"type":"ephemeral"}'
+    unmarked: dict[str, list[object]] = json.loads(body.replace(mark, b""))
+    return unmarked

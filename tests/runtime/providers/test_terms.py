@@ -1,0 +1,127 @@
+"""Servers that refuse a part of a request are asked again in the way that they want."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.messages import Message, Request
+from axe_lsp.runtime.providers import openai
+from axe_lsp.runtime.providers.terms import Terms
+from support.bodies import encode
+from support.engines import agent, bench
+from support.scripted_provider import Refuses, Says, ScriptedProvider
+
+NEW_NAME = (
+    "Unsupported parameter: 'max_tokens' is not supported with this model. "
+    "Use 'max_completion_tokens' instead."
+)
+DEFAULT_ONLY = (
+    "Unsupported value: 'temperature' does not support 0.5 with this model. "
+    "Only the default (1) value is supported."
+)
+SCHEMA = {"type": "json_schema", "schema": {"type": "object"}}
+
+
+def test_openai_itself_is_asked_by_the_new_name_and_its_stand_ins_by_the_old_one() -> None:
+    request = Request("m", (Message("user", "ask"),), max_tokens=7)
+    assert encode(openai, request)["max_tokens"] == 7
+    own = encode(openai, request, terms=Terms(current=True))
+    assert own["max_completion_tokens"] == 7
+    assert "max_tokens" not in own
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_model_that_wants_the_new_name_gets_it_from_then_on(
+    provider: ScriptedProvider, tmp_path: Path, stream: bool
+) -> None:
+    provider.script("m-solo", Refuses(400, NEW_NAME), Says("one"), Says("two"))
+    agents = agent("solo", params={"max_tokens": 7})
+    async with bench(provider, tmp_path, agents, streams=lambda _: stream) as runtime:
+        assert (await runtime.run("solo")).content == "one"
+        assert (await runtime.run("solo")).content == "two"
+        assert runtime.warnings == []
+    old, new, later = (each.body for each in provider.requests)
+    assert old["max_tokens"] == 7
+    for body in (new, later):
+        assert body["max_completion_tokens"] == 7
+        assert "max_tokens" not in body
+
+
+@pytest.mark.parametrize(
+    ("dialect", "message"),
+    [("openai", DEFAULT_ONLY), ("anthropic", "`temperature` is deprecated for this model.")],
+)
+async def test_a_model_that_takes_no_temperature_gets_none_and_the_user_is_told(
+    provider: ScriptedProvider, tmp_path: Path, dialect: str, message: str
+) -> None:
+    provider.script("m-solo", Refuses(400, message), Says("one"), Says("two"))
+    agents = agent("solo", dialect, params={"temperature": 0.5})
+    async with bench(provider, tmp_path, agents) as runtime:
+        for said in ("one", "two"):
+            assert (await runtime.run("solo")).content == said
+            warning = runtime.warnings.pop()
+            assert warning == "the model m-solo refuses params.temperature, so it is left out"
+            assert runtime.warnings == []
+    first, *rest = (each.body for each in provider.requests)
+    assert first["temperature"] == 0.5
+    assert [each for each in rest if "temperature" in each] == []
+
+
+async def test_what_is_refused_by_two_errors_is_changed_twice(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", Refuses(400, NEW_NAME), Refuses(400, DEFAULT_ONLY), Says("ok"))
+    agents = agent("solo", params={"temperature": 0.5, "max_tokens": 7})
+    async with bench(provider, tmp_path, agents) as runtime:
+        assert (await runtime.run("solo")).content == "ok"
+    last = provider.requests[-1].body
+    assert last["max_completion_tokens"] == 7
+    assert "temperature" not in last
+
+
+@pytest.mark.parametrize(
+    ("params", "status", "message"),
+    [
+        ({"temperature": 3.0}, 400, "temperature: Input should be less than or equal to 1"),
+        ({"max_tokens": 7}, 400, "max_tokens is too large"),
+        ({"temperature": 0.5}, 500, DEFAULT_ONLY),
+        ({}, 400, DEFAULT_ONLY),
+        ({}, 400, NEW_NAME),
+        ({"response_format": SCHEMA}, 400, "Invalid schema for response_format"),
+    ],
+)
+async def test_other_refusals_reach_the_user_at_once(
+    provider: ScriptedProvider, tmp_path: Path, params: dict[str, Any], status: int, message: str
+) -> None:
+    provider.script("m-solo", Refuses(status, message))
+    async with bench(provider, tmp_path, agent("solo", params=params)) as runtime:
+        with pytest.raises(ProviderError) as caught:
+            await runtime.run("solo")
+    assert caught.value.message == message
+    assert len(provider.requests) == 1
+
+
+async def test_nothing_is_asked_for_ever(provider: ScriptedProvider, tmp_path: Path) -> None:
+    provider.script("m-solo", *[Refuses(400, NEW_NAME)] * 9)
+    async with bench(provider, tmp_path, agent("solo", params={"max_tokens": 7})) as runtime:
+        with pytest.raises(ProviderError, match="max_completion_tokens"):
+            await runtime.run("solo")
+    assert len(provider.requests) == 2
+
+
+async def test_a_schema_that_anthropic_refuses_keeps_no_file_from_running(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    refusal = "output_config.format.schema: 'additionalProperties' must be explicitly set to false"
+    provider.script("m-solo", Refuses(400, refusal), Says("ok"))
+    agents = agent("solo", "anthropic", params={"response_format": SCHEMA})
+    async with bench(provider, tmp_path, agents) as runtime:
+        assert (await runtime.run("solo")).content == "ok"
+        assert runtime.warnings == [
+            "the model m-solo refuses params.response_format, so it is left out"
+        ]
+    assert ["output_config" in each.body for each in provider.requests] == [True, False]
