@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from support.raw_client import Json, RawClient
+from support.raw_client import RawClient
 from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
 from support.session import Editor, Project
 
@@ -23,29 +19,6 @@ Connect = Callable[..., Editor]
 @pytest.fixture
 def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
     return Project(tmp_path, provider.environment)
-
-
-@pytest.fixture
-def address(project: Project) -> Iterator[tuple[str, int]]:
-    """Where the server listens."""
-    command = [sys.executable, "-m", "axe_lsp", "--tcp", "127.0.0.1:0"]
-    environment = {**os.environ, **project.environment}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
-        assert server.stderr is not None
-        yield "127.0.0.1", int(server.stderr.readline().rpartition(":")[2])
-        server.terminate()
-
-
-@pytest.fixture
-def connect(project: Project, address: tuple[str, int]) -> Iterator[Connect]:
-    """Opens editors on the server."""
-    with ExitStack() as clients:
-
-        def connect(**initialize: Json) -> Editor:
-            client = clients.enter_context(RawClient.connect(address))
-            return Editor(project, client, **initialize)
-
-        yield connect
 
 
 def test_a_file_that_one_editor_closes_is_still_open_in_the_other(

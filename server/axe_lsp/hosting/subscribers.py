@@ -25,14 +25,18 @@ class Subscribers:
         self._by_run.setdefault(run_id, []).append(subscriber)
 
         def end() -> None:
-            if subscriber in self._by_run.get(run_id, ()):
-                self._by_run[run_id].remove(subscriber)
+            subscribers = self._by_run.get(run_id, [])
+            if subscriber in subscribers:
+                subscribers.remove(subscriber)
+            if not subscribers:
+                self._by_run.pop(run_id, None)
 
         return end
 
     def publish(self, run_id: str, news: News) -> None:
-        """Tell everybody who wants to know about the root run of that id."""
-        for subscriber in (*self._by_run.get(None, ()), *self._by_run.get(run_id, ())):
+        """Tell everybody who wants to know about the root run of that id, once."""
+        everybody = (*self._by_run.get(None, ()), *self._by_run.get(run_id, ()))
+        for subscriber in dict.fromkeys(everybody):
             try:
                 subscriber(news)
             except Exception:  # noqa: BLE001 - a bug in one subscriber is no matter of the others

@@ -124,6 +124,10 @@ class Runs:
             self._tasks.start_unattended(ending, f"cancellation of {run_id}")
         return True
 
+    def is_going_on(self, run_id: str) -> bool:
+        """Whether this is a root run of this server that has not ended."""
+        return run_id in self._orders
+
     def subscribe(self, subscriber: Subscriber, run_id: str | None = None) -> Callable[[], None]:
         """Publish to `subscriber` what happens in a root run and below it; without an id, in all.
 

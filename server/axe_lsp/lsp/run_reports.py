@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -78,14 +79,19 @@ class RunProgress:
             self._cancel()
 
 
-def notifications(server: AxeServer) -> Callable[[News], None]:
-    """Forwards everything as the `axe/…` notifications of docs/protocol.md."""
+@dataclass(frozen=True)
+class Notifications:
+    """Forwards everything as the `axe/…` notifications of docs/protocol.md.
 
-    def forward(news: News) -> None:
+    All of one server are equal: who subscribes in several ways hears everything once.
+    """
+
+    server: AxeServer
+
+    def __call__(self, news: News) -> None:
+        """Something happened."""
         if isinstance(news, Notification):
-            server.notify(news.method, news.params)
-
-    return forward
+            self.server.notify(news.method, news.params)
 
 
 def log_messages(server: AxeServer) -> Callable[[News], None]:

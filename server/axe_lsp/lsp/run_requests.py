@@ -1,4 +1,4 @@
-"""`axe/run`, `axe/preview`, `axe/stop` and `axe/agents` (docs/protocol.md).
+"""The requests about runs, and `axe/agents` (docs/protocol.md).
 
 What makes runs is imported with the first of them: it would take a tenth of the server's start, and
 many a session never runs an agent.
@@ -23,7 +23,7 @@ def register(server: AxeServer) -> None:
     def on_run(params: Any) -> Coroutine[Any, Any, JsonObject]:
         from axe_lsp.lsp import run_reports, running  # noqa: PLC0415 - see above
 
-        return running.run(server, params, run_reports.notifications(server))
+        return running.run(server, params, run_reports.Notifications(server))
 
     @server.feature("axe/preview")
     def on_preview(params: Any) -> Coroutine[Any, Any, JsonObject]:
@@ -36,6 +36,24 @@ def register(server: AxeServer) -> None:
         from axe_lsp.lsp import running  # noqa: PLC0415 - see above
 
         return running.stop(server, params)
+
+    @server.feature("axe/runs")
+    def on_runs(params: Any) -> Coroutine[Any, Any, list[JsonObject]]:
+        from axe_lsp.lsp import past_runs  # noqa: PLC0415 - see above
+
+        return past_runs.runs(server, params)
+
+    @server.feature("axe/events")
+    def on_events(params: Any) -> Coroutine[Any, Any, list[JsonObject]]:
+        from axe_lsp.lsp import past_runs  # noqa: PLC0415 - see above
+
+        return past_runs.events(server, params)
+
+    @server.feature("axe/subscribe")
+    def on_subscribe(params: Any) -> Coroutine[Any, Any, JsonObject]:
+        from axe_lsp.lsp import past_runs  # noqa: PLC0415 - see above
+
+        return past_runs.subscribe(server, params)
 
     @server.feature("axe/agents")
     def on_agents(_: Any) -> list[JsonObject]:

@@ -45,13 +45,13 @@ def stop(server: AxeServer, params: Any) -> dict[str, Json]:
 
 
 def _order(server: AxeServer, params: Any) -> RunOrder:
-    with _reported_errors():
+    with reported_errors():
         return read_run_order(server, params)
 
 
 async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json:
     runs = server.daemon.runs
-    with _reported_errors():
+    with reported_errors():
         keep_days = server.daemon.settings.history_keep_days
         going = runs.start(order.request, order.workplace, stream=True, keep_days=keep_days)
     progress = run_reports.RunProgress(
@@ -63,7 +63,7 @@ async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json
     for subscriber in (reporter, run_reports.warnings(server), _progress_of(progress)):
         runs.subscribe(subscriber, going.id)
     try:
-        with _reported_errors():
+        with reported_errors():
             result = await going.result()
     except asyncio.CancelledError:
         runs.cancel(going.id)
@@ -76,11 +76,11 @@ async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json
 
 
 async def _preview(server: AxeServer, order: RunOrder) -> Json:
-    with _reported_errors():
+    with reported_errors():
         return dict(await server.daemon.runs.preview(order.request, order.workplace))
 
 
-class _reported_errors:  # noqa: N801 - a context manager, read as one
+class reported_errors:  # noqa: N801 - a context manager, read as one
     """Turns the failure of a run into the error that clients get."""
 
     def __enter__(self) -> None:

@@ -57,6 +57,8 @@ class AxeServer(LanguageServer):
         self.publisher = Publisher(self)
         self.watching = Watching(self)
         self.lenses = CodeLenses(self)
+        self.subscriptions: list[Callable[[], None]] = []
+        """What ends each subscription to runs."""
         self._stop_listening: Callable[[], None] = lambda: None
         self._editing: str | None = None
         self._facts = daemon.snapshot.facts
@@ -76,6 +78,8 @@ class AxeServer(LanguageServer):
     async def release(self) -> None:
         """Close what the client had open."""
         self._stop_listening()
+        for end in self.subscriptions:
+            end()
         for uri in list(self.opened):
             self.daemon.close_buffer(uri, self)
 

@@ -1,0 +1,213 @@
+"""What editors learn of runs that others have started, and of those that are over."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.raw_client import ServerError
+from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
+from support.session import Editor, Project
+
+Json = Any
+Connect = Callable[..., Editor]
+
+LEAD = 'name = "lead"\nmodel = "ollama/m-lead"\nsub_agents = ["solo"]\n'
+SOLO = 'name = "solo"\nmodel = "ollama/m-solo"\n'
+ASKS = Says("I ask.", calls=[calls_agent("solo", "s")])
+
+
+@pytest.fixture
+def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
+    project = Project(tmp_path, provider.environment)
+    project.write("lead", LEAD)
+    project.write("solo", SOLO)
+    return project
+
+
+def heard(editor: Editor) -> list[Json]:
+    """All notifications of runs so far."""
+    return [each for each in editor.client.received if each.get("method", "").startswith("axe/")]
+
+
+def as_stored(messages: list[Json]) -> list[Json]:
+    return [
+        {"method": each["method"], "params": each["params"]}
+        for each in messages
+        if each["method"] != "axe/text"
+    ]
+
+
+def run(editor: Editor, agent: str = "solo", **params: Json) -> Json:
+    return editor.client.request("axe/run", {"agent": agent, **params})
+
+
+def test_runs_are_listed_newest_first_with_what_they_came_to(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lead", ASKS, Says("Done."))
+    provider.script("m-solo", Says("one"), Says("two"))
+    with project.editor() as editor:
+        first = run(editor, "lead", task="first")
+        second = run(editor, task="second")
+
+        newest, oldest = editor.client.request("axe/runs", {})
+        by_agent = editor.client.request("axe/runs", {"agent": "solo"})
+        page = editor.client.request("axe/runs", {"limit": 1, "before": second["runId"]})
+
+    assert (newest["runId"], newest["task"]) == (second["runId"], "second")
+    assert (oldest["runId"], oldest["status"], oldest["turns"]) == (first["runId"], "completed", 2)
+    assert oldest["workspace"] == str(project.root)
+    assert [each["depth"] for each in by_agent] == [0, 1]
+    assert by_agent[1]["parentRunId"] == first["runId"]
+    assert page == [oldest]
+
+
+def test_the_events_of_a_run_are_there_after_the_server_has_gone(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lead", ASKS, Says("Done."))
+    provider.script("m-solo", Says("one"))
+    with project.editor() as editor:
+        run_id = run(editor, "lead")["runId"]
+        seen = as_stored(heard(editor))
+
+    with project.editor() as editor:
+        events = editor.client.request("axe/events", {"runId": run_id})
+        rest = editor.client.request("axe/events", {"runId": run_id, "after": 3})
+        (child,) = editor.client.request("axe/runs", {"agent": "solo"})
+        of_child = editor.client.request("axe/events", {"runId": child["runId"]})
+
+    assert events == seen
+    assert rest == [each for each in seen if each["params"]["seq"] > 3]
+    assert of_child == [each for each in seen if each["params"]["agent"] == "solo"]
+
+
+@pytest.mark.req("002-16", "002-21")
+def test_a_run_that_died_with_its_host_is_remembered_as_killed(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-solo", Answer(Says("never"), hold=hold))
+    with project.editor() as editor:
+        request = editor.client.start_request("axe/run", {"agent": "solo"})
+        hold.wait_until_arrived()
+        (going,) = editor.client.request("axe/runs", {"status": "running"})
+        os.kill(host_of(editor), signal.SIGKILL)
+        with pytest.raises(ServerError, match="signal 9"):
+            editor.client.result(request)
+
+        (killed,) = editor.client.request("axe/runs", {"status": "killed"})
+        events = editor.client.request("axe/events", {"runId": going["runId"]})
+
+        assert killed["runId"] == going["runId"]
+        assert events == as_stored(heard(editor))
+
+
+def test_who_subscribes_to_all_runs_hears_of_those_of_others(
+    provider: ScriptedProvider, connect: Connect
+) -> None:
+    provider.script("m-solo", Says("one"), Says("two"))
+    runner, watcher, stranger = connect(), connect(), connect()
+    assert watcher.client.request("axe/subscribe", {}) == {"live": True}
+    assert watcher.client.request("axe/subscribe", {}) == {"live": True}
+
+    run(runner)
+    run(watcher)
+    for editor in (watcher, stranger):
+        editor.client.request("axe/runs", {})  # What was sent before has arrived by then.
+
+    assert heard(watcher)[: len(heard(runner))] == heard(runner)
+    numbers = [each["params"]["seq"] for each in heard(watcher)]
+    half = len(numbers) // 2
+    assert numbers == [*range(1, half + 1)] * 2
+    assert heard(stranger) == []
+
+
+def test_a_client_that_comes_late_misses_nothing_and_hears_nothing_twice(
+    provider: ScriptedProvider, connect: Connect
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", ASKS, Says("Done."))
+    provider.script("m-solo", Answer(Says("one"), hold=hold))
+    runner, watcher = connect(), connect()
+    request = runner.client.start_request("axe/run", {"agent": "lead"})
+    hold.wait_until_arrived()
+    (going,) = watcher.client.request("axe/runs", {"status": "running"})
+
+    answer = watcher.client.request("axe/subscribe", {"runId": going["runId"], "after": 0})
+    before = len(heard(watcher))
+    hold.release()
+    runner.client.result(request)
+    end = watcher.client.wait_for("axe/agent", lambda it: it["depth"] == 0 and it["kind"] == "end")
+
+    assert answer == {"live": True}
+    assert 0 < before < len(heard(runner))
+    assert as_stored(heard(watcher)) == as_stored(heard(runner))
+    assert end["seq"] == heard(runner)[-1]["params"]["seq"]
+
+
+def test_a_run_that_is_over_is_told_once_more_to_who_asks(
+    provider: ScriptedProvider, connect: Connect
+) -> None:
+    provider.script("m-solo", Says("one"))
+    runner, watcher = connect(), connect()
+    run_id = run(runner)["runId"]
+
+    answer = watcher.client.request("axe/subscribe", {"runId": run_id, "after": 2})
+
+    assert answer == {"live": False}
+    assert heard(watcher) == as_notifications(as_stored(heard(runner))[2:])
+    with pytest.raises(ServerError, match=f"no run {run_id} is going on in this server"):
+        watcher.client.request("axe/subscribe", {"runId": run_id})
+
+
+def test_nothing_is_remembered_if_the_settings_say_so(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-solo", Says("one"))
+    with project.editor(initializationOptions={"history": {"keepDays": 0}}) as editor:
+        run_id = run(editor)["runId"]
+
+        assert editor.client.request("axe/runs", None) == []
+        with pytest.raises(ServerError, match=f"no run '{run_id}' is remembered"):
+            editor.client.request("axe/events", {"runId": run_id})
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "complaint"),
+    [
+        ("axe/runs", [], "params must be an object"),
+        ("axe/runs", {"agent": 1}, '"agent" must be a string'),
+        ("axe/runs", {"limit": 0}, '"limit" must be a whole number from 1'),
+        ("axe/runs", {"limit": True}, '"limit" must be a whole number from 1'),
+        ("axe/runs", {"status": "done"}, '"status" is one of running, completed, failed'),
+        ("axe/runs", {"before": "nothing"}, "no run 'nothing' is remembered"),
+        ("axe/events", {}, '"runId" is missing'),
+        ("axe/events", {"runId": "x", "after": -1}, '"after" must be a whole number from 0'),
+        ("axe/subscribe", {"after": 1}, '"after" needs a "runId"'),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    project: Project, method: str, params: Json, complaint: str
+) -> None:
+    with project.editor() as editor, pytest.raises(ServerError, match=complaint):
+        editor.client.request(method, params)
+
+
+def as_notifications(events: list[Json]) -> list[Json]:
+    return [{"jsonrpc": "2.0", **each} for each in events]
+
+
+def host_of(editor: Editor) -> int:
+    """The process that executes the runs of a server: its only child."""
+    assert editor.client.process is not None
+    server = editor.client.process.pid
+    children = Path(f"/proc/{server}/task/{server}/children").read_text(encoding="ascii")
+    (host,) = children.split()
+    return int(host)
