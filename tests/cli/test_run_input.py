@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from support.command_line import Home
@@ -74,3 +76,24 @@ def test_a_dry_run_shows_what_the_agent_is_told(home: Home) -> None:
     code, out, _ = home.call("run", "reader", "--dry-run", "--input", '{"path": "a"}')
     assert code == 0
     assert '--- Stdin ---\n{"path":"a"}\n' in out
+
+
+@pytest.mark.req("002-13")
+def test_the_result_is_compact_json_and_parsed_in_the_envelope(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("finder", output={"required": ["n"], "properties": {"n": {"type": "integer"}}}))
+    provider.script("m-finder", *[Says("so"), Says('{ "n": 3 }')] * 2)
+    assert home.call("run", "finder", "--stream") == (0, '{"n":3}', "")
+    code, out, _ = home.call("run", "finder", "--json")
+    envelope = json.loads(out)
+    assert (code, envelope["content"], envelope["output"]) == (0, '{"n":3}', {"n": 3})
+    assert list(envelope) == sorted(envelope)
+
+
+@pytest.mark.req("002-13")
+def test_a_result_that_never_fits_is_a_failure(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("finder", output={"type": "object", "required": ["n"]}))
+    provider.script("m-finder", *[Says("{}")] * 3)
+    code, out, err = home.call("run", "finder")
+    assert (code, out, err) == (1, "", "the answer does not fit [output]: output.n is missing\n")

@@ -79,3 +79,16 @@ def test_the_preview_of_a_caller_shows_the_typed_tool(project: Project) -> None:
     with project.editor() as editor:
         shown = editor.client.request("axe/preview", {"agent": "lead"})
     assert shown["tools"] == ["call_agent", "subagent--reader"]
+
+
+@pytest.mark.req("002-13")
+def test_the_result_of_an_agent_with_output_is_parsed(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    (text,) = agent("finder", output={"required": ["Run_Id"]}).values()
+    project.write("finder", text)
+    provider.script("m-finder", Says('{"Run_Id": [null, {"a_b": 1}]}'))
+    with project.editor() as editor:
+        result = editor.client.request("axe/run", {"agent": "finder"})
+    assert result["output"] == {"Run_Id": [None, {"a_b": 1}]}
+    assert result["content"] == '{"Run_Id":[null,{"a_b":1}]}'

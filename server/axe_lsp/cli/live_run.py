@@ -93,9 +93,10 @@ class _Output:
         self.on_fault: Callable[[], object] = lambda: None
 
     def streams(self, prepared: Prepared) -> bool:
-        """Whether text is shown as it is written: an answer without tools, and not as JSON."""
+        """Whether text is shown as it is written: an answer that comes at once, not as JSON."""
         wanted = self._stream or prepared.definition.stream
-        return bool(wanted and not self._json and not prepared.request.tools)
+        may_change = bool(prepared.request.tools) or prepared.output is not None
+        return bool(wanted and not self._json and not may_change)
 
     def ready(self, prepared: Prepared) -> None:
         """The first request is about to be sent."""
@@ -180,7 +181,9 @@ def _as_json(result: RunResult) -> str:
         "output_tokens": result.output_tokens,
         "stop_reason": result.stop_reason,
         "tool_calls": result.tool_calls,
+        **({} if result.output is None else {"output": result.output}),
     }
+    envelope = dict(sorted(envelope.items()))
     return json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -30,6 +30,8 @@ from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.loop import Surroundings, converse
 from axe_lsp.runtime.memory import append_memory
+from axe_lsp.runtime.messages import Json
+from axe_lsp.runtime.output import settle
 from axe_lsp.runtime.prepare import Prepared, Resolve, prepare, reads_much
 from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.retry import Retrying
@@ -76,6 +78,7 @@ class AgentRun:
         self._timeout: float | None = None
         self._conversation: Conversation | None = None
         self._retrying: Retrying | None = None
+        self._output: Json = None
 
     async def execute(self) -> RunResult:
         """Make the run. Raises RunError; a cancellation from above passes through."""
@@ -121,7 +124,10 @@ class AgentRun:
             tree.on_ready(prepared)
         who = "sub-agent" if self._order.ids.depth else "agent"
         self._conversation = Conversation(prepared.request, who)
-        await converse(self._conversation, self._surroundings(prepared))
+        go_on = partial(converse, self._conversation, self._surroundings(prepared))
+        await go_on()
+        if prepared.output is not None:
+            self._output = await settle(self._conversation, prepared.output, go_on)
         self._remember(prepared, self._conversation.last.content)
 
     async def _prepared(self, definition: AgentDefinition) -> Prepared:
@@ -266,6 +272,7 @@ class AgentRun:
             tool_calls=conversation.tool_calls if conversation else 0,
             retry_attempts=self._retrying.attempts if self._retrying else 0,
             duration_ms=round((anyio.current_time() - self._started) * 1000),
+            output=self._output,
         )
 
 

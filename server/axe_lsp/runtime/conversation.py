@@ -56,6 +56,19 @@ class Conversation:
         self.tool_calls += len(results)
         self.pending = len(results)
         self._append(Message("tool", tool_results=tuple(results)))
+        self._check_turns()
+
+    def ask_again(self, text: str) -> None:
+        """Answer the last answer, which was the end, with one more message.
+
+        Raises AgentError as `deliver` does.
+        """
+        if self.last.content:
+            self._append(Message("assistant", content=self.last.content))
+        self._append(Message("user", content=text))
+        self._check_turns()
+
+    def _check_turns(self) -> None:
         if self.turns >= MAX_TURNS:
             raise AgentError(f"{self._who} exceeded maximum conversation turns ({MAX_TURNS})")
 

@@ -6,7 +6,7 @@ The same for roots and children, and what `--dry-run` and previews show.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from axe_lsp.runtime.delegation import delegation_tools
 from axe_lsp.runtime.errors import AgentError
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.messages import Message, Request
+from axe_lsp.runtime.output import Output, output_of
 from axe_lsp.runtime.prompt import Prompt, build_prompt
 from axe_lsp.runtime.response_format import ignored_format_warning, response_format
 from axe_lsp.runtime.runs import Order, RunRequest, root_order
@@ -36,7 +37,8 @@ DEFAULT_TIMEOUT = 120.0
 class Prepared:
     """An agent, ready to be sent. `timeout` is its own limit in seconds, None if it has none.
 
-    `typed` are the tools for its typed children, which are among those of the request.
+    `typed` are the tools for its typed children, which are among those of the request. `output` is
+    what it has to answer with, if that is declared.
     """
 
     order: Order
@@ -47,6 +49,7 @@ class Prepared:
     max_depth: int
     timeout: float | None
     typed: TypedTools
+    output: Output | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -69,29 +72,34 @@ def prepare(
     max_depth = definition.max_depth if order.max_depth is None else order.max_depth
     load = partial(_load, resolve, prompt.folder)
     typed = typed_tools(definition, load) if order.ids.depth < max_depth else TypedTools()
+    tools = (
+        *ordinary_tools(definition),
+        *delegation_tools(definition, order.ids.depth, max_depth),
+        *typed.tools,
+        *task_tools(definition, order.ids.depth, max_depth, load),
+    )
+    output = output_of(definition)
+    wanted, told = response_format(definition.params.response_format, model.provider), ""
+    if output is not None:
+        wanted, told = output.asked_of(model.provider, bool(tools), wanted)
+    prompt = replace(prompt, system=prompt.system + told)
     request = Request(
         model=model.name,
         messages=(Message("user", prompt.user_message),),
         system=prompt.system,
         temperature=definition.params.temperature,
         max_tokens=definition.params.max_tokens,
-        response_format=response_format(definition.params.response_format, model.provider),
-        tools=(
-            *ordinary_tools(definition),
-            *delegation_tools(definition, order.ids.depth, max_depth),
-            *typed.tools,
-            *task_tools(definition, order.ids.depth, max_depth, load),
-        ),
+        response_format=wanted,
+        tools=tools,
     )
-    return Prepared(
-        order, definition, model, prompt, request, max_depth, _own_timeout(order, definition), typed
-    )
+    timeout = _own_timeout(order, definition)
+    return Prepared(order, definition, model, prompt, request, max_depth, timeout, typed, output)
 
 
 def reads_much(definition: AgentDefinition) -> bool:
     """Whether preparing the agent may take a while: a walk through a workspace, files, schemas."""
     reads_agents = definition.sub_agents or definition.task
-    return bool(definition.files or reads_agents or definition.input is not None)
+    return bool(definition.files or reads_agents or definition.input or definition.output)
 
 
 def prepare_request(

@@ -39,6 +39,7 @@ class RunResult:
 
     `model` is what the provider said it used; empty if it said nothing. `retry_attempts` is how
     many requests were sent again because they had failed for a moment.
+    `output` is the value of `content` where the agent's `[output]` says what that must be.
     """
 
     run_id: str
@@ -53,6 +54,7 @@ class RunResult:
     tool_calls: int
     duration_ms: int
     retry_attempts: int = 0
+    output: Json = None
 
 
 @dataclass(frozen=True, slots=True)
