@@ -28,6 +28,8 @@ class Effort:
     edits: int
     bursts: int
     runs: int
+    fans: tuple[int, ...]
+    largest_fans: int
 
 
 _FULL = Effort(
@@ -38,7 +40,9 @@ _FULL = Effort(
     documents=1_000,
     edits=30_000,
     bursts=5,
-    runs=15,
+    runs=10,
+    fans=(10, 100, 1_000),
+    largest_fans=3,
 )
 _QUICK = Effort(
     starts=3,
@@ -48,7 +52,9 @@ _QUICK = Effort(
     documents=100,
     edits=2_000,
     bursts=2,
-    runs=4,
+    runs=2,
+    fans=(10, 100),
+    largest_fans=0,
 )
 
 
@@ -78,7 +84,7 @@ def _endurance(effort: Effort) -> Iterator[Table]:
 
 
 def _runs(effort: Effort) -> Iterator[Table]:
-    yield runs.measure(effort.runs)
+    yield from runs.measure(effort.runs, effort.fans, effort.largest_fans)
 
 
 _PARTS: dict[str, Callable[[Effort], Iterator[Table]]] = {

@@ -55,6 +55,7 @@ def install_peers() -> None:
         "pip",
         "install",
         "--quiet",
+        "--only-binary=:all:",
         "--requirement",
         _REQUIREMENTS,
     ]

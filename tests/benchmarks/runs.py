@@ -3,50 +3,139 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.contenders import OURS, PEERS, PEERS_PYTHON, PYTHON
 from benchmarks.results import Ratio, Row, Table
-from benchmarks.timing import in_rounds
+from benchmarks.timing import Sample, take_turns
 
 BARE_LOOP = "bare httpx-aiohttp"
+BARE_HTTPX = "bare httpx"
+FRAMEWORKS = ("pydantic-ai", "openai-agents", "langgraph")
+CONTENDERS = (OURS, BARE_LOOP, BARE_HTTPX, *FRAMEWORKS)
 
-_CONVERSATIONS = {
-    "50 turns with a tool call each": "turns-50",
-    "100 children at once, 50 ms each": "fan-100",
-}
+_TURNS = 50
+_LARGEST = 1_000
+
+_TENTH = [Ratio(OURS, name, wanted=0.1) for name in FRAMEWORKS]
 
 
-def measure(rounds: int) -> Table:
-    """Make the same conversations in turns."""
-    table = Table(
-        title="Runs",
-        note="A whole run against a provider on the same machine that answers at once, apart from the "
-        "50 ms that each child waits. axe-lsp's engine, with every event heard, beside the shortest loop "
-        "around httpx on aiohttp.",
-        unit="ms",
-        contenders=[OURS, BARE_LOOP],
-        ratios=[Ratio(OURS, BARE_LOOP)],
-    )
-    with ExitStack() as stack:
-        provider = stack.enter_context(_process([PEERS_PYTHON, PEERS / "scripted_provider.py"]))
-        address = f"http://127.0.0.1:{_line(provider)}"
-        loops = {
-            OURS: stack.enter_context(_process([PYTHON, PEERS / "axe_loop.py", address])),
-            BARE_LOOP: stack.enter_context(
-                _process([PEERS_PYTHON, PEERS / "bare_loop.py", address])
-            ),
+@dataclass(frozen=True)
+class Made:
+    """What it took to make a conversation."""
+
+    milliseconds: float
+    most_memory: float
+
+
+def measure(rounds: int, fans: Sequence[int], largest_rounds: int) -> Iterator[Table]:
+    """The same conversations with every contender, in turns."""
+    with _contenders() as loops:
+        turns = _made(loops, f"turns-{_TURNS}", rounds)
+        yield _turn_table(turns)
+        by_fan = {
+            fan: _made(loops, f"fan-{fan}", largest_rounds if fan == _LARGEST else rounds)
+            for fan in fans
         }
-        for what, model in _CONVERSATIONS.items():
-            runs = {name: partial(_run, loop, model) for name, loop in loops.items()}
-            table.rows.append(Row(what, in_rounds(runs, rounds)))
-    return table
+        yield _fan_table(by_fan)
+        yield _memory_table(by_fan)
+
+
+def _turn_table(made: Mapping[str, list[Made]]) -> Table:
+    per_turn = _sample(made, lambda each: each.milliseconds / _TURNS)
+    return Table(
+        title="Turns",
+        note=f"One of the {_TURNS} turns of a conversation, with a tool call each, against a provider on the same "
+        "machine that answers at once. axe-lsp runs as editors run it, in its run host, with every event of "
+        "the run sent over a pipe and heard. The bare loops are the shortest around httpx: on aiohttp's "
+        "connections, as axe-lsp has it, and on httpx's own.",
+        unit="ms",
+        contenders=CONTENDERS,
+        ratios=[Ratio(OURS, BARE_LOOP, wanted=1.5), *_TENTH],
+        rows=[Row("a turn", per_turn)],
+    )
+
+
+def _fan_table(by_fan: Mapping[int, Mapping[str, list[Made]]]) -> Table:
+    return Table(
+        title="Children at once",
+        note="An agent calls many agents in one answer, each of which asks a provider that takes 50 ms; from "
+        "the order to the end of the whole run. Wanted: 1,000 children within 600 ms.",
+        unit="ms",
+        contenders=CONTENDERS,
+        ratios=[Ratio(OURS, BARE_LOOP), Ratio(BARE_LOOP, BARE_HTTPX), *_TENTH],
+        rows=[
+            Row(f"{fan:,} children", _sample(made, lambda each: each.milliseconds))
+            for fan, made in by_fan.items()
+        ],
+    )
+
+
+def _memory_table(by_fan: Mapping[int, Mapping[str, list[Made]]]) -> Table:
+    return Table(
+        title="Memory of runs",
+        note="The resident memory at its highest of the process that makes the runs, after those above; for "
+        "axe-lsp the run host. Wanted: 120 MB at most.",
+        unit="MB",
+        contenders=CONTENDERS,
+        ratios=[Ratio(OURS, BARE_LOOP), *(Ratio(OURS, name) for name in FRAMEWORKS)],
+        rows=[
+            Row(
+                f"{fan:,} children",
+                _sample({name: each[-1:] for name, each in made.items()}, _memory),
+            )
+            for fan, made in by_fan.items()
+        ],
+    )
+
+
+def _memory(made: Made) -> float:
+    return made.most_memory
+
+
+def _sample(
+    made: Mapping[str, list[Made]], value: Callable[[Made], float]
+) -> dict[str, Sample | None]:
+    return {name: Sample(tuple(map(value, each))) for name, each in made.items()}
 
 
 Process = subprocess.Popen[str]
+
+
+def _made(loops: Mapping[str, Process], model: str, rounds: int) -> dict[str, list[Made]]:
+    makers = {name: _maker(loop, model) for name, loop in loops.items()}
+    return take_turns(makers, rounds, warm_up=1)
+
+
+def _maker(loop: Process, model: str) -> Callable[[], Made]:
+    def make() -> Made:
+        assert loop.stdin is not None
+        loop.stdin.write(f"{model}\n")
+        loop.stdin.flush()
+        return Made(*map(float, _line(loop).split()))
+
+    return make
+
+
+@contextmanager
+def _contenders() -> Iterator[Mapping[str, Process]]:
+    """Every contender as a process that makes conversations with one provider."""
+    with ExitStack() as stack:
+        provider = stack.enter_context(_process([PEERS_PYTHON, PEERS / "scripted_provider.py"]))
+        address = f"http://127.0.0.1:{_line(provider)}"
+        bare = [PEERS_PYTHON, PEERS / "bare_loop.py", address]
+        commands: dict[str, list[str | Path]] = {
+            OURS: [PYTHON, PEERS / "axe_loop.py", address],
+            BARE_LOOP: bare,
+            BARE_HTTPX: [*bare, "own-pool"],
+        }
+        for name in FRAMEWORKS:
+            program = PEERS / f"{name.replace('-', '_')}_loop.py"
+            commands[name] = [PEERS_PYTHON, program, address]
+        yield {name: stack.enter_context(_process(each)) for name, each in commands.items()}
 
 
 @contextmanager
@@ -58,14 +147,6 @@ def _process(command: Sequence[str | Path]) -> Iterator[Process]:
             yield process
         finally:
             process.kill()
-
-
-def _run(loop: Process, model: str) -> float:
-    """The milliseconds that a process says it took for a conversation."""
-    assert loop.stdin is not None
-    loop.stdin.write(f"{model}\n")
-    loop.stdin.flush()
-    return float(_line(loop))
 
 
 def _line(process: Process) -> str:

@@ -1,53 +1,54 @@
-"""The same conversations as in `bare_loop`, made by axe-lsp's runtime. Run by our own Python."""
+"""The same conversations as in `bare_loop`, made by axe-lsp's run host, as editors have them made.
+
+Run by our own Python. The time is that of the supervisor: orders and all events go through the pipe,
+and each event is heard.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
 import sys
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from axe_lsp.runtime.agent_files import AgentFolders
-from axe_lsp.runtime.engine import Engine
+from conversations import PROMPT, answer_with
+
+from axe_lsp.hosting.supervisor import Runs
+from axe_lsp.hosting.wire import Workplace
 from axe_lsp.runtime.runs import RunRequest
 
-PARENT = """
-name = "parent"
-model = "openai/{model}"
-sub_agents = ["child"]
-system_prompt = "{prompt}"
-"""
-CHILD = """
-name = "child"
-model = "openai/wait-50"
-system_prompt = "{prompt}"
-"""
-PROMPT = "You answer questions. " * 20
+AGENT = 'name = "{name}"\nmodel = "openai/{model}"\nsystem_prompt = "{prompt}"\n'
+DELEGATES = 'sub_agents = ["child"]\n'
 
 
 async def main(address: str, folder: Path) -> None:
-    texts = {folder / "child.toml": CHILD.format(prompt=PROMPT)}
-    resolve = AgentFolders([folder], texts).resolve
+    home = str(folder)
+    os.environ.update(AXE_OPENAI_BASE_URL=address, OPENAI_API_KEY="key", HOME=home)
+    for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+        os.environ[variable] = home
+    agents = folder / "axe" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "child.toml").write_text(AGENT.format(name="child", model="wait-50", prompt=PROMPT))
+    runs = Runs()
     events: list[object] = []
-    environment = {
-        "AXE_OPENAI_BASE_URL": address,
-        "OPENAI_API_KEY": "key",
-        "HOME": str(folder),
-        "XDG_CONFIG_HOME": str(folder),
-    }
-    async with Engine(
-        resolve=lambda name, _: resolve(name),
-        workspace=folder,
-        emit=events.append,
-        environment=environment,
-    ) as engine:
-        while model := (await asyncio.to_thread(sys.stdin.readline)).strip():
-            texts[folder / "parent.toml"] = PARENT.format(model=model, prompt=PROMPT)
-            events.clear()
-            started = time.perf_counter()
-            await engine.run(RunRequest("parent", "Go on."))
-            print((time.perf_counter() - started) * 1000, flush=True)
+    runs.subscribe(events.append)
+
+    async def converse(model: str) -> None:
+        text = AGENT.format(name="parent", model=model, prompt=PROMPT) + DELEGATES
+        (agents / "parent.toml").write_text(text)
+        events.clear()
+        await runs.start(RunRequest("parent", "Go on."), Workplace(str(folder))).result()
+
+    await answer_with(converse, host_process)
+
+
+def host_process() -> int:
+    """The process of the run host, our only child."""
+    command = ["ps", "--ppid", str(os.getpid()), "-o", "pid=,args="]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    return int(next(line for line in lines if "hosting.host" in line).split()[0])
 
 
 with TemporaryDirectory() as name:

@@ -1,7 +1,7 @@
-"""The least that a runtime for agents can be: a loop around httpx on aiohttp.
+"""The least that a runtime for agents can be: a loop around httpx.
 
-Called with the address of a provider. For each model that a line of its input names, it makes that
-conversation and answers with the milliseconds it took.
+Called with the address of a provider, and then `own-pool` if httpx is to use its own connections in
+place of aiohttp's.
 """
 
 from __future__ import annotations
@@ -9,25 +9,21 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import time
 from typing import Any
 
 import httpx
+from conversations import PROMPT, Converse, serve
 from httpx_aiohttp import AiohttpTransport
 
 Json = dict[str, Any]
 
-PROMPT = "You answer questions. " * 20
 
-
-async def main(address: str) -> None:
-    async with httpx.AsyncClient(
-        base_url=address, transport=AiohttpTransport(), timeout=None
-    ) as client:
-        while model := (await asyncio.to_thread(sys.stdin.readline)).strip():
-            started = time.perf_counter()
-            await converse(client, model)
-            print((time.perf_counter() - started) * 1000, flush=True)
+def conversations(address: str) -> Converse:
+    own_pool = sys.argv[2:] == ["own-pool"]
+    unlimited = httpx.Limits(max_connections=None)
+    transport = httpx.AsyncHTTPTransport(limits=unlimited) if own_pool else AiohttpTransport()
+    client = httpx.AsyncClient(base_url=address, transport=transport, timeout=None)
+    return lambda model: converse(client, model)
 
 
 async def converse(client: httpx.AsyncClient, model: str) -> str:
@@ -57,4 +53,4 @@ async def execute(client: httpx.AsyncClient, function: Json) -> str:
     return f"Unknown tool: {function['name']}"
 
 
-asyncio.run(main(sys.argv[1]))
+asyncio.run(serve(conversations))

@@ -3,7 +3,7 @@
 The name of the model says what it answers:
 
 - `turns-50` calls a tool until it has been asked 50 times, and then is done.
-- `fan-100` calls an agent 100 times at once, and then is done.
+- `fan-100`, or another number, calls an agent 100 times at once, and then is done.
 - `wait-50` is done after 50 ms.
 
 Run as a process of its own, so that its work is not that of who is measured. Its first line of output
@@ -55,7 +55,8 @@ class Connection(asyncio.Protocol):
             "finish_reason": finished,
         }
         usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-        body = json.dumps({"model": "m", "choices": [choice], "usage": usage}).encode()
+        answer = {"id": "a", "object": "chat.completion", "created": 1, "model": "m"}
+        body = json.dumps({**answer, "choices": [choice], "usage": usage}).encode()
         head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "
         self._transport.write(f"{head}{len(body)}\r\n\r\n".encode() + body)
 
@@ -65,7 +66,7 @@ def answer(request: Json) -> Json:
     kind, _, number = request["model"].partition("-")
     asked = 1 + sum(message["role"] == "assistant" for message in request["messages"])
     if kind == "turns" and asked < int(number):
-        return {"content": None, "tool_calls": [_call(0, "look_up", {"what": "the weather"})]}
+        return {"content": None, "tool_calls": [_call(asked, "look_up", {"what": "the weather"})]}
     if kind == "fan" and asked == 1:
         order = {"agent": AGENT, "task": "count to three"}
         calls = [_call(index, "call_agent", order) for index in range(int(number))]
