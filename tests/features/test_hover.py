@@ -52,6 +52,35 @@ def test_extensions_say_that_axe_ignores_them() -> None:
     assert "axe loads the file and ignores this key" in markdown('[isolation]\nmo<|>de = "inline"')
 
 
+@pytest.mark.req("002-31")
+def test_a_typed_agent_shows_what_it_is_called_with() -> None:
+    card = markdown("""
+        --- parent.toml
+        sub_agents = ["re<|>ad"]
+        --- read.toml
+        output = { properties = { found = { type = ["boolean", "null"] } } }
+        [input]
+        required = ["path"]
+        properties.path = { type = "string", description = "A file." }
+        [input.properties.depth]
+        minimum = 1
+    """)
+    assert "- input:\n  - `path` string: A file.\n  - `depth`, optional\n" in card
+    assert "- output:\n  - `found` boolean or null, optional\n" in card
+
+
+def test_of_many_members_some_are_named() -> None:
+    many = ", ".join(f"p{number} = true" for number in range(20))
+    card = markdown(f"""
+        --- parent.toml
+        sub_agents = ["re<|>ad"]
+        --- read.toml
+        input.properties = {{ {many} }}
+    """)
+    assert card.count("optional") == 8
+    assert "  - and 12 more" in card
+
+
 def test_an_agent_shows_its_card() -> None:
     found = hovered("""
         --- parent.toml

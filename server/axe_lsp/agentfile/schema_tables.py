@@ -12,6 +12,7 @@ from axe_lsp.agentfile.problem import Problem, problem
 from axe_lsp.agentfile.schema import KeyPath, KeyType
 
 INPUT: KeyPath = ("input",)
+OUTPUT: KeyPath = ("output",)
 
 _NO_OBJECTS = tuple(each for each in TYPES if each != "object")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from axe_lsp.agentfile.agent_types import AgentType
+from axe_lsp.agentfile.members import Member
 from axe_lsp.agentfile.models import READ_ON, SOURCES, Model
 from axe_lsp.agentfile.schema import KeySpec
 from axe_lsp.workspace.agent_file import AgentFile
@@ -94,6 +95,7 @@ def agent_markdown(agent: AgentFile, callers: Sequence[str] = ()) -> str:
         facts.append(f"- model: `{agent.model.value}`")
     if agent.sub_agents:
         facts.append("- may call: " + ", ".join(f"`{name}`" for name in agent.sub_agents))
+    facts += [*_members("input", agent.input), *_members("output", agent.output)]
     if callers:
         named = ", ".join(f"`{name}`" for name in callers[:_NAMED])
         more = f" and {len(callers) - _NAMED:,} more" if len(callers) > _NAMED else ""
@@ -103,13 +105,26 @@ def agent_markdown(agent: AgentFile, callers: Sequence[str] = ()) -> str:
     return "\n\n".join([*lines, "\n".join(facts)]).rstrip()
 
 
+def _members(title: str, members: Sequence[Member]) -> Iterator[str]:
+    """A row for each member of a typed agent's input or output."""
+    if members:
+        yield f"- {title}:"
+    for member in members[:_NAMED]:
+        kind = f" {member.type}" if member.type else ""
+        optional = "" if member.is_required else ", optional"
+        about = f": {member.description}" if member.description else ""
+        yield f"  - `{member.name}`{kind}{optional}{about}"
+    if len(members) > _NAMED:
+        yield f"  - and {len(members) - _NAMED:,} more"
+
+
 def callers_of(snapshot: Snapshot, agent: AgentFile) -> list[str]:
     """The names of the agents that may call this one."""
     return sorted({each.file.place.stem for each in mentions(snapshot, agent_meaning(agent))})
 
 
 _NAMED = 8
-"""Callers that are named."""
+"""Callers that are named, and members of an input."""
 
 _SCOPES = {
     Scope.WORKSPACE: "agent of this workspace",

@@ -18,10 +18,11 @@ from axe_lsp.agentfile.config_schema import CONFIG
 from axe_lsp.agentfile.definition import DEFAULT_MAX_DEPTH
 from axe_lsp.agentfile.ignores import Ignore, read_ignores
 from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.members import Member, members_of
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.problem import Problem
 from axe_lsp.agentfile.schema import AGENT, KeyPath, Schema
-from axe_lsp.agentfile.schema_tables import INPUT
+from axe_lsp.agentfile.schema_tables import INPUT, OUTPUT
 from axe_lsp.agentfile.secret_values import discreet
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.workspace.outside import NOTHING, Outside, Question, question, read_outside
@@ -48,7 +49,8 @@ class Reference(NamedTuple):
 class AgentFile:
     """What is known of one file. `open` is there only while an editor has the file open.
 
-    `typed` is where an agent with a typed input says so.
+    `typed` is where an agent with a typed input says so; `input` and `output` are what it is called
+    with and answers, as far as they have names.
     """
 
     place: Place
@@ -60,6 +62,8 @@ class AgentFile:
     inline_types: frozenset[str]
     max_depth: int
     typed: TextRange | None
+    input: tuple[Member, ...]
+    output: tuple[Member, ...]
     problems: tuple[Problem, ...]
     outside: Outside = NOTHING
     ignores: tuple[Ignore, ...] = ()
@@ -121,6 +125,8 @@ def read_agent_file(
         ),
         max_depth=max_depth if isinstance(max_depth, int) else 0,
         typed=lookup.place(INPUT),
+        input=members_of(lookup, INPUT),
+        output=members_of(lookup, OUTPUT),
         problems=problems,
         outside=read_outside(lookup),
         ignores=read_ignores(parse),
