@@ -451,3 +451,31 @@ def test_verbose_tells_what_is_sent_again_and_nobody_else_hears_of_it(
     ]
     provider.script("m-solo", Refuses(429), Says("done"))
     assert home.call("run", "solo") == (0, "done", "")
+
+
+@pytest.mark.parametrize(
+    ("read", "written", "reported"),
+    [
+        (0, 0, {}),
+        (0, 70, {"cache_read_tokens": 0, "cache_status": "MISS", "cache_write_tokens": 70}),
+        (70, 5, {"cache_read_tokens": 70, "cache_status": "HIT", "cache_write_tokens": 5}),
+    ],
+)
+def test_what_came_from_the_provider_s_cache_is_reported(
+    home: Home, provider: ScriptedProvider, read: int, written: int, reported: dict[str, object]
+) -> None:
+    home.add(agent("solo", "anthropic"))
+    usage = {
+        "input_tokens": 10,
+        "output_tokens": 5,
+        "cache_read_input_tokens": read,
+        "cache_creation_input_tokens": written,
+    }
+    provider.script("m-solo", Says("ok", extra={"usage": usage}))
+    code, out, err = home.call("run", "solo", "--json", "--verbose")
+    assert code == 0
+    envelope = json.loads(out)
+    assert list(envelope) == sorted(envelope)
+    assert {key: value for key, value in envelope.items() if "cache" in key} == reported
+    assert envelope["input_tokens"] == 10 + read + written
+    assert (f"Cache:    {read} read, {written} written\n" in err) == bool(reported)

@@ -182,9 +182,22 @@ def _as_json(result: RunResult) -> str:
         "stop_reason": result.stop_reason,
         "tool_calls": result.tool_calls,
         **({} if result.output is None else {"output": result.output}),
+        **_cache(result),
     }
-    envelope = dict(sorted(envelope.items()))
-    return json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
+    in_order = dict(sorted(envelope.items()))
+    return json.dumps(in_order, ensure_ascii=False, separators=(",", ":"))
+
+
+def _cache(result: RunResult) -> dict[str, object]:
+    """What the provider's cache was good for, if the provider says so."""
+    read, written = result.cache_read_tokens or 0, result.cache_write_tokens or 0
+    if not (read or written):
+        return {}
+    return {
+        "cache_read_tokens": read,
+        "cache_status": "HIT" if read else "MISS",
+        "cache_write_tokens": written,
+    }
 
 
 def _provider_hook(

@@ -73,6 +73,9 @@ class VerboseLog:
         cumulative = " (cumulative)" if self._has_tools else ""
         _say(f"Duration: {result.duration_ms}ms")
         _say(f"Tokens:   {result.input_tokens} input, {result.output_tokens} output{cumulative}")
+        if result.cache_read_tokens or result.cache_write_tokens:
+            read, written = result.cache_read_tokens or 0, result.cache_write_tokens or 0
+            _say(f"Cache:    {read} read, {written} written")
         _say(f"Stop:     {result.stop_reason}")
 
     def failed(self) -> None:

@@ -69,6 +69,8 @@ class _OpenRun:
     tool_calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
     stop_reason: str = ""
     text: str = ""
     deltas: list[str] = field(default_factory=list)
@@ -77,6 +79,8 @@ class _OpenRun:
         self.turns += 1
         self.input_tokens += params["inputTokens"]
         self.output_tokens += params["outputTokens"]
+        self.cache_read_tokens += params.get("cacheReadTokens", 0)
+        self.cache_write_tokens += params.get("cacheWriteTokens", 0)
         self.stop_reason = params["stopReason"]
         self.text = params["text"]
         self.deltas.clear()
@@ -91,6 +95,8 @@ class _OpenRun:
             stop_reason=self.stop_reason,
             input_tokens=self.input_tokens,
             output_tokens=self.output_tokens,
+            cache_read_tokens=self.cache_read_tokens or None,
+            cache_write_tokens=self.cache_write_tokens or None,
             turns=self.turns,
             tool_calls=self.tool_calls,
             duration_ms=round((time.monotonic() - self.begun) * 1000),
@@ -106,6 +112,8 @@ def _end_event(ids: RunIds, result: RunResult, error: str, seq: int, now: str) -
         duration_ms=result.duration_ms,
         input_tokens=result.input_tokens,
         output_tokens=result.output_tokens,
+        cache_read_tokens=result.cache_read_tokens,
+        cache_write_tokens=result.cache_write_tokens,
         turns=result.turns,
         tool_calls=result.tool_calls,
         content_length=len(result.content),

@@ -56,7 +56,10 @@ class AgentBegin(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentEnd(Event):
-    """A run has ended. Tokens, turns and tool calls are the run's own, without its children's."""
+    """A run has ended. Tokens, turns and tool calls are the run's own, without its children's.
+
+    What was read from the provider's cache or written to it is a part of the input.
+    """
 
     METHOD = "axe/agent"
     KIND = "end"
@@ -69,6 +72,8 @@ class AgentEnd(Event):
     tool_calls: int = 0
     content_length: int = 0
     error: str | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +120,8 @@ class TurnEnd(Event):
     input_tokens: int
     output_tokens: int
     duration_ms: int
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

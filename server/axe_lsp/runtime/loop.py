@@ -169,6 +169,8 @@ def _turn_end(around: Surroundings, turn: int, response: Response, duration_ms: 
         ),
         input_tokens=response.input_tokens,
         output_tokens=response.output_tokens,
+        cache_read_tokens=response.cache_read_tokens or None,
+        cache_write_tokens=response.cache_write_tokens or None,
         duration_ms=duration_ms,
     )
 

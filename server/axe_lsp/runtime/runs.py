@@ -37,6 +37,8 @@ class RunRequest:
 class RunResult:
     """What a run came to. Tokens, turns and tool calls are its own, without its children's.
 
+    What was read from the provider's cache or written to it is a part of the input.
+
     `model` is what the provider said it used; empty if it said nothing. `retry_attempts` is how
     many requests were sent again because they had failed for a moment.
     `output` is the value of `content` where the agent's `[output]` says what that must be.
@@ -55,6 +57,8 @@ class RunResult:
     duration_ms: int
     retry_attempts: int = 0
     output: Json = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

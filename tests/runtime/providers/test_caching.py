@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from axe_lsp.runtime.events import AgentEnd, TurnEnd
 from axe_lsp.runtime.messages import Message, Request, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.providers import anthropic
 from axe_lsp.runtime.providers.http_provider import FORMATS
@@ -139,3 +140,17 @@ def test_cached_tokens_are_counted_in_streams() -> None:
     response = stream.finish()
     assert (response.input_tokens, response.output_tokens) == (130, 5)
     assert (response.cache_read_tokens, response.cache_write_tokens) == (100, 20)
+
+
+async def test_cached_tokens_are_in_the_events_and_in_the_result(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    look = Says(calls=[Call("list_directory", {"path": "."})], extra={"usage": OPENAI})
+    provider.script("m-solo", look, Says("done", extra={"usage": OPENAI}))
+    async with bench(provider, tmp_path, agent("solo", tools=["list_directory"])) as runtime:
+        result = await runtime.run("solo")
+        turns, (end,) = runtime.of(TurnEnd), runtime.of(AgentEnd)
+    assert [(each.cache_read_tokens, each.cache_write_tokens) for each in turns] == [(100, 20)] * 2
+    for whole in (result, end):
+        assert (whole.cache_read_tokens, whole.cache_write_tokens) == (200, 40)
+        assert whole.input_tokens == 260
