@@ -139,8 +139,8 @@ _ABOUT_TOOLS = """
 Names may be globs such as `*_file`, and `*` is all of them. What goes wrong in a tool is told to the model and ends no run.
 
 No tool leaves the working directory: absolute paths, `..` and symbolic links that lead outside are refused. For commands, which can spell a
-path in endless ways, that is a help against straying and no wall. `write_file`, `edit_file` and `run_command` need approval: `axe-lsp run --yes`
-gives it; otherwise the model is told that it has none.
+path in endless ways, that is a help against straying and no wall. `write_file`, `edit_file` and `run_command` need approval: the editor
+asks for it, `axe-lsp run --yes` gives it beforehand, and so does the setting `axe.tools.allow`; without it the model is told that it may not.
 
 Commands run with `sh -c`, see `PATH`, the locale and the user's name but no key, and may take ten minutes and write 100 KB. What they leave running
 ends with them. `grep` and `find_files` need [ripgrep](https://github.com/BurntSushi/ripgrep) and leave out what ignore files name. `url_fetch` goes
@@ -338,7 +338,9 @@ def extension_manifest() -> str:
 
 
 def _property(setting: Setting) -> dict[str, object]:
-    return {**setting.schema, "default": setting.default, "markdownDescription": setting.doc}
+    scope = {"scope": "machine"} if setting.personal else {}
+    doc = {"markdownDescription": setting.doc}
+    return {**setting.schema, "default": setting.default, **scope, **doc}
 
 
 def main() -> None:

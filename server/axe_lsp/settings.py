@@ -15,12 +15,16 @@ SEVERITIES = ("error", "warning", "information", "hint", "off")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One row. `schema` is the JSON Schema of the value, `name` is dotted below `axe`."""
+    """One row. `schema` is the JSON Schema of the value, `name` is dotted below `axe`.
+
+    What is `personal` is for the user to say, and no repository that somebody opens.
+    """
 
     name: str
     schema: Mapping[str, Any]
     default: Any
     doc: str
+    personal: bool = False
 
 
 SETTINGS: tuple[Setting, ...] = (
@@ -66,6 +70,22 @@ SETTINGS: tuple[Setting, ...] = (
         "How many runs started from editors may be at work at the same time, each with all the agents that it "
         "calls. Further ones wait, and begin in the order in which they were started. 0 sets no limit.",
     ),
+    Setting(
+        "tools.allow",
+        {"type": "array", "items": {"type": "string"}},
+        [],
+        "What agents may do without asking, beside reading: names of tools or globs, such as `write_file` and "
+        "`*_file`. `run_command(git diff)` allows this one command, alone or with plain words behind it, "
+        "and nothing with which a shell would start another one or write to a file.",
+        personal=True,
+    ),
+    Setting(
+        "approvalTimeout",
+        {"type": "integer", "minimum": 0},
+        120,
+        "Seconds in which to answer when an agent asks whether it may change a file or run a command; then "
+        "it may not. 0 sets no limit. The run's own time goes on meanwhile.",
+    ),
 )
 
 
@@ -79,6 +99,8 @@ class Settings:
     inlay_hints: bool = True
     run_timeout: int = 0
     run_max_concurrent: int = 0
+    tools_allow: tuple[str, ...] = ()
+    approval_timeout: int = 120
 
 
 def read_settings(section: Any) -> tuple[Settings, list[str]]:
@@ -101,6 +123,8 @@ def read_settings(section: Any) -> tuple[Settings, list[str]]:
         inlay_hints=values["inlayHints"],
         run_timeout=values["run.timeout"],
         run_max_concurrent=values["run.maxConcurrent"],
+        tools_allow=tuple(values["tools.allow"]),
+        approval_timeout=values["approvalTimeout"],
     )
     return settings, complaints
 

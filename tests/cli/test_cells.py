@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.cli.cells import cells, cut, one_line, shown_cells, visible
+from axe_lsp.cli.cells import cells, cut, one_line, shown_cells
 
 
 @pytest.mark.parametrize(
@@ -38,10 +38,6 @@ def test_cells_are_what_the_terminal_gives(text: str, expected: int) -> None:
 )
 def test_what_is_joined_takes_the_room_of_one_picture(text: str, expected: int) -> None:
     assert shown_cells(text) == expected
-
-
-def test_what_is_visible_is_as_long_as_the_text() -> None:
-    assert visible("a\tb\x1b[0m\x7f\x85\u2028\u2066é👨\u200d👩") == "a\tb␛[0m␡���é👨\u200d👩"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.raw_client import RawClient
-from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
 from support.session import Editor, Project
 
 HEAD = 'name = "parent"\nmodel = "ollama/m"\n'
@@ -127,3 +127,26 @@ def test_runs_beyond_the_limit_of_the_settings_wait_whoever_has_started_them(
 
     assert first.client.answer(one)["result"]["content"] == "first"
     assert second.client.answer(two)["result"]["content"] == "second"
+
+
+def test_each_editor_answers_for_the_runs_that_it_has_started(
+    project: Project, provider: ScriptedProvider, connect: Connect
+) -> None:
+    asks = {"experimental": {"axe": {"approve": True}}}
+    editors = {"left": connect(capabilities=asks), "right": connect(capabilities=asks)}
+    for name, decision in (("left", "allow"), ("right", "deny")):
+        write = Call("write_file", {"path": f"{name}.txt", "content": ""})
+        provider.script(f"m-{name}", Says(calls=[write]), Says("done"))
+        project.write(name, f'name = "{name}"\nmodel = "ollama/m-{name}"\ntools = ["write_file"]\n')
+        answer = {"decision": decision}
+        editors[name].client.answer_with["axe/approve"] = lambda _, answer=answer: answer
+    runs = {
+        name: editor.client.start_request("axe/run", {"agent": name})
+        for name, editor in editors.items()
+    }
+    for name, editor in editors.items():
+        editor.client.result(runs[name])
+        questions = editor.client.notifications("axe/approve")
+        assert [params["agent"] for params in questions] == [name]
+    assert (project.root / "left.txt").exists()
+    assert not (project.root / "right.txt").exists()

@@ -16,14 +16,6 @@ from support.hosts import MAIN, UNHURRIED, Stage, agent, stage
 from support.processes import Sleepers, wait_for_none
 from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
 
-READY_TO_COMMAND = """
-from dataclasses import replace
-from axe_lsp.runtime.tools import table
-tools = table.BUILTIN_TOOLS
-tools["run_command"] = replace(tools["run_command"], needs_approval=False)
-"""
-"""Put in front of a host whose agents run commands, for here nobody can be asked."""
-
 
 def commanders(sleepers: Sleepers, provider: ScriptedProvider) -> Mapping[str, str]:
     """A lead that has two children run commands, each with three processes that never end."""
@@ -53,8 +45,8 @@ async def test_a_host_that_dies_takes_its_commands_along(
 ) -> None:
     sleepers = Sleepers()
     team = commanders(sleepers, provider)
-    async with stage(tmp_path, team, READY_TO_COMMAND + MAIN) as at:
-        run = at.start("lead")
+    async with stage(tmp_path, team) as at:
+        run = at.start("lead", allow=("run_command",))
         await asyncio.to_thread(sleepers.wait_for, 6)
         os.kill(at.hosts()[0], how)
 
@@ -75,8 +67,8 @@ async def test_a_host_that_hangs_is_killed_and_takes_its_commands_along(
     sleepers = Sleepers()
     team = commanders(sleepers, provider)
     patience = replace(UNHURRIED, heartbeat=0.1, silence=3, die=0.2)
-    async with stage(tmp_path, team, READY_TO_COMMAND + MAIN, patience) as at:
-        run = at.start("lead")
+    async with stage(tmp_path, team, patience=patience) as at:
+        run = at.start("lead", allow=("run_command",))
         await asyncio.to_thread(sleepers.wait_for, 6)
         os.kill(at.hosts()[0], signal.SIGSTOP)
 

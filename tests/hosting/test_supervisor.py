@@ -19,7 +19,6 @@ from axe_lsp.runtime.runs import RunRequest
 from support.hosts import UNHURRIED, Stage, agent, gone, stage
 from support.scripted_provider import (
     Answer,
-    Call,
     Hold,
     Received,
     Says,
@@ -442,24 +441,6 @@ async def test_what_a_person_should_know_reaches_the_subscribers(
         warnings = [each.text for each in news if isinstance(each, Warned)]
         assert len(warnings) == 1
         assert "left" in warnings[0]
-
-
-async def test_who_watches_learns_that_a_tool_was_not_allowed(
-    tmp_path: Path, provider: ScriptedProvider
-) -> None:
-    write = Call("write_file", {"path": "a.txt", "content": "A"})
-    provider.script("m-left", Says(calls=[write]), Says("well"))
-    async with stage(tmp_path, {"left": 'tools = ["write_file"]\n' + agent("left")}) as at:
-        news: list[object] = []
-        run = at.start("left")
-        at.runs.subscribe(news.append, run.id)
-        await run.result()
-
-        (warning,) = [each.text for each in news if isinstance(each, Warned)]
-        assert warning.startswith(
-            'agent "left" wanted to use write_file, which needs your approval'
-        )
-        assert not (Path(at.workplace.workspace) / "a.txt").exists()
 
 
 async def test_the_open_buffer_runs_and_not_the_file(

@@ -10,9 +10,6 @@ ELLIPSIS = "…"
 _EMOJI_STYLE = "\N{VARIATION SELECTOR-16}"
 _JOINER = "\N{ZERO WIDTH JOINER}"
 _SOFT_HYPHEN = "\N{SOFT HYPHEN}"
-_CONTROL_PICTURES = 0x2400
-_TURNS_TEXT = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-"""Characters that make a terminal show text in another order than it has."""
 
 
 def cells(text: str) -> int:
@@ -23,11 +20,6 @@ def cells(text: str) -> int:
 def shown_cells(text: str) -> int:
     """How many cells `text` takes where what is joined into one picture takes the room of one."""
     return cells(re.sub(rf"{_JOINER}.{_EMOJI_STYLE}?|[\U0001F3FB-\U0001F3FF]", "", text))
-
-
-def visible(text: str) -> str:
-    """`text`, character for character, with signs for those that a terminal would obey or hide."""
-    return text if text.isprintable() else "".join(map(_visible, text))
 
 
 def cut(text: str, room: int) -> str:
@@ -53,14 +45,3 @@ def _cells(character: str) -> int:
     if unicodedata.category(character) in ("Mn", "Me", "Cf") and character != _SOFT_HYPHEN:
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def _visible(character: str) -> str:
-    if character == "\t":
-        return character
-    if character < " ":
-        return chr(_CONTROL_PICTURES + ord(character))
-    if character == "\x7f":
-        return "␡"
-    is_hidden = unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
-    return "\N{REPLACEMENT CHARACTER}" if is_hidden or character in _TURNS_TEXT else character

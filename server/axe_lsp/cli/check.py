@@ -12,7 +12,6 @@ from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.secret_values import without_secret_values
 from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.cli.arguments import Parser
-from axe_lsp.cli.cells import visible
 from axe_lsp.cli.check_formats import FORMATS, Checked
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.outside import Standpoint, find_out
@@ -23,6 +22,7 @@ from axe_lsp.features.rule import Severity
 from axe_lsp.features.rules import not_axe
 from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.folders import working_folder
+from axe_lsp.runtime.plain_text import visible
 from axe_lsp.runtime.recording_file import is_recording
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import AGENT_FOLDERS, Places

@@ -13,9 +13,10 @@ from urllib.parse import quote
 
 from axe_lsp import __version__
 from axe_lsp.agentfile.text import LineIndex, TextRange
-from axe_lsp.cli.cells import shown_cells, visible
+from axe_lsp.cli.cells import shown_cells
 from axe_lsp.features.rule import Finding, Severity
 from axe_lsp.features.rules import RULES
+from axe_lsp.runtime.plain_text import visible
 
 _MAX_LINE = 120
 """Characters of a source line that are shown around a finding."""

@@ -14,13 +14,14 @@ from axe_lsp.cli.display import Display, open_display
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.remembering import Remembering
 from axe_lsp.cli.verbose import VerboseLog
-from axe_lsp.runtime.approval import allowed, refusing
+from axe_lsp.runtime.approval import Approval, allowed
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import Event, TextDelta
 from axe_lsp.runtime.prepare import Prepared, Resolve
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
 from axe_lsp.runtime.providers.replay import Replay
+from axe_lsp.runtime.questions import refusing
 from axe_lsp.runtime.recorder import Recorder
 from axe_lsp.runtime.recording_file import load_recording, save_recording
 from axe_lsp.runtime.runs import RunRequest, RunResult, new_run_id
@@ -66,7 +67,7 @@ async def _run(
         provider_hook=hook,
         warn=output.warn,
         note=output.note,
-        approve=allowed if options.yes else refusing(output.warn, _ADVICE),
+        approve=allowed if options.yes else Approval(refusing(output.warn, _ADVICE)),
     )
     output.on_fault = lambda: engine.cancel(run_id)
     async with memory, engine:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from axe_lsp.hosting import wire
 from axe_lsp.hosting.process import LineBuffer
+from axe_lsp.hosting.questions import OutgoingQuestions
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ class Host:
 
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox
+        self._questions = OutgoingQuestions(outbox.send)
         self._orders: dict[str, asyncio.Task[wire.Message]] = {}
         self._engines: dict[str, Engine] = {}
         self._workshop: Workshop | None = None
@@ -135,6 +137,8 @@ class Host:
                 self._carry_out(order.run_id, self._preview(order))
             case wire.Cancel(run_id):
                 self._cancel(run_id)
+            case wire.Answered() as answered:
+                self._questions.settle(answered)
             case wire.Ping(number):
                 self._outbox.send(wire.Pong(number))
 
@@ -164,7 +168,7 @@ class Host:
 
     async def _run(self, start: wire.Start) -> wire.Message:
         making = await asyncio.to_thread(_import_making)
-        self._workshop = self._workshop or making.Workshop(self._outbox.send)
+        self._workshop = self._workshop or making.Workshop(self._outbox.send, self._questions)
         async with self._workshop.engine_for(start) as engine:
             self._engines[start.run_id] = engine
             try:

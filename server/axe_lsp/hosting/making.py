@@ -19,16 +19,13 @@ from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.jsonable import Json, to_json
 from axe_lsp.runtime.agent_files import AgentFolders, search_folders
-from axe_lsp.runtime.approval import refusing
+from axe_lsp.runtime.approval import Approval
 from axe_lsp.runtime.engine import Engine, always, never
 from axe_lsp.runtime.events import Event, EventSink
 from axe_lsp.runtime.prepare import Resolve, prepare_request
 from axe_lsp.runtime.preview import preview_of
 from axe_lsp.runtime.providers.http_provider import HttpProvider
-
-_ADVICE = (
-    "editors can't be asked yet, but `axe-lsp run --yes` lets tools change files and run commands"
-)
+from axe_lsp.runtime.questions import Ask
 
 _log = logging.getLogger(__name__)
 
@@ -36,8 +33,9 @@ _log = logging.getLogger(__name__)
 class Workshop:
     """Engines, one for each run, that share their connections to the providers."""
 
-    def __init__(self, send: Callable[[wire.Message], None]) -> None:
+    def __init__(self, send: Callable[[wire.Message], None], ask: Ask) -> None:
         self._send = send
+        self._ask = ask
         self._http = HttpProvider(os.environ)
         self._history = HistoryWriter(
             warn=lambda run_id, text: send(wire.Warned(run_id, text)),
@@ -57,7 +55,7 @@ class Workshop:
             streams=always if start.stream else never,
             http=self._http,
             warn=warn,
-            approve=refusing(warn, _ADVICE),
+            approve=Approval(self._ask, start.allow),
             note=_log.info,
         )
 

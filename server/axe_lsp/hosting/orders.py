@@ -8,8 +8,10 @@ from typing import Any
 
 from axe_lsp.hosting import wire
 from axe_lsp.hosting.link import Link
+from axe_lsp.hosting.questions import nobody
 from axe_lsp.hosting.trees import RunTree
 from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunError
+from axe_lsp.runtime.questions import Ask
 from axe_lsp.runtime.runs import RunResult
 
 
@@ -28,10 +30,12 @@ class Order:
 
     `link` leads to the host that carries it out; there is none yet while it waits for its turn.
     `outcome` is the answer or a RunError; `tree` stays empty in a preview.
+    `ask` leads to the person who answers the questions of the run.
     """
 
     message: wire.Start | wire.Preview
     outcome: asyncio.Future[Any]
+    ask: Ask = nobody
     link: Link | None = None
     tree: RunTree = field(default_factory=RunTree)
 

@@ -19,10 +19,12 @@ from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.jsonable import Json
 from axe_lsp.hosting.link import Link, is_done_within
 from axe_lsp.hosting.orders import HostedRunError, Order, Run
+from axe_lsp.hosting.questions import IncomingQuestions, nobody
 from axe_lsp.hosting.subscribers import Subscriber, Subscribers
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.events import Status
 from axe_lsp.runtime.journal import timestamp
+from axe_lsp.runtime.questions import Ask
 from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.tasks import Tasks
 
@@ -76,6 +78,7 @@ class Runs:
         self._orders: dict[str, Order] = {}
         self._subscribers = Subscribers()
         self.archive = Archive(lambda run_id, text: self._receive(wire.Warned(run_id, text)))
+        self._questions = IncomingQuestions(self._tasks)
         self._closed = False
 
     def start(
@@ -84,9 +87,16 @@ class Runs:
         workplace: wire.Workplace,
         stream: bool = False,
         keep_days: int = 0,
+        *,
+        ask: Ask = nobody,
+        allow: tuple[str, ...] = (),
     ) -> Run:
-        """Have a run made. Who subscribes to it before the next `await` misses nothing of it."""
-        order = self._order(wire.Start(new_run_id(), request, workplace, stream, keep_days))
+        """Have a run made. Who subscribes to it before the next `await` misses nothing of it.
+
+        `ask` is asked before it changes something, unless it is allowed already by `allow`.
+        """
+        start = wire.Start(new_run_id(), request, workplace, stream, keep_days, allow)
+        order = self._order(start, ask)
         if keep_days:
             self.archive.expect(order.id, Origin(workplace.workspace, keep_days))
         self.admit()
@@ -145,10 +155,10 @@ class Runs:
         await self._tasks.stop(within=self._patience.leave)
         await self.archive.close()
 
-    def _order(self, message: wire.Start | wire.Preview) -> Order:
+    def _order(self, message: wire.Start | wire.Preview, ask: Ask = nobody) -> Order:
         if self._closed:
             raise RunError("the server is shutting down and starts no more runs")
-        order = Order(message, asyncio.get_running_loop().create_future())
+        order = Order(message, asyncio.get_running_loop().create_future(), ask)
         self._orders[order.id] = order
         return order
 
@@ -226,6 +236,10 @@ class Runs:
                 self.archive.stored(run_id, seq)
             case wire.Warned() if message.run_id in self._orders:
                 self._subscribers.publish(message.run_id, message)
+            case wire.Asked():
+                self._on_question(message)
+            case wire.Withdrawn(run_id, number):
+                self._questions.withdraw(run_id, number)
             case wire.Finished():
                 self._settle(message.result.run_id, message.result)
             case wire.Previewed():
@@ -239,6 +253,11 @@ class Runs:
             order.tree.follow(event)
             self.archive.hear(event)
             self._subscribers.publish(order.id, event)
+
+    def _on_question(self, asked: wire.Asked) -> None:
+        order = self._orders.get(asked.run_id)
+        if order is not None and order.link is not None:
+            self._questions.put(asked, order.ask, order.link.send)
 
     def _end(self, order: Order, status: Status, error: RunError) -> None:
         """End a run that can't or won't do so itself."""
@@ -256,6 +275,7 @@ class Runs:
             order.outcome.set_result(outcome)
             self._subscribers.forget(run_id)
             self.archive.over(run_id)
+            self._questions.forget(run_id)
             self.admit()
 
 

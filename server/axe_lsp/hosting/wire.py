@@ -13,6 +13,7 @@ from typing import ClassVar
 from axe_lsp.hosting.jsonable import Json, from_json, to_json
 from axe_lsp.runtime.errors import ErrorKind
 from axe_lsp.runtime.events import Event
+from axe_lsp.runtime.questions import Answer, Question
 from axe_lsp.runtime.runs import RunRequest, RunResult
 
 
@@ -41,7 +42,8 @@ class Message:
 class Start(Message):
     """To the host: make a run, under the id that is given here.
 
-    It is remembered for `keep_days`, if that is not 0.
+    It is remembered for `keep_days`, if that is not 0. `allow` says what may be done without
+    asking (docs/settings.md).
     """
 
     TYPE = "start"
@@ -51,6 +53,7 @@ class Start(Message):
     workplace: Workplace
     stream: bool = False
     keep_days: int = 0
+    allow: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,37 @@ class Warned(Message):
 
 
 @dataclass(frozen=True, slots=True)
+class Asked(Message):
+    """From the host: somebody has to decide something for the root run of that id."""
+
+    TYPE = "question"
+
+    run_id: str
+    number: int
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn(Message):
+    """From the host: the question of that number needs no answer any more."""
+
+    TYPE = "question-withdrawn"
+
+    run_id: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Message):
+    """To the host: the answer to the question of that number."""
+
+    TYPE = "answer"
+
+    number: int
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
 class Finished(Message):
     """From the host: the run has ended well."""
 
@@ -198,6 +232,9 @@ _MESSAGES: dict[str, type[Message]] = {
         Notification,
         Stored,
         Warned,
+        Asked,
+        Withdrawn,
+        Answered,
         Finished,
         Previewed,
         Failed,

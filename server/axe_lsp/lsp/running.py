@@ -17,6 +17,7 @@ from axe_lsp.hosting.jsonable import Json, to_json
 from axe_lsp.hosting.subscribers import Subscriber
 from axe_lsp.hosting.wire import Notification
 from axe_lsp.lsp import run_reports
+from axe_lsp.lsp.approving import asker
 from axe_lsp.lsp.language_server import RequestFailed
 from axe_lsp.lsp.run_params import RunOrder, read_run_order
 from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunCancelledError, RunError
@@ -52,8 +53,14 @@ def _order(server: AxeServer, params: Any) -> RunOrder:
 async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json:
     runs = server.daemon.runs
     with reported_errors():
-        keep_days = server.daemon.settings.history_keep_days
-        going = runs.start(order.request, order.workplace, stream=True, keep_days=keep_days)
+        going = runs.start(
+            order.request,
+            order.workplace,
+            stream=True,
+            keep_days=server.daemon.settings.history_keep_days,
+            ask=asker(server),
+            allow=server.daemon.settings.tools_allow,
+        )
     progress = run_reports.RunProgress(
         server, f"axe: {order.request.agent}", lambda: runs.cancel(going.id)
     )

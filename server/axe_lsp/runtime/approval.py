@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 
+import anyio
+
 from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.allowances import is_allowed
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Json
+from axe_lsp.runtime.plain_text import visible
+from axe_lsp.runtime.questions import NOBODY, Answer, Ask, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What a call would do: `purpose` completes "the agent wants to", `details` show it exactly."""
+
+    purpose: str
+    details: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A call that somebody has to agree to before it is executed."""
+    """A call that somebody has to agree to before it is executed. Its arguments hold no secret.
+
+    `rehearse` finds out what would happen, without doing it; it raises what the call would raise.
+    """
 
     run: RunIds
     tool: str
     arguments: Mapping[str, Json]
+    rehearse: Callable[[], Awaitable[Rehearsal]]
 
 
 Approve = Callable[[Wish], Awaitable[str]]
@@ -25,24 +42,59 @@ Approve = Callable[[Wish], Awaitable[str]]
 
 async def nobody_to_ask(_: Wish) -> str:
     """The decision where no user can be asked."""
-    return "it needs the user's approval, and nobody can be asked here; go on without it"
-
-
-def refusing(warn: Callable[[str], None], advice: str) -> Approve:
-    """Nobody can be asked. When an agent first wants something, the user hears what can be done."""
-    has_warned = False
-
-    async def refuse(wish: Wish) -> str:
-        nonlocal has_warned
-        if not has_warned:
-            has_warned = True
-            agent = quoted(wish.run.agent)
-            warn(f"agent {agent} wanted to use {wish.tool}, which needs your approval: {advice}")
-        return await nobody_to_ask(wish)
-
-    return refuse
+    return NOBODY.why
 
 
 async def allowed(_: Wish) -> str:
     """The decision of a user who has agreed to everything beforehand."""
     return ""
+
+
+class Approval:
+    """Decides for runs by what was allowed beforehand, and asks about the rest.
+
+    It is an `Approve`. Questions may be open at the same time; when one of them is answered with
+    "for this run", those that this answers too are taken back.
+    """
+
+    def __init__(self, ask: Ask, allowances: Collection[str] = ()) -> None:
+        self._ask = ask
+        self._allowances = allowances
+        self._for_run: set[tuple[str, str]] = set()
+        self._open: dict[tuple[str, str], set[anyio.CancelScope]] = {}
+
+    async def __call__(self, wish: Wish) -> str:
+        """Decide about a wish."""
+        subject = (wish.run.root_run_id, wish.tool)
+        if self._is_allowed(wish, subject):
+            return ""
+        question = _question(wish, await wish.rehearse())
+        with anyio.CancelScope() as scope:
+            waiting = self._open.setdefault(subject, set())
+            waiting.add(scope)
+            try:
+                return self._take(await self._ask(question), subject)
+            finally:
+                waiting.discard(scope)
+        return ""  # It was answered with another one.
+
+    def _is_allowed(self, wish: Wish, subject: tuple[str, str]) -> bool:
+        return subject in self._for_run or is_allowed(self._allowances, wish.tool, wish.arguments)
+
+    def _take(self, answer: Answer, subject: tuple[str, str]) -> str:
+        if answer.decision == "allowForRun":
+            self._for_run.add(subject)
+            for scope in self._open[subject]:
+                scope.cancel()
+        return answer.why or "the user said no" if answer.decision == "deny" else ""
+
+
+def _question(wish: Wish, rehearsal: Rehearsal) -> Question:
+    purpose = " ".join(visible(line) for line in rehearsal.purpose.split("\n"))
+    return Question(
+        run=wish.run,
+        tool=wish.tool,
+        arguments=wish.arguments,
+        reason=f"agent {quoted(wish.run.agent)} wants to {purpose}",
+        details="\n".join(visible(line) for line in rehearsal.details.split("\n")),
+    )

@@ -1,4 +1,4 @@
-"""Text that can be sent and shown: no lone surrogates, no undecodable bytes.
+"""Text that can be sent and shown: no lone surrogates, no undecodable bytes, nothing in disguise.
 
 They come from file names, the command line and answers of providers. Each becomes U+FFFD, as Go's
 encoder makes it, instead of an exception in the middle of a run.
@@ -7,9 +7,13 @@ encoder makes it, instead of an exception in the middle of a run.
 from __future__ import annotations
 
 import re
+import unicodedata
 from pathlib import Path
 
 _SURROGATES = re.compile("[\ud800-\udfff]+")
+_CONTROL_PICTURES = 0x2400
+_TURNS_TEXT = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+"""Characters that make a terminal show text in another order than it has."""
 
 
 def valid_text(text: str) -> str:
@@ -25,3 +29,19 @@ def decode(data: bytes) -> str:
 def shown_path(path: Path | str) -> str:
     """A path for people and prompts."""
     return valid_text(str(path))
+
+
+def visible(text: str) -> str:
+    """`text`, character for character, with signs for those that a terminal would obey or hide."""
+    return text if text.isprintable() else "".join(map(_visible, text))
+
+
+def _visible(character: str) -> str:
+    if character == "\t":
+        return character
+    if character < " ":
+        return chr(_CONTROL_PICTURES + ord(character))
+    if character == "\x7f":
+        return "␡"
+    is_hidden = unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+    return "\N{REPLACEMENT CHARACTER}" if is_hidden or character in _TURNS_TEXT else character

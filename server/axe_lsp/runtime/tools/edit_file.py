@@ -8,10 +8,12 @@ from pathlib import Path
 
 import anyio
 
+from axe_lsp.runtime.approval import Rehearsal
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
+from axe_lsp.runtime.tools.diff import diff
 from axe_lsp.runtime.tools.flags import is_true
-from axe_lsp.runtime.tools.places import place, require_file
+from axe_lsp.runtime.tools.places import place, require_file, speaking_of
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
 from axe_lsp.runtime.tools.writing import writing
 from axe_lsp.runtime.whole_file import write_whole_file
@@ -41,25 +43,46 @@ class _Edit:
 
 
 async def _edit_file(call: ToolCall, workplace: Workplace) -> str:
-    path = required(call, "path")
-    edit = _Edit(
+    path, edit = _wanted(call)
+    count = await anyio.to_thread.run_sync(partial(_apply, workplace.folder, path, edit))
+    return f"replaced {count} occurrence(s) in {path}"
+
+
+async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
+    path, edit = _wanted(call)
+    change = await anyio.to_thread.run_sync(partial(_change, workplace.folder, path, edit))
+    return Rehearsal(f"change {path}", change)
+
+
+def _wanted(call: ToolCall) -> tuple[str, _Edit]:
+    """The path, and what is to be done there."""
+    return required(call, "path"), _Edit(
         old=valid_text(required(call, "old_string")).encode(),
         new=valid_text(call.argument("new_string")).encode(),
         everywhere=is_true(call, "replace_all"),
     )
-    count = await anyio.to_thread.run_sync(partial(_apply, workplace.folder, path, edit))
-    return f"replaced {count} occurrence(s) in {path}"
 
 
 def _apply(folder: Path, path: str, edit: _Edit) -> int:
     found = place(folder, path)
     with writing(path):
-        require_file(found)
-        if found.stat().st_size > _TOO_LARGE:
-            raise ToolError(f"{path} is too large to edit: more than 10 MB")
-        content, count = edit.apply(found.read_bytes())
+        content, count = edit.apply(_content(found, path))
         write_whole_file(found, content)
     return count
+
+
+def _change(folder: Path, path: str, edit: _Edit) -> str:
+    with speaking_of(path):
+        old = _content(place(folder, path), path)
+    new, _ = edit.apply(old)
+    return diff(path, old, new)
+
+
+def _content(found: Path, path: str) -> bytes:
+    require_file(found)
+    if found.stat().st_size > _TOO_LARGE:
+        raise ToolError(f"{path} is too large to edit: more than 10 MB")
+    return found.read_bytes()
 
 
 TOOL = BuiltinTool(
@@ -83,6 +106,6 @@ TOOL = BuiltinTool(
         },
     ),
     _edit_file,
-    needs_approval=True,
+    _rehearse,
     writes=True,
 )

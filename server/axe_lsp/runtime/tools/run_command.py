@@ -10,6 +10,7 @@ from tempfile import mkdtemp
 
 import anyio
 
+from axe_lsp.runtime.approval import Rehearsal
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.tools.command_check import check_command
 from axe_lsp.runtime.tools.commands import clean_environment, run_to_end
@@ -23,6 +24,12 @@ _TIME_LIMIT = 600.0
 
 async def _run_command(call: ToolCall, workplace: Workplace) -> str:
     return await run_shell(required(call, "command"), workplace, _TIME_LIMIT)
+
+
+async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
+    command = required(call, "command")
+    check_command(command, workplace.folder)
+    return Rehearsal("run a command", command)
 
 
 async def run_shell(command: str, workplace: Workplace, limit: float) -> str:
@@ -73,5 +80,5 @@ TOOL = BuiltinTool(
         {"command": ToolParameter("string", "The shell command to execute.", required=True)},
     ),
     _run_command,
-    needs_approval=True,
+    _rehearse,
 )

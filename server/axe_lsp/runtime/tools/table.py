@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.approval import Approve, Wish
+from axe_lsp.runtime.approval import Approve, Rehearsal, Wish
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
+from axe_lsp.runtime.redaction import redact, redacted_table
 from axe_lsp.runtime.tools import (
     edit_file,
     find_files,
@@ -22,6 +23,7 @@ from axe_lsp.runtime.tools import (
     write_file,
 )
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace
+from axe_lsp.runtime.user_config import known_secrets
 
 BUILTIN_TOOLS: Mapping[str, BuiltinTool] = {
     module.TOOL.definition.name: module.TOOL
@@ -57,10 +59,23 @@ async def execute_tool(
     tool = BUILTIN_TOOLS[call.name]
     if tool.writes and workplace.read_only:
         return ToolResult(call.id, "this agent may look at files but not write them", is_error=True)
-    refusal = await approve(Wish(run, call.name, call.arguments)) if tool.needs_approval else ""
-    if refusal:
-        return ToolResult(call.id, f"{call.name} was not allowed: {refusal}", is_error=True)
     try:
+        refusal = await approve(_wish(tool, call, run, workplace)) if tool.rehearse else ""
+        if refusal:
+            return ToolResult(call.id, f"{call.name} was not allowed: {refusal}", is_error=True)
         return ToolResult(call.id, valid_text(await tool.execute(call, workplace)))
     except ToolError as error:
         return ToolResult(call.id, valid_text(str(error)), is_error=True)
+
+
+def _wish(tool: BuiltinTool, call: ToolCall, run: RunIds, workplace: Workplace) -> Wish:
+    """The call as others may see it."""
+    secrets = known_secrets(workplace.environment)
+
+    async def rehearse() -> Rehearsal:
+        assert tool.rehearse is not None
+        rehearsal = await tool.rehearse(call, workplace)
+        purpose, details = redact(rehearsal.purpose, secrets), redact(rehearsal.details, secrets)
+        return Rehearsal(purpose, details)
+
+    return Wish(run, call.name, redacted_table(call.arguments, secrets), rehearse)

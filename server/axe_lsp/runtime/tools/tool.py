@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from axe_lsp.runtime.approval import Rehearsal
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.messages import Tool, ToolCall
 from axe_lsp.runtime.tools.network import Network
@@ -41,13 +42,14 @@ class Workplace:
 class BuiltinTool:
     """A tool that an agent file may list.
 
-    `execute` returns the result or raises ToolError. `needs_approval` is for what may change something
-    that was there before the run, `writes` for what does nothing else.
+    `execute` returns the result or raises ToolError. What may change something that was there before
+    the run needs approval, and has a `rehearse` which says what a call would do, or raises
+    ToolError; `writes` is for what does nothing else.
     """
 
     definition: Tool
     execute: Callable[[ToolCall, Workplace], Awaitable[str]]
-    needs_approval: bool = False
+    rehearse: Callable[[ToolCall, Workplace], Awaitable[Rehearsal]] | None = None
     writes: bool = False
 
 

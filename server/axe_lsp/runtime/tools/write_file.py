@@ -9,19 +9,44 @@ from pathlib import Path
 
 import anyio
 
+from axe_lsp.runtime.approval import Rehearsal
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
-from axe_lsp.runtime.tools.places import place, require_file
+from axe_lsp.runtime.tools.diff import MOST_COMPARED, diff
+from axe_lsp.runtime.tools.places import place, require_file, speaking_of
 from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, required
 from axe_lsp.runtime.tools.writing import writing
 from axe_lsp.runtime.whole_file import write_whole_file
 
 
 async def _write_file(call: ToolCall, workplace: Workplace) -> str:
-    path = required(call, "path")
-    data = valid_text(call.argument("content")).encode()
+    path, data = _wanted(call)
     await anyio.to_thread.run_sync(partial(_write, workplace.folder, path, data))
     return f"wrote {len(data)} bytes to {path}"
+
+
+async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
+    path, data = _wanted(call)
+    old = await anyio.to_thread.run_sync(partial(_read, workplace.folder, path))
+    return Rehearsal(
+        f"write {path}", await anyio.to_thread.run_sync(partial(diff, path, old, data))
+    )
+
+
+def _wanted(call: ToolCall) -> tuple[str, bytes]:
+    """The path, and what is to be written there."""
+    return required(call, "path"), valid_text(call.argument("content")).encode()
+
+
+def _read(folder: Path, path: str) -> bytes | None:
+    """What would be overwritten, if anything, as far as it is compared."""
+    found = place(folder, path)
+    with speaking_of(path):
+        if not found.exists():
+            return None
+        require_file(found)
+        with found.open("rb") as file:
+            return file.read(MOST_COMPARED + 1)
 
 
 def _write(folder: Path, path: str, data: bytes) -> None:
@@ -51,6 +76,6 @@ TOOL = BuiltinTool(
         },
     ),
     _write_file,
-    needs_approval=True,
+    _rehearse,
     writes=True,
 )

@@ -1,0 +1,74 @@
+"""What a person is asked before an agent changes something, and what they may answer. Plain data.
+
+It goes from the process that makes runs to whoever can ask, so it knows nothing of how runs are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.messages import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A wish as a person is asked about it.
+
+    `reason` is one line, `details` the command or the change that it is about; neither holds
+    anything that would make a terminal show something else than what is there.
+    """
+
+    run: RunIds
+    tool: str
+    arguments: Mapping[str, Json]
+    reason: str
+    details: str
+
+
+Decision = Literal["allow", "allowForRun", "deny"]
+DECISIONS: tuple[Decision, ...] = ("allow", "allowForRun", "deny")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was decided; `why` not is for the model.
+
+    `allowForRun` is for this tool, in everything that belongs to the same root run.
+    """
+
+    decision: Decision
+    why: str = ""
+
+
+def denial(note: str) -> Answer:
+    """That of a person, who may have said what to do instead."""
+    return Answer("deny", f"the user said no: {note}" if note.strip() else "the user said no")
+
+
+Ask = Callable[[Question], Awaitable[Answer]]
+"""Asks a person. Cancelling it takes the question back."""
+
+NOBODY = Answer(
+    "deny", "it needs the user's approval, and nobody can be asked here; go on without it"
+)
+
+
+def refusing(warn: Callable[[str], None], advice: str) -> Ask:
+    """Nobody can be asked. When an agent first wants something, the user hears what can be done."""
+    has_warned = False
+
+    async def refuse(question: Question) -> Answer:
+        nonlocal has_warned
+        if not has_warned:
+            has_warned = True
+            agent = quoted(question.run.agent)
+            warn(
+                f"agent {agent} wanted to use {question.tool}, which needs your approval: {advice}"
+            )
+        return NOBODY
+
+    return refuse

@@ -1,0 +1,41 @@
+"""What would change in a file, as a person reads it before agreeing to it."""
+
+from __future__ import annotations
+
+import difflib
+
+from axe_lsp.runtime.plain_text import decode
+
+MOST_COMPARED = 512 * 1024
+"""Bytes: comparing more would take too long for somebody who waits."""
+
+_MOST_SHOWN = 20_000
+"""Characters: nobody reads more, and it has to be sent."""
+
+
+def diff(path: str, old: bytes | None, new: bytes) -> str:
+    """A unified diff; `old` is None where there is no file yet. Says so if it does not show all."""
+    if old is not None and len(old) + len(new) > MOST_COMPARED:
+        text = f"{path} is too large to compare; it would be written anew with\n{decode(new)}"
+    else:
+        text = _unified(path, old, new)
+    if len(text) <= _MOST_SHOWN:
+        return text
+    return f"{text[:_MOST_SHOWN]}\n... and {len(text) - _MOST_SHOWN} more characters that are not shown"
+
+
+def _unified(path: str, old: bytes | None, new: bytes) -> str:
+    lines = difflib.unified_diff(
+        _lines(old or b""),
+        _lines(new),
+        path if old is not None else "/dev/null",
+        path,
+        lineterm="",
+    )
+    return "\n".join(lines) or f"{path} would stay as it is"
+
+
+def _lines(data: bytes) -> list[str]:
+    """The lines, with git's remark behind a last one that does not end."""
+    *lines, rest = decode(data).split("\n")
+    return [*lines, f"{rest}\n\\ No newline at end of file"] if rest else lines

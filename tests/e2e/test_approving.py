@@ -1,0 +1,319 @@
+"""An editor is asked before an agent changes something: every way to ask, to answer and not to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.raw_client import NEVER
+from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
+from support.session import Editor, Project
+
+Json = Any
+
+WRITE = Call("write_file", {"path": "a.txt", "content": "A\n"}, "1")
+WRITE_B = Call("write_file", {"path": "b.txt", "content": "B\n"}, "2")
+COMMAND = Call("run_command", {"command": "echo done > c.txt"}, "3")
+WRITER = """\
+name = "{0}"
+model = "openai/m-{0}"
+tools = ["write_file", "run_command"]
+"""
+ASKS = {"experimental": {"axe": {"approve": True}}}
+SHOWS = {"window": {"showMessage": {}}}
+
+
+@pytest.fixture
+def provider() -> Iterator[ScriptedProvider]:
+    with ScriptedProvider() as provider:
+        yield provider
+
+
+@pytest.fixture
+def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
+    project = Project(tmp_path, {**provider.environment, "OPENAI_API_KEY": "the-key-of-the-user"})
+    for name in ("left", "right"):
+        project.write(name, WRITER.format(name))
+    parent = WRITER.format("parent") + 'sub_agents = ["left", "right"]\n'
+    project.write("parent", parent)
+    return project
+
+
+def editor_with(project: Project, capabilities: Json, **options: Json) -> Any:
+    return project.editor(capabilities=capabilities, initializationOptions=options)
+
+
+def told(provider: ScriptedProvider, agent: str) -> list[str]:
+    """What the model of an agent was told last about its calls."""
+    messages = provider.asked(f"m-{agent}")[-1].body["messages"]
+    return [message["content"] for message in messages if message["role"] == "tool"]
+
+
+def run(editor: Editor, agent: str = "left") -> Json:
+    return editor.client.request("axe/run", {"agent": agent})
+
+
+def asked(editor: Editor, method: str = "axe/approve") -> list[Json]:
+    """The questions so far."""
+    received = editor.client.received
+    return [message["params"] for message in received if message.get("method") == method]
+
+
+def test_the_editor_is_shown_the_exact_change_and_it_happens_when_it_agrees(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    (project.root / "a.txt").write_text("old\n")
+    provider.script("m-left", Says(calls=[WRITE, COMMAND]), Says("done"))
+    with editor_with(project, ASKS) as editor:
+        editor.client.answer_with["axe/approve"] = lambda _: {"decision": "allow"}
+        result = run(editor)
+        assert result["content"] == "done"
+        change, command = sorted(asked(editor), key=lambda params: params["tool"], reverse=True)
+        assert change == {
+            "runId": result["runId"],
+            "rootRunId": result["runId"],
+            "agent": "left",
+            "depth": 0,
+            "tool": "write_file",
+            "arguments": {"path": "a.txt", "content": "A\n"},
+            "reason": 'agent "left" wants to write a.txt',
+            "details": "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-old\n+A",
+        }
+        assert command["details"] == "echo done > c.txt"
+        assert command["reason"] == 'agent "left" wants to run a command'
+    assert (project.root / "a.txt").read_text() == "A\n"
+    assert (project.root / "c.txt").read_text() == "done\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ({"decision": "deny"}, "the user said no"),
+        ({"decision": "deny", "note": "use b.txt"}, "the user said no: use b.txt"),
+        ({"decision": "perhaps"}, "the editor's answer was not understood"),
+        (None, "the editor's answer was not understood"),
+    ],
+)
+def test_anything_but_a_yes_is_a_no_and_the_model_hears_why(
+    project: Project, provider: ScriptedProvider, answer: Json, why: str
+) -> None:
+    provider.script("m-left", Says(calls=[WRITE]), Says("done"))
+    with editor_with(project, ASKS) as editor:
+        editor.client.answer_with["axe/approve"] = lambda _: answer
+        assert run(editor)["content"] == "done"
+    assert told(provider, "left") == [f"write_file was not allowed: {why}"]
+    assert not (project.root / "a.txt").exists()
+
+
+def test_an_editor_that_refuses_to_ask_has_not_agreed(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-left", Says(calls=[WRITE]), Says("done"))
+    with editor_with(project, ASKS) as editor:
+        run(editor)
+    assert told(provider, "left") == ["write_file was not allowed: the user could not be asked"]
+
+
+def test_no_answer_in_time_is_a_no_and_the_question_is_withdrawn(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-left", Says(calls=[WRITE]), Says("done"))
+    with editor_with(project, ASKS, approvalTimeout=1) as editor:
+        editor.client.answer_with["axe/approve"] = lambda _: NEVER
+        run(editor)
+        assert withdrawn(editor) == open_questions(editor)
+    expected = "write_file was not allowed: the user did not answer within 1 s"
+    assert told(provider, "left") == [expected]
+
+
+def withdrawn(editor: Editor) -> list[Json]:
+    received = editor.client.received
+    return [it["params"]["id"] for it in received if it.get("method") == "$/cancelRequest"]
+
+
+def open_questions(editor: Editor) -> list[Json]:
+    return [it["id"] for it in editor.client.received if it.get("method") == "axe/approve"]
+
+
+class Desk:
+    """Answers questions of a client when the test says so, each in its own time."""
+
+    def __init__(self, editor: Editor) -> None:
+        self._editor = editor
+        editor.client.answer_with["axe/approve"] = lambda _: NEVER
+
+    def question(self, agent: str) -> Json:
+        """Wait until an agent asks once more; returns the request's id."""
+        params = self._editor.client.wait_for("axe/approve", lambda it: it["agent"] == agent)
+        received = self._editor.client.received
+        return next(message["id"] for message in received if message.get("params") is params)
+
+    def answer(self, question: Json, **result: Json) -> None:
+        self._editor.client.send({"jsonrpc": "2.0", "id": question, "result": result})
+
+
+BOTH = Says(calls=[calls_agent("left", "l", "1"), calls_agent("right", "r", "2")])
+
+
+def test_children_ask_at_the_same_time_and_each_gets_its_own_answer(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-parent", BOTH, Says("done"))
+    provider.script("m-left", Says(calls=[WRITE]), Says("l"))
+    provider.script("m-right", Says(calls=[WRITE_B]), Says("r"))
+    with editor_with(project, ASKS) as editor:
+        desk = Desk(editor)
+        request = editor.client.start_request("axe/run", {"agent": "parent"})
+        left, right = desk.question("left"), desk.question("right")
+        desk.answer(right, decision="allow")
+        desk.answer(left, decision="deny", note="not you")
+        root = editor.client.result(request)["runId"]
+        assert {(it["depth"], it["rootRunId"]) for it in asked(editor)} == {(1, root)}
+    assert told(provider, "left") == ["write_file was not allowed: the user said no: not you"]
+    assert told(provider, "right") == ["wrote 2 bytes to b.txt"]
+
+
+def test_allowed_for_this_run_is_for_one_tool_in_the_whole_tree_and_no_other_run(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-parent", BOTH, Says("done"), BOTH, Says("done"))
+    provider.script("m-left", Says(calls=[WRITE]), Says("l"), Says("l"))
+    again = [Says(calls=[WRITE_B]), Says(calls=[COMMAND]), Says("r")]
+    provider.script("m-right", *again, Says(calls=[WRITE_B]), Says("r"))
+    with editor_with(project, ASKS) as editor:
+        desk = Desk(editor)
+        request = editor.client.start_request("axe/run", {"agent": "parent"})
+        left, right = desk.question("left"), desk.question("right")
+        desk.answer(left, decision="allowForRun")
+        editor.client.wait_for("$/cancelRequest", lambda params: params["id"] == right)
+        desk.answer(desk.question("right"), decision="deny")
+        assert asked(editor)[-1]["tool"] == "run_command"
+        editor.client.result(request)
+        assert told(provider, "right")[0] == "wrote 2 bytes to b.txt"
+
+        request = editor.client.start_request("axe/run", {"agent": "parent"})
+        desk.answer(desk.question("right"), decision="allow")
+        editor.client.result(request)
+    assert [it["tool"] for it in asked(editor)].count("write_file") == 3
+
+
+@pytest.mark.parametrize("how", ["stop", "cancel"])
+def test_a_run_that_ends_takes_its_questions_back(
+    project: Project, provider: ScriptedProvider, how: str
+) -> None:
+    provider.script("m-left", Says(calls=[WRITE]))
+    with editor_with(project, ASKS) as editor:
+        desk = Desk(editor)
+        request = editor.client.start_request("axe/run", {"agent": "left"})
+        question = desk.question("left")
+        if how == "stop":
+            editor.client.request("axe/stop", {"runId": asked(editor)[0]["runId"]})
+        else:
+            editor.client.notify("$/cancelRequest", {"id": request})
+        assert editor.client.answer(request)["error"]["code"] == -32800
+        editor.client.wait_for("$/cancelRequest", lambda params: params["id"] == question)
+        desk.answer(question, decision="allow")  # Which comes too late and does no harm.
+        provider.script("m-left", Says("alive"))
+        assert run(editor)["content"] == "alive"
+    assert not (project.root / "a.txt").exists()
+
+
+def test_an_editor_that_leaves_has_not_agreed(project: Project, provider: ScriptedProvider) -> None:
+    provider.script("m-left", Says(calls=[WRITE]))
+    with editor_with(project, ASKS) as editor:
+        desk = Desk(editor)
+        editor.client.start_request("axe/run", {"agent": "left"})
+        desk.question("left")
+        assert editor.client.leave() == 0
+    assert not (project.root / "a.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [
+        ({"title": "Allow"}, "wrote 2 bytes to a.txt"),
+        ({"title": "Deny"}, "write_file was not allowed: the user said no"),
+        (None, "write_file was not allowed: the user said no"),
+    ],
+)
+def test_editors_that_know_only_lsp_show_a_message_with_buttons(
+    project: Project, provider: ScriptedProvider, chosen: Json, expected: str
+) -> None:
+    provider.script("m-left", Says(calls=[WRITE]), Says("done"))
+    with editor_with(project, SHOWS) as editor:
+        editor.client.answer_with["window/showMessageRequest"] = lambda _: chosen
+        editor.client.request(
+            "workspace/executeCommand", {"command": "axe.run", "arguments": [{"agent": "left"}]}
+        )
+        (message,) = asked(editor, "window/showMessageRequest")
+        assert message["message"] == (
+            'agent "left" wants to write a.txt:\n--- /dev/null\n+++ a.txt\n@@ -0,0 +1 @@\n+A'
+        )
+        titles = [action["title"] for action in message["actions"]]
+        assert titles == ["Allow", "Allow for This Run", "Deny"]
+    assert told(provider, "left") == [expected]
+
+
+def test_allowing_for_this_run_works_with_buttons_too(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-left", Says(calls=[WRITE]), Says(calls=[WRITE_B]), Says("done"))
+    with editor_with(project, SHOWS) as editor:
+        button = {"title": "Allow for This Run"}
+        editor.client.answer_with["window/showMessageRequest"] = lambda _: button
+        run(editor)
+        assert len(asked(editor, "window/showMessageRequest")) == 1
+    assert (project.root / "b.txt").exists()
+
+
+def test_what_is_too_long_for_a_message_is_said_to_be_cut(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    long = Call("run_command", {"command": f"echo {'x' * 3000}"})
+    provider.script("m-left", Says(calls=[long]), Says("done"))
+    with editor_with(project, SHOWS) as editor:
+        editor.client.answer_with["window/showMessageRequest"] = lambda _: None
+        run(editor)
+        (message,) = asked(editor, "window/showMessageRequest")
+    assert message["message"].endswith("xxx\n... and 1005 more characters")
+
+
+def test_an_editor_that_can_not_ask_is_told_what_to_do(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-left", Says(calls=[WRITE, WRITE_B]), Says("done"))
+    with editor_with(project, {}) as editor:
+        run(editor)
+        (message,) = asked(editor, "window/showMessage")
+        assert message["message"].startswith(
+            'agent "left" wanted to use write_file, which needs your approval: '
+            "this editor can't ask you; the setting axe.tools.allow"
+        )
+    assert told(provider, "left")[0].startswith("write_file was not allowed: it needs the user's")
+
+
+def test_what_the_settings_allow_is_not_asked_about(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-left", Says(calls=[WRITE, COMMAND]), Says("done"))
+    allow = ["write_file", "run_command(echo done)"]
+    with editor_with(project, ASKS, **{"tools.allow": allow}) as editor:
+        editor.client.answer_with["axe/approve"] = lambda _: {"decision": "deny"}
+        run(editor)
+        (question,) = asked(editor)
+        assert question["tool"] == "run_command"
+    assert told(provider, "left")[0] == "wrote 2 bytes to a.txt"
+
+
+def test_a_question_holds_no_key(project: Project, provider: ScriptedProvider) -> None:
+    leak = Call("run_command", {"command": "echo the-key-of-the-user"})
+    provider.script("m-left", Says(calls=[leak]), Says("done"))
+    with editor_with(project, ASKS) as editor:
+        editor.client.answer_with["axe/approve"] = lambda _: {"decision": "deny"}
+        run(editor)
+        (question,) = asked(editor)
+        assert question["details"] == "echo [redacted]"
+        assert "the-key-of-the-user" not in str(editor.client.received)
