@@ -8,7 +8,7 @@ import pytest
 
 from axe_lsp.agentfile.definition import MemoryConfig
 from axe_lsp.daemon import outside
-from axe_lsp.daemon.outside import Standpoint, find_out
+from axe_lsp.daemon.outside import Searched, Standpoint, find_out
 from axe_lsp.runtime.context_files import find_context_files
 from axe_lsp.workspace.facts import Facts, Remembered
 from axe_lsp.workspace.outside import Question
@@ -190,3 +190,12 @@ def test_nothing_that_somebody_types_fails(project: Path, odd: str) -> None:
     question = Question(model=f"replay/{odd}", skill=odd, workdir=odd, globs=(odd,))
     assert find_out(question, Standpoint("main", project, {})).question == question
     assert look(project, question, HOME="/nonexistent").question == question
+
+
+def test_agents_that_ask_for_the_same_files_share_a_search(project: Path) -> None:
+    standpoint = Standpoint("main", project, {"XDG_CONFIG_HOME": str(project.parent / "home")})
+    question, searched = Question(globs=("src/*.py",)), Searched()
+    first = find_out(question, standpoint, searched=searched)
+    (project / "src/a.py").unlink()
+    assert find_out(question, standpoint, searched=searched).matches == first.matches
+    assert find_out(question, standpoint).matches != first.matches

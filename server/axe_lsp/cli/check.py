@@ -14,7 +14,7 @@ from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.check_formats import FORMATS, Checked
 from axe_lsp.daemon import disk
-from axe_lsp.daemon.outside import Standpoint, find_out
+from axe_lsp.daemon.outside import Searched, Standpoint, find_out
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.daemon.workplace import workplace
 from axe_lsp.features.diagnostics import Severities, diagnostics
@@ -94,8 +94,9 @@ def check(paths: Sequence[Path], severities: Severities | None = None) -> list[C
         complete=True,
     ).snapshot
     files = {path: file for path in wanted if (file := snapshot.file(uri_of(path))) is not None}
+    searched: Searched = {}  # Many agents ask for the same files.
     facts = {
-        file.uri: find_out(file.question, _standpoint(path, user_folder))
+        file.uri: find_out(file.question, _standpoint(path, user_folder), searched=searched)
         for path, file in files.items()
     }
     snapshot = workspace.apply([], facts=facts).snapshot

@@ -66,11 +66,18 @@ class Standpoint:
 
 
 def find_out(
-    question: Question, standpoint: Standpoint, go_on: Callable[[], bool] = lambda: True
+    question: Question,
+    standpoint: Standpoint,
+    go_on: Callable[[], bool] = lambda: True,
+    searched: Searched | None = None,
 ) -> Facts:
-    """The facts that are asked for, as far as they can be told. Searches for files while `go_on()`."""
+    """The facts that are asked for, as far as they can be told. Searches for files while `go_on()`.
+
+    What is in `searched` is not searched again, and what was searched is put there.
+    """
     folder, is_certain = folder_in_force(question.workdir, standpoint)
-    measured = {} if folder is None else _measured(question.globs, folder, go_on)
+    seen = {} if searched is None else searched
+    measured = {} if folder is None else _measured(question.globs, folder, go_on, seen)
     model = _model(question.model)
     memory = _memory(question.memory, standpoint)
     return Facts(
@@ -120,8 +127,12 @@ class _Measured:
     sizes: Mapping[str, int]
 
 
+Searched = dict[tuple[Path, str], _Measured]
+"""What globs match, by the folder in which they start."""
+
+
 def _measured(
-    patterns: tuple[str, ...], folder: Path, go_on: Callable[[], bool]
+    patterns: tuple[str, ...], folder: Path, go_on: Callable[[], bool], searched: Searched
 ) -> dict[str, _Measured]:
     measured = {}
     for pattern in patterns:
@@ -129,7 +140,9 @@ def _measured(
             segments = segments_of(pattern)
         except BadPatternError:
             continue  # There is another diagnostic for that.
-        measured[pattern] = _matches(segments, folder, go_on)
+        if (folder, pattern) not in searched:
+            searched[folder, pattern] = _matches(segments, folder, go_on)
+        measured[pattern] = searched[folder, pattern]
     return measured
 
 
