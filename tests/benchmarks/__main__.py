@@ -7,7 +7,16 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 
-from benchmarks import endurance, keystrokes, questions, requests, runs, start, workspaces
+from benchmarks import (
+    endurance,
+    keystrokes,
+    long_runs,
+    questions,
+    requests,
+    runs,
+    start,
+    workspaces,
+)
 from benchmarks.contenders import ROOT, install_peers
 from benchmarks.machine import Machine, this_machine
 from benchmarks.results import Table, as_json, as_markdown
@@ -87,6 +96,10 @@ def _runs(effort: Effort) -> Iterator[Table]:
     yield from runs.measure(effort.runs, effort.fans, effort.largest_fans)
 
 
+def _long_runs(effort: Effort) -> Iterator[Table]:
+    yield long_runs.measure(effort.runs)
+
+
 _PARTS: dict[str, Callable[[Effort], Iterator[Table]]] = {
     "start": _start,
     "keystrokes": _keystrokes,
@@ -94,6 +107,7 @@ _PARTS: dict[str, Callable[[Effort], Iterator[Table]]] = {
     "requests": _requests,
     "endurance": _endurance,
     "runs": _runs,
+    "long-runs": _long_runs,
 }
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -92,3 +94,26 @@ def _unmarked(body: bytes) -> dict[str, list[object]]:
     mark = b',"cache_control":{"type":"ephemeral"}'
     unmarked: dict[str, list[object]] = json.loads(body.replace(mark, b""))
     return unmarked
+
+
+@pytest.mark.parametrize(("dialect", "most"), [("openai", 1), ("ollama", 1), ("anthropic", 2)])
+def test_a_long_run_encodes_no_message_again(dialect: Dialect, most: int) -> None:
+    """Twice with Anthropic: with the mark of the last turns, and without."""
+    encoded: Counter[int] = Counter()
+    wire_format = FORMATS[dialect]
+
+    class Counting:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(wire_format, name)
+
+        def encode_message(self, message: Message, marked: bool) -> list[Any]:
+            encoded[id(message)] += 1
+            return wire_format.encode_message(message, marked)
+
+    messages = history([("", {}, ["r" * 100])] * 49)
+    growing = request(messages[:1])
+    for end in range(1, len(messages) + 1, 2):
+        growing = replace(growing, messages=tuple(messages[:end]))
+        encode_body(Counting(), growing, stream=False, terms=Terms(current=True))
+    assert len(encoded) == len(messages)
+    assert max(encoded.values()) == most

@@ -36,7 +36,10 @@ class _Pieces:
             self._message(message, index in marked)
             for index, message in enumerate(request.messages)
         ]
-        return self._beginning(request, stream, terms) + b",".join(messages) + b"]}"
+        # Put together at once, since a megabyte is copied for each time.
+        messages[0] = self._beginning(request, stream, terms) + messages[0]
+        messages[-1] += b"]}"
+        return b",".join(messages)
 
     def _beginning(self, request: Request, stream: bool, terms: Terms) -> bytes:
         """All up to the first message. It stays the same but for what terms and turns change."""

@@ -1,0 +1,75 @@
+"""What a conversation costs that grows: every request holds all that was said before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from axe_lsp.runtime.messages import Message, Request, Tool, ToolCall, ToolResult
+from axe_lsp.runtime.providers.body import encode_body
+from axe_lsp.runtime.providers.http_provider import FORMATS
+from axe_lsp.runtime.providers.terms import Terms
+from axe_lsp.runtime.providers.wire import WireFormat, to_json
+from benchmarks.results import Ratio, Row, Table
+from benchmarks.timing import Sample, in_rounds, timed
+
+_TURNS = 50
+_RESULT = ('line %d: "quoted", a tab\t and the rest of a line of a file\n' * 400)[:20_000]
+
+_REQUESTS, _ONCE, _ANEW = "axe-lsp, all requests", "each message once", "each request anew"
+
+_OWN = Terms(current=True)
+"""Of a provider's own server, which is told what to cache: the dearest way to ask."""
+
+
+def measure(rounds: int) -> Table:
+    """The bytes of all requests of a run, without sending them."""
+    return Table(
+        title="Long runs",
+        note=f"Making the bodies of {_TURNS} requests, each with a result of 20 KB more than the one before, "
+        "27 MB in all; beside encoding each of their messages once, and beside encoding each request anew.",
+        unit="ms",
+        contenders=(_REQUESTS, _ONCE, _ANEW),
+        ratios=[Ratio(_REQUESTS, _ONCE, wanted=3), Ratio(_REQUESTS, _ANEW)],
+        rows=[Row(name, _samples(wire_format, rounds)) for name, wire_format in FORMATS.items()],
+    )
+
+
+def _samples(wire_format: WireFormat, rounds: int) -> dict[str, Sample | None]:
+    messages = list(_conversation())
+    makers = {_REQUESTS: _all_requests, _ONCE: _once, _ANEW: _all_anew}
+    measures = {
+        name: partial(timed, partial(make, wire_format, messages)) for name, make in makers.items()
+    }
+    return {**in_rounds(measures, rounds)}
+
+
+def _conversation() -> Iterator[Message]:
+    yield Message("user", "Look at everything.")
+    for turn in range(_TURNS - 1):
+        call = ToolCall(f"call_{turn}", "read_file", {"path": f"file{turn}"})
+        yield Message("assistant", tool_calls=(call,))
+        yield Message("tool", tool_results=(ToolResult(call.id, f"{turn}\n{_RESULT}"),))
+
+
+def _all_requests(wire_format: WireFormat, messages: Sequence[Message]) -> None:
+    request = _request()
+    for end in range(1, len(messages) + 1, 2):
+        request = replace(request, messages=tuple(messages[:end]))
+        encode_body(wire_format, request, stream=False, terms=_OWN)
+
+
+def _all_anew(wire_format: WireFormat, messages: Sequence[Message]) -> None:
+    for end in range(1, len(messages) + 1, 2):
+        request = replace(_request(), messages=tuple(messages[:end]))
+        encode_body(wire_format, request, stream=False, terms=_OWN)
+
+
+def _once(wire_format: WireFormat, messages: Sequence[Message]) -> None:
+    for message in messages:
+        ",".join(map(to_json, wire_format.encode_message(message, False))).encode()
+
+
+def _request() -> Request:
+    return Request("m", (), "You read files.", tools=(Tool("read_file", "Reads a file."),))
