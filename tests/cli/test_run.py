@@ -58,7 +58,7 @@ def test_json_is_the_answer_with_its_cost(home: Home, provider: ScriptedProvider
     assert out.endswith("}\n")
 
 
-@pytest.mark.req("001-8.7", "001-8.8", "001-7.5", "001-T2", "001-C5")
+@pytest.mark.req("001-8.7", "001-8.8", "001-N9", "001-7.5", "001-T2", "001-C5")
 def test_verbose_tells_on_standard_error_what_is_going_on(
     home: Home, provider: ScriptedProvider
 ) -> None:
@@ -479,3 +479,43 @@ def test_what_came_from_the_provider_s_cache_is_reported(
     assert {key: value for key, value in envelope.items() if "cache" in key} == reported
     assert envelope["input_tokens"] == 10 + read + written
     assert (f"Cache:    {read} read, {written} written\n" in err) == bool(reported)
+
+
+def test_a_run_ends_when_its_budget_is_used_up(home: Home, provider: ScriptedProvider) -> None:
+    parts = agent("parent", sub_agents=["helper"], budget={"max_tokens": 1000}) | agent("helper")
+    home.add(parts)
+    for _ in range(3):
+        provider.script("m-parent", Says("Asking.", [calls_agent("helper", "t")]))
+        provider.script("m-helper", Says("r", usage=(100, 1)))
+    told = "budget exceeded: used 116 of 20 tokens\n"
+    assert home.call("run", "parent", "--max-tokens", "20") == (4, "Asking.", told)
+    code, out, err = home.call("run", "parent", "--max-tokens=20", "-v")
+    assert (code, out) == (4, "Asking.")
+    assert "\nTokens:   10 input, 5 output (cumulative, budget: 116/20)\nStop:" in err
+    assert err.endswith(told)
+    code, out, err = home.call("run", "parent", "--max-tokens=20", "--json")
+    assert (code, err) == (4, told)
+    answer = json.loads(out)
+    assert answer["content"] == "Asking."
+    assert answer["budget_exceeded"] is True
+    assert answer["budget_max_tokens"] == 20
+    assert answer["budget_used_tokens"] == 116
+    assert list(answer) == sorted(answer)
+
+
+def test_a_run_within_its_budget_says_what_it_has_used(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo", budget={"max_tokens": 1000}))
+    provider.script("m-solo", Says("done"), Says("done"))
+    code, out, _ = home.call("run", "solo", "--json", "--max-tokens", "0")
+    answer = json.loads(out)
+    assert (code, answer["budget_exceeded"], answer["budget_max_tokens"]) == (0, False, 1000)
+    _, _, err = home.call("run", "solo", "-v")
+    assert "Tokens:   10 input, 5 output (cumulative, budget: 15/1000)\n" in err
+
+
+def test_a_budget_is_a_whole_number(home: Home) -> None:
+    code, out, err = home.call("run", "solo", "--max-tokens", "-5")
+    assert (code, out) == (1, "")
+    assert "'-5' is not a whole number of tokens from 0" in err

@@ -488,3 +488,24 @@ def is_running(pid: int) -> bool:
         ["ps", "-p", str(pid), "-o", "stat="], check=False, capture_output=True, text=True
     )
     return bool(listed.stdout.strip()) and not listed.stdout.startswith("Z")
+
+
+def test_a_run_whose_budget_is_used_up_fails_with_what_there_is(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    project.write("parent", PARENT + "\n[budget]\nmax_tokens = 40\n")
+    provider.script("m-parent", BOTH, Says("never"))
+    provider.script("m-left", Says("l"))
+    provider.script("m-right", Says("r"))
+    with project.editor() as editor:
+        error = editor.client.answer(start_run(editor))["error"]
+        end = wait_for_event(editor, "agent", agent="parent", kind="end")
+    assert (error["code"], error["message"]) == (
+        -32803,
+        "budget exceeded: used 45 of 40 tokens",
+    )
+    assert (error["data"]["kind"], error["data"]["exitCode"]) == ("budget", 4)
+    partial = error["data"]["partial"]
+    assert (partial["content"], partial["status"]) == ("Asking both.", "killed")
+    assert partial["budget"] == {"maxTokens": 40, "usedTokens": 45, "exceeded": True}
+    assert (end["status"], end["reason"], end["error"]) == ("killed", "budget", error["message"])

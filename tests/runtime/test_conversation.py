@@ -47,16 +47,13 @@ def test_calls_of_a_model_without_tools_are_not_executed() -> None:
     assert conversation.tool_calls == 0
 
 
-@pytest.mark.req("001-8.6", "001-8.8", "001-N9")
-def test_tokens_and_calls_add_up_over_the_turns() -> None:
+@pytest.mark.req("001-8.6")
+def test_turns_and_calls_add_up_over_the_turns() -> None:
     conversation = with_tools()
-    for number in (1, 2):
-        conversation.receive(
-            Response(tool_calls=(CALL, CALL), input_tokens=number, output_tokens=10 * number)
-        )
+    for _ in range(2):
+        conversation.receive(Response(tool_calls=(CALL, CALL)))
         conversation.deliver([RESULT, RESULT])
-    conversation.receive(Response("end", input_tokens=4))
-    assert (conversation.input_tokens, conversation.output_tokens) == (7, 30)
+    conversation.receive(Response("end"))
     assert (conversation.turns, conversation.tool_calls) == (3, 4)
 
 

@@ -20,8 +20,6 @@ HEAD = 'name = "a"\nmodel = "openai/m"\n'
         ("", ""),
         ('tools = ["read_file"]', ""),
         ("tools = []", ""),
-        ("[budget]\nmax_tokens = 100", "[budget]"),
-        ("[budget]\nmax_tokens = 0", ""),
         ("[artifacts]\nenabled = false", ""),
         ('[isolation]\nmode = "process"', "[isolation]"),
         ('[isolation]\nmode = "inline"', ""),

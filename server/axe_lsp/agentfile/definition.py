@@ -54,6 +54,17 @@ class RetryConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetConfig:
+    """`[budget]`. 0 means no limit, an empty `scope` the whole tree; `max_wall_time` is in seconds."""
+
+    max_tokens: int = 0
+    scope: str = ""
+    max_tool_calls: int = 0
+    max_turns: int = 0
+    max_wall_time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ToolPolicy:
     """`[tool_policy]`: names and globs."""
 
@@ -109,6 +120,7 @@ class AgentDefinition:
     output: Mapping[str, Any] | None = None
     read_only: bool = False
     retry: RetryConfig = field(default_factory=RetryConfig)
+    budget: BudgetConfig = field(default_factory=BudgetConfig)
     rest: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -189,5 +201,6 @@ _TABLES: dict[str, type] = {
     "memory": MemoryConfig,
     "params": Params,
     "retry": RetryConfig,
+    "budget": BudgetConfig,
     "tool_policy": ToolPolicy,
 }

@@ -409,11 +409,11 @@ KEYS: tuple[KeySpec, ...] = (
         since="axe 1.4",
         minimum=0,
     ),
-    _key("budget", _T, "What a run may use up.", since="axe 1.5"),
+    _key("budget", _T, "What a run may use up before it is ended.", since="axe 1.5"),
     _key(
         "budget.max_tokens",
         _I,
-        "Input and output tokens of the run and everything below it. 0 means no limit.",
+        "Input and output tokens of the run and everything below it. `--max-tokens` overrides it. 0 means no limit.",
         default="0",
         since="axe 1.5",
         minimum=0,
@@ -421,7 +421,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "budget.scope",
         _S,
-        "Whether descendants are charged to this budget too.",
+        "Whether tokens and tool calls of everything below the run count as well (`tree`), or only its own (`self`).",
         default='"tree"',
         since=EXTENSION,
         choices=("tree", "self"),
@@ -429,7 +429,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "budget.max_tool_calls",
         _I,
-        "Tool calls of the run. 0 means no limit.",
+        "Tool calls of the run and, with the scope `tree`, of everything below it. 0 means no limit.",
         default="0",
         since=EXTENSION,
         minimum=0,
@@ -437,7 +437,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "budget.max_turns",
         _I,
-        "Requests to the provider. 50 at the most.",
+        "Requests of the run to its provider. 50 at the most.",
         default="50",
         since=EXTENSION,
         minimum=0,
@@ -446,7 +446,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "budget.max_wall_time",
         _I,
-        "Seconds. 0 means no limit besides the timeouts.",
+        "Seconds that the run may take. 0 means no limit besides the timeouts.",
         default="0",
         since=EXTENSION,
         minimum=0,

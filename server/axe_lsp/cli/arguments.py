@@ -16,10 +16,18 @@ USAGE_ERROR = 1
 
 def seconds(text: str) -> int:
     """A whole number of seconds; as the type of an argument."""
-    number = int(text) if text.isascii() and text.isdigit() else -1
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of seconds from 0")
-    return number
+    return _whole_number(text, "seconds")
+
+
+def tokens(text: str) -> int:
+    """A whole number of tokens; as the type of an argument."""
+    return _whole_number(text, "tokens")
+
+
+def _whole_number(text: str, unit: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of {unit} from 0")
+    return int(text)
 
 
 def agents_folder(given: str | None) -> Path | None:

@@ -16,7 +16,7 @@ from axe_lsp.cli.remembering import Remembering
 from axe_lsp.cli.verbose import VerboseLog
 from axe_lsp.runtime.approval import Approval, allowed
 from axe_lsp.runtime.engine import Engine
-from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.errors import BudgetError, ConfigError
 from axe_lsp.runtime.events import Event, TextDelta
 from axe_lsp.runtime.prepare import Prepared, Resolve
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
@@ -74,6 +74,9 @@ async def _run(
         try:
             with closing(output):
                 result = await engine.run(request, run_id, on_ready=output.ready)
+        except BudgetError as error:
+            output.finished(error.partial) if error.partial else output.failed()
+            raise
         except BaseException:
             output.failed()
             raise
@@ -128,7 +131,7 @@ class _Output:
             print(line, file=sys.stderr)
 
     def finished(self, result: RunResult) -> None:
-        """The answer is there."""
+        """The answer is there, or what there is of it when a budget is used up."""
         if self._fault:
             raise self._fault
         if self._log:
@@ -184,6 +187,7 @@ def _as_json(result: RunResult) -> str:
         "tool_calls": result.tool_calls,
         **({} if result.output is None else {"output": result.output}),
         **_cache(result),
+        **_budget(result),
     }
     in_order = dict(sorted(envelope.items()))
     return json.dumps(in_order, ensure_ascii=False, separators=(",", ":"))
@@ -198,6 +202,17 @@ def _cache(result: RunResult) -> dict[str, object]:
         "cache_read_tokens": read,
         "cache_status": "HIT" if read else "MISS",
         "cache_write_tokens": written,
+    }
+
+
+def _budget(result: RunResult) -> dict[str, object]:
+    """What is left of the budget, if there is one."""
+    if not result.budget:
+        return {}
+    return {
+        "budget_exceeded": result.budget.exceeded,
+        "budget_max_tokens": result.budget.max_tokens,
+        "budget_used_tokens": result.budget.used_tokens,
     }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
-from axe_lsp.cli.arguments import Parser, agents_folder, seconds
+from axe_lsp.cli.arguments import Parser, agents_folder, seconds, tokens
 from axe_lsp.cli.run_input import read_input
 from axe_lsp.cli.streams import complain, tell_person
 from axe_lsp.runtime.agent_files import AgentFolders, search_folders
@@ -66,6 +66,13 @@ def _parser() -> Parser:
     add(
         "--timeout", metavar="SECONDS", type=seconds, help="how long the run may take (default 120)"
     )
+    add(
+        "--max-tokens",
+        metavar="N",
+        type=tokens,
+        default=0,
+        help="end the run and all it calls when so many tokens are used (0: the agent's own budget)",
+    )
     add("--agents-dir", metavar="DIR", help="search this folder for agents first")
     add("--dry-run", action="store_true", help="show what would be sent, and send nothing")
     add("--yes", action="store_true", help="let tools change files and run commands")
@@ -88,6 +95,7 @@ def _request(options: argparse.Namespace) -> RunRequest:
         skill=options.skill,
         workdir=options.workdir,
         timeout=options.timeout,
+        max_tokens=options.max_tokens,
     )
 
 

@@ -69,8 +69,11 @@ class VerboseLog:
             _tell_turn(event)
 
     def finished(self, result: RunResult) -> None:
-        """The run has succeeded."""
+        """The run has succeeded, or its budget is used up."""
         cumulative = " (cumulative)" if self._has_tools else ""
+        if result.budget:
+            used = f"{result.budget.used_tokens}/{result.budget.max_tokens}"
+            cumulative = f" (cumulative, budget: {used})"
         _say(f"Duration: {result.duration_ms}ms")
         _say(f"Tokens:   {result.input_tokens} input, {result.output_tokens} output{cumulative}")
         if result.cache_read_tokens or result.cache_write_tokens:

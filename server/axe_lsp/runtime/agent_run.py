@@ -13,11 +13,13 @@ from pathlib import Path
 
 import anyio
 
-from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.approval import Approve
+from axe_lsp.runtime.budget import CallersBudgetError, Ledger
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import (
+    BudgetError,
     ConfigError,
     ProviderError,
     RunCancelledError,
@@ -69,13 +71,17 @@ class Tree:
 class AgentRun:
     """A run that is going on."""
 
-    def __init__(self, order: Order, tree: Tree) -> None:
+    def __init__(self, order: Order, tree: Tree, caller: Ledger | None = None) -> None:
         self._order = order
         self._tree = tree
+        self._caller = caller
+        self._ledger = Ledger(BudgetConfig(), caller)
         self._scope = anyio.CancelScope()
         self._stopped = False
         self._started = anyio.current_time()
         self._timeout: float | None = None
+        self._wall_time = 0
+        self._reason: str | None = None
         self._conversation: Conversation | None = None
         self._retrying: Retrying | None = None
         self._output: Json = None
@@ -119,16 +125,23 @@ class AgentRun:
         prepared = await self._prepared(definition)
         self._report(prepared)
         tree.provider.check(prepared.model, prepared.prompt.folder)
-        self._start_the_clock(prepared.timeout)
+        self._ledger = Ledger(prepared.budget, self._caller)
+        self._start_the_clock(prepared.timeout, prepared.budget.max_wall_time)
         if tree.on_ready and self._order.ids.depth == 0:
             tree.on_ready(prepared)
         who = "sub-agent" if self._order.ids.depth else "agent"
         self._conversation = Conversation(prepared.request, who)
-        go_on = partial(converse, self._conversation, self._surroundings(prepared))
+        try:
+            await self._converse(prepared, self._conversation)
+        except CallersBudgetError:
+            self._reason = "budget"
+
+    async def _converse(self, prepared: Prepared, conversation: Conversation) -> None:
+        go_on = partial(converse, conversation, self._surroundings(prepared))
         await go_on()
         if prepared.output is not None:
-            self._output = await settle(self._conversation, prepared.output, go_on)
-        self._remember(prepared, self._conversation.last.content)
+            self._output = await settle(conversation, prepared.output, go_on)
+        self._remember(prepared, conversation.last.content)
 
     async def _prepared(self, definition: AgentDefinition) -> Prepared:
         tree = self._tree
@@ -164,9 +177,12 @@ class AgentRun:
             )
         )
 
-    def _start_the_clock(self, timeout: float | None) -> None:
+    def _start_the_clock(self, timeout: float | None, wall_time: int) -> None:
         """The time of a run is for its conversation, as in axe, not for reading files."""
         self._timeout = timeout
+        if wall_time and (timeout is None or wall_time <= timeout):
+            self._wall_time = wall_time
+            timeout = wall_time
         if timeout is not None:
             self._scope.deadline = anyio.current_time() + timeout
 
@@ -195,9 +211,10 @@ class AgentRun:
             prepared=prepared,
             provider=self._patient_provider(prepared),
             journal=tree.journal,
-            start=lambda order: AgentRun(order, tree).execute(),
+            start=lambda order: AgentRun(order, tree, self._ledger).execute(),
             workplace=self._workplace(prepared),
             approve=tree.approve,
+            ledger=self._ledger,
             streams=tree.streams(prepared),
             deadline=min(self._scope.deadline, self._order.deadline),
             timeout=timeout_message(self._timeout or 0),
@@ -232,10 +249,14 @@ class AgentRun:
     def _interruption(self) -> RunError:
         if self._stopped:
             return RunCancelledError()
+        if self._wall_time:
+            return BudgetError(f"used {self._wall_time} of {self._wall_time} seconds")
         return RunTimeoutError(timeout_message(self._timeout or 0))
 
     def _failed(self, error: RunError) -> None:
         status = _status(error)
+        if isinstance(error, BudgetError):
+            self._reason = "budget"
         self._end(status, error.described(self._order.ids.agent))
         error.run_id = self._order.ids.run_id
         error.partial = self._result(status) if self._conversation else None
@@ -255,12 +276,14 @@ class AgentRun:
                 tool_calls=result.tool_calls,
                 content_length=len(result.content),
                 error=error,
+                reason=self._reason,
             )
         )
 
     def _result(self, status: Status) -> RunResult:
         conversation = self._conversation
         last = conversation.last if conversation else None
+        used = self._ledger.own
         return RunResult(
             run_id=self._order.ids.run_id,
             agent=self._order.ids.agent,
@@ -268,21 +291,24 @@ class AgentRun:
             model=last.model if last else "",
             content=last.content if last else "",
             stop_reason=last.stop_reason if last else "",
-            input_tokens=conversation.input_tokens if conversation else 0,
-            output_tokens=conversation.output_tokens if conversation else 0,
-            cache_read_tokens=(conversation.cache_read_tokens or None) if conversation else None,
-            cache_write_tokens=(conversation.cache_write_tokens or None) if conversation else None,
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+            cache_read_tokens=used.cache_read_tokens or None,
+            cache_write_tokens=used.cache_write_tokens or None,
             turns=conversation.turns if conversation else 0,
             tool_calls=conversation.tool_calls if conversation else 0,
             retry_attempts=self._retrying.attempts if self._retrying else 0,
             duration_ms=round((anyio.current_time() - self._started) * 1000),
             output=self._output,
+            budget=self._ledger.budget,
         )
 
 
 def _status(error: RunError) -> Status:
     if isinstance(error, RunCancelledError):
         return "cancelled"
+    if isinstance(error, BudgetError):
+        return "killed"
     timed_out = isinstance(error, RunTimeoutError) or (
         isinstance(error, ProviderError) and error.category == "timeout"
     )

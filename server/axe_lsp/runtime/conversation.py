@@ -29,10 +29,6 @@ class Conversation:
         self.turns = 0
         self.tool_calls = 0
         self.pending = 0
-        self.input_tokens = 0
-        self.output_tokens = 0
-        self.cache_read_tokens = 0
-        self.cache_write_tokens = 0
         self.last = Response()
 
     def receive(self, response: Response) -> tuple[ToolCall, ...]:
@@ -41,10 +37,6 @@ class Conversation:
         Calls of a model that was offered no tools are not executed: its text is the result.
         """
         self.turns += 1
-        self.input_tokens += response.input_tokens
-        self.output_tokens += response.output_tokens
-        self.cache_read_tokens += response.cache_read_tokens
-        self.cache_write_tokens += response.cache_write_tokens
         self.last = response
         self.pending = 0
         if not response.tool_calls or not self.request.tools:

@@ -143,7 +143,10 @@ def _refusal(call: ToolCall, delegator: Delegator) -> str:
 
 
 def _failure(error: RunError, agent: str) -> str:
-    return (
+    text = (
         f"Error: sub-agent {quoted(agent)} failed - {error.described(agent)}. "
         "You may retry or proceed without this result."
     )
+    # What a child's own budget was used for is not lost.
+    partial = error.partial.content if error.kind == "budget" and error.partial else ""
+    return f"{text}\n\n{partial}" if partial else text

@@ -57,6 +57,16 @@ class ConfigError(RunError):
     exit_code = ExitCode.CONFIG
 
 
+class BudgetError(RunError):
+    """The run has used up what its own file allows; reads `budget exceeded: used 15 of 10 tokens`."""
+
+    kind = "budget"
+    exit_code = ExitCode.BUDGET
+
+    def __init__(self, used: str) -> None:
+        super().__init__(f"budget exceeded: {used}")
+
+
 class MissingKeyError(RunError):
     """No API key for the provider."""
 

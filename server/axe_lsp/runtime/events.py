@@ -59,6 +59,8 @@ class AgentEnd(Event):
     """A run has ended. Tokens, turns and tool calls are the run's own, without its children's.
 
     What was read from the provider's cache or written to it is a part of the input.
+    The `reason` is "budget" when the run was ended because a budget was used up: its own (then it
+    is `killed`), or that of a run above (then what it had is its result).
     """
 
     METHOD = "axe/agent"
@@ -74,6 +76,7 @@ class AgentEnd(Event):
     error: str | None = None
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from functools import partial
 import anyio
 
 from axe_lsp.runtime.approval import Approve
+from axe_lsp.runtime.budget import Ledger
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.delegation import (
     CALL_AGENT,
@@ -37,7 +38,8 @@ from axe_lsp.runtime.user_config import known_secrets
 class Surroundings:
     """What a conversation works with: who answers, who makes child runs, who hears of it.
 
-    `workplace` is where tools work, and `approve` decides about those that change something.
+    `workplace` is where tools work, and `approve` decides about those that change something. The
+    `ledger` says whether the conversation may go on.
     """
 
     prepared: Prepared
@@ -46,6 +48,7 @@ class Surroundings:
     start: Start
     workplace: Workplace
     approve: Approve
+    ledger: Ledger
     streams: bool
     deadline: float
     timeout: str
@@ -82,9 +85,10 @@ class _Round:
 
 
 async def converse(conversation: Conversation, around: Surroundings) -> None:
-    """Go on until the model has nothing left to call. Raises RunError."""
+    """Go on until the model has nothing left to call. Raises RunError or CallersBudgetError."""
     config = around.prepared.definition.sub_agents_config
     while calls := await _turn(conversation, around):
+        around.ledger.charge_calls(len(calls), conversation.turns)
         execute = partial(_execute, around, _Round(conversation.turns, around.secrets()))
         results = await execute_calls(calls, execute, config.parallel, config.max_concurrent)
         conversation.deliver(results)
@@ -118,6 +122,7 @@ async def execute_calls(
 
 async def _turn(conversation: Conversation, around: Surroundings) -> tuple[ToolCall, ...]:
     """One request and its answer; returns the calls to execute."""
+    around.ledger.check_turn(conversation.turns)
     ids, turn = around.prepared.order.ids, conversation.turns + 1
     messages = len(conversation.request.messages)
     around.journal.emit(
@@ -128,7 +133,9 @@ async def _turn(conversation: Conversation, around: Surroundings) -> tuple[ToolC
         _exchange(conversation, around, turn), _text_listener(around, turn)
     )
     calls = conversation.receive(response)
+    around.ledger.charge(response)
     around.journal.emit(_turn_end(around, turn, response, _elapsed_ms(started)))
+    around.ledger.check()
     return calls
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.model_name import ModelName, ModelNameError, parse_model_name
 from axe_lsp.runtime.delegation import delegation_tools
 from axe_lsp.runtime.errors import AgentError
@@ -50,6 +50,12 @@ class Prepared:
     timeout: float | None
     typed: TypedTools
     output: Output | None = None
+
+    @property
+    def budget(self) -> BudgetConfig:
+        """What the run may use up: what was asked for, else what the file says."""
+        budget = self.definition.budget
+        return replace(budget, max_tokens=self.order.max_tokens or budget.max_tokens)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.runtime.budget import BudgetUse
 from axe_lsp.runtime.events import RunIds, Status
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.schemas import canonical_json
@@ -22,6 +23,7 @@ class RunRequest:
     """Run this agent. Empty strings and None leave the decision to the agent file.
 
     `task` is the user message, or `input` for an agent with `[input]`; `timeout` is in seconds.
+    `max_tokens` is a budget for the whole tree, 0 for that of the agent file.
     """
 
     agent: str
@@ -31,6 +33,7 @@ class RunRequest:
     skill: str = ""
     workdir: str = ""
     timeout: float | None = None
+    max_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ class RunResult:
     output: Json = None
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
+    budget: BudgetUse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,7 @@ class Order:
     skill: str = ""
     workdir: str = ""
     timeout: float | None = None
+    max_tokens: int = 0
     deadline: float = math.inf
     max_depth: int | None = None
     allowed_hosts: tuple[str, ...] = ()
@@ -114,6 +119,7 @@ def root_order(request: RunRequest, workspace: Path, run_id: str | None = None) 
         skill=request.skill,
         workdir=request.workdir,
         timeout=request.timeout,
+        max_tokens=request.max_tokens,
     )
 
 

@@ -10,7 +10,6 @@ from axe_lsp.agentfile.text import quoted
 
 _TABLES = (
     "mcp_servers",
-    "budget",
     "artifacts",
 )
 
