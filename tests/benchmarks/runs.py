@@ -50,7 +50,7 @@ def _turn_table(made: Mapping[str, list[Made]]) -> Table:
         title="Turns",
         note=f"One of the {_TURNS} turns of a conversation, with a tool call each, against a provider on the same "
         "machine that answers at once. axe-lsp runs as editors run it, in its run host, with every event of "
-        "the run sent over a pipe and heard. The bare loops are the shortest around httpx: on aiohttp's "
+        "the run sent over a pipe, heard, and written into the history. The bare loops are the shortest around httpx: on aiohttp's "
         "connections, as axe-lsp has it, and on httpx's own.",
         unit="ms",
         contenders=CONTENDERS,

@@ -13,6 +13,7 @@ import os
 import queue
 import sys
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,9 @@ _LAST_SECONDS = 2.0
 """How long runs have to end when the input has; then the process ends without them."""
 
 _CHUNK = 1 << 16
+
+_TOGETHER = 0.001
+"""Seconds within which messages come together."""
 
 _GARBAGE = 20_000
 """So many objects more than before are worth a look for garbage; Python's 700 are a child or two."""
@@ -110,12 +114,25 @@ class Outbox:
 
     def _write(self) -> None:
         try:
-            while line := self._lines.get():
-                rest = memoryview(line)
+            more = True
+            while more:
+                lines, more = self._next()
+                rest = memoryview(b"".join(lines))
                 while rest:
                     rest = rest[os.write(self._file, rest) :]
         except OSError as error:
             _log.info("The supervisor has gone (%s)", error)
+
+    def _next(self) -> tuple[list[bytes], bool]:
+        """What is to be written, and whether more may come.
+
+        What comes together is written together: each time this thread wakes up, runs stand still.
+        """
+        lines = [self._lines.get()]
+        time.sleep(_TOGETHER)
+        while not self._lines.empty():
+            lines.append(self._lines.get())
+        return lines, lines[-1] != b""
 
 
 class Host:

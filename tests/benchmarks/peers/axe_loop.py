@@ -1,7 +1,7 @@
 """The same conversations as in `bare_loop`, made by axe-lsp's run host, as editors have them made.
 
 Run by our own Python. The time is that of the supervisor: orders and all events go through the pipe,
-and each event is heard.
+each event is heard, and everything is written into the history.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ async def main(address: str, folder: Path) -> None:
     agents = folder / "axe" / "agents"
     agents.mkdir(parents=True)
     (agents / "child.toml").write_text(AGENT.format(name="child", model="wait-50", prompt=PROMPT))
-    runs = Runs()
+    runs, workplace = Runs(), Workplace(str(folder))
     events: list[object] = []
     runs.subscribe(events.append)
 
@@ -39,7 +39,7 @@ async def main(address: str, folder: Path) -> None:
         text = AGENT.format(name="parent", model=model, prompt=PROMPT) + DELEGATES
         (agents / "parent.toml").write_text(text)
         events.clear()
-        await runs.start(RunRequest("parent", "Go on."), Workplace(str(folder))).result()
+        await runs.start(RunRequest("parent", "Go on."), workplace, keep_days=30).result()
 
     await answer_with(converse, host_process)
 

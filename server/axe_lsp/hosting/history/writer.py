@@ -1,7 +1,7 @@
 """Writes down what happens in the runs of this process, in a thread: no event waits for the disk.
 
 What has come while a batch was written is the next batch. So a single event is on its way to the
-file at once, and thousands in a moment cost a few transactions.
+file within a moment, and thousands cost a few transactions.
 """
 
 from __future__ import annotations
@@ -35,6 +35,10 @@ Warn = Callable[[str, str], None]
 Stored = Callable[[str, int], None]
 """Takes the id of a root run and the number of its last event that is no longer waiting."""
 
+_TOGETHER = 0.01
+"""Seconds within which events are written together. A transaction for each would double the time
+that a short turn takes, as threads of one process wait for each other."""
+
 _MOST_AT_ONCE = 2_000
 """Events in a batch. Others that want to write wait for as long as one takes."""
 
@@ -58,6 +62,7 @@ class HistoryWriter:
         self._stored = stored
         self._entries: queue.SimpleQueue[_Entry | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._closing = threading.Event()
         self._name = uuid.uuid4().hex
         self._books = Bookkeeping(self._name, self._clean)
         self._owed = Batch()
@@ -75,6 +80,7 @@ class HistoryWriter:
 
     def close(self) -> None:
         """Wait until everything is written, but not for a disk that hangs."""
+        self._closing.set()
         self._entries.put(None)
         if self._thread is not None:
             self._thread.join(_LAST_SECONDS)
@@ -94,6 +100,7 @@ class HistoryWriter:
         """All that waits, and whether more may come."""
         entries = []
         entry = self._entries.get()
+        self._closing.wait(_TOGETHER)
         while entry is not None:
             entries.append(entry)
             if len(entries) == _MOST_AT_ONCE or self._entries.empty():
