@@ -1,4 +1,4 @@
-"""`axe-lsp demo`: the example that ships with the package."""
+"""`axe-lsp demo`: the examples that ship with the package."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.cli.demo import EXAMPLE
+from axe_lsp.cli.examples import EXAMPLES, Example
 from support.command_line import COMMAND, Home
 from support.terminal import Screen, Terminal
+
+EXAMPLE = EXAMPLES["release-check"]
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -28,9 +30,8 @@ def files(folder: Path) -> dict[str, bytes]:
 def copy(home: Home) -> Path:
     """The example in a folder of its own, which takes no time there."""
     assert home.call("demo", "--copy", "duro")[0] == 0
-    recording = home.work / "duro" / "axe" / "replays" / "release-check.toml"
-    recording.write_text(recording.read_text("utf-8").replace("paced = true", ""), "utf-8")
     home.work = home.work / "duro"
+    unpaced(home.work / EXAMPLE.recording)
     return home.work
 
 
@@ -64,7 +65,7 @@ def test_it_says_first_that_the_answers_are_recorded_and_last_how_to_go_on(home:
 
 def test_the_steps_that_it_names_work_though_it_is_not_on_path(home: Home) -> None:
     _, _, err = home.call("demo", "--fast")
-    steps = err.partition("To try it yourself:\n")[2].splitlines()[:-1]
+    steps = err.partition("To try it yourself:\n")[2].partition("and open")[0].splitlines()
     commands = [step.strip().partition("   ")[0] for step in steps]
     assert [command.split()[1:] for command in commands] == [
         ["demo", "--copy", "duro"],
@@ -100,6 +101,46 @@ def running(screen: Screen) -> set[str]:
     return {row[1] for row in rows if row}
 
 
+def test_the_list_names_every_example(home: Home) -> None:
+    code, out, _ = home.call("demo", "--list")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == list(EXAMPLES)
+    assert len({line.index(EXAMPLES[line.split()[0]].shows) for line in out.splitlines()}) == 1
+
+
+def test_an_example_that_is_not_there_leads_to_the_nearest(home: Home) -> None:
+    message = 'there is no example "debats". Did you mean debate?\n'
+    assert home.call("demo", "debats") == (2, "", message)
+    assert "There are release-check, " in home.call("demo", "x")[2]
+
+
+@pytest.mark.parametrize("example", EXAMPLES.values(), ids=list(EXAMPLES))
+def test_each_example_runs_without_key_or_network_as_a_demo_and_as_a_copy(
+    home: Home, example: Example
+) -> None:
+    code, answer, err = home.call("demo", example.name, "--fast")
+    assert (code, "run it" in err) == (0, True)
+    assert example.introduction in err
+    assert home.call("demo", example.name, "--copy", "copy")[0] == 0
+    home.work = home.work / "copy"
+    assert {"axe/README.md", f"axe/replays/{example.name}.toml"} <= files(home.work).keys()
+    assert home.call("check", "--strict")[:2] == (0, f"No problems in {agents_in(home)}.\n")
+    unpaced(home.work / example.recording)
+    flags = ["--yes"] if example.writes else []
+    assert home.call("run", example.name, *flags) == (0, answer, "")
+
+
+def agents_in(home: Home) -> str:
+    """How many agent files there are, in words."""
+    count = len(list((home.work / "axe" / "agents").iterdir()))
+    return f"{count} file{'' if count == 1 else 's'}"
+
+
+def unpaced(recording: Path) -> None:
+    """Have a recording take no time."""
+    recording.write_text(recording.read_text("utf-8").replace("paced = true", ""), "utf-8")
+
+
 @pytest.mark.req("004-20")
 def test_on_a_terminal_the_children_work_side_by_side_in_recorded_time(home: Home) -> None:
     with Terminal([*COMMAND, "demo"], home.environment, home.work, columns=100) as terminal:
@@ -121,12 +162,12 @@ def test_it_needs_nothing_of_the_users_own(home: Home) -> None:
 
 
 def test_it_leaves_nothing_behind(home: Home, tmp_path: Path) -> None:
-    before = files(EXAMPLE)
+    before = files(EXAMPLE.folder)
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     home.environment["TMPDIR"] = str(temporary)
     home.call("demo", "--fast")
-    assert files(EXAMPLE) == before
+    assert files(EXAMPLE.folder) == before
     assert files(home.work) == {}
     assert list(temporary.iterdir()) == []
 
@@ -135,8 +176,8 @@ def test_the_copy_is_the_example(home: Home) -> None:
     code, out, _ = home.call("demo", "--copy", "new/duro")
     assert code == 0
     assert "cd new/duro" in out
-    assert files(home.work / "new" / "duro") == files(EXAMPLE)
-    assert "axe/agents/release-check.toml" in files(EXAMPLE)
+    assert files(home.work / "new" / "duro") == files(EXAMPLE.folder)
+    assert "axe/agents/release-check.toml" in files(EXAMPLE.folder)
 
 
 def test_what_is_there_is_not_overwritten(home: Home) -> None:

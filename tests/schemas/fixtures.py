@@ -53,7 +53,7 @@ VALUES = (
 
 def agent_files() -> dict[str, str]:
     """TOML texts by where they are from, each with the keys that every agent needs."""
-    demo = (ROOT / "server/axe_lsp/demo/axe/agents").glob("*.toml")
+    demo = (ROOT / "server/axe_lsp/demo").glob("*/axe/agents/*.toml")
     found = {path.name: path.read_text("utf-8") for path in demo}
     for folder in _SOURCES:
         for path in sorted((ROOT / folder).glob("test_*.py")):

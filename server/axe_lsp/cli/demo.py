@@ -1,4 +1,4 @@
-"""`axe-lsp demo`: a small example with several agents, which needs neither a key nor a network.
+"""`axe-lsp demo`: small examples with several agents, which need neither a key nor a network.
 
 The files, the agents and the runtime are the real ones; only the model's answers are recorded.
 """
@@ -15,57 +15,39 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.display import open_display
-from axe_lsp.runtime.agent_files import AgentFolders
+from axe_lsp.cli.examples import EXAMPLES, Example, copy_example, example_agents
+from axe_lsp.runtime.approval import allowed
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import ConfigError, RunError
-from axe_lsp.runtime.prepare import Resolve
 from axe_lsp.runtime.providers.replay import Replay
 from axe_lsp.runtime.recording_file import load_recording
 from axe_lsp.runtime.runs import RunRequest
 
-AGENT = "release-check"
-EXAMPLE = Path(__file__).parents[1] / "demo"
-RECORDING = EXAMPLE / "axe" / "replays" / f"{AGENT}.toml"
-
-INTRODUCTION = """\
-An agent checks whether a small Python library can be released. It asks three others,
-which work at the same time, and one of them asks a fourth.
-
+_RECORDED = """
 The agents and the files that they read are real. The model's answers are recorded
 (they were written for this demo): nothing is sent anywhere, and no key is needed.
 """
 
-IN_YOUR_EDITOR = (
-    "and open axe/agents/release-check.toml in your editor. axe/README.md tells more.\n"
-)
-
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the example or copy it; returns the exit code."""
+    """Run an example, copy it, or list them all; returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        if options.copy is not None:
-            _copy(options.copy)
+        example = _example(options.example)
+        if options.list:
+            print(_table([(each.name, each.shows) for each in EXAMPLES.values()]), end="")
+        elif options.copy is not None:
+            _copy(example, options.copy)
         else:
-            _show(pace=0 if options.fast else 1)
+            _show(example, pace=0 if options.fast else 1)
     except RunError as error:
         print(error, file=sys.stderr)
         return int(error.exit_code)
     return 0
-
-
-def example_agents(folder: Path) -> Resolve:
-    """Finds the agents of the example and no others, whatever the user's own are called."""
-    agents = AgentFolders([folder / "axe" / "agents"])
-
-    def resolve(name: str, _base: Path) -> AgentDefinition:
-        return agents.resolve(name)
-
-    return resolve
 
 
 def _parser() -> Parser:
@@ -73,46 +55,47 @@ def _parser() -> Parser:
         prog="axe-lsp demo",
         description="Run a small example with recorded answers. Nothing is sent anywhere.",
     )
+    first = next(iter(EXAMPLES))
+    parser.add_argument("example", nargs="?", default=first, help=f"which one (default: {first})")
+    parser.add_argument("--list", action="store_true", help="say what examples there are")
     parser.add_argument("--copy", metavar="DIR", type=Path, help="write the example into DIR")
     parser.add_argument("--fast", action="store_true", help="do not take the recorded time")
     return parser
 
 
-def _copy(folder: Path) -> None:
+def _example(name: str) -> Example:
+    if name in EXAMPLES:
+        return EXAMPLES[name]
+    meant = nearest(name, EXAMPLES)
+    hint = f"Did you mean {meant}?" if meant else f"There are {', '.join(EXAMPLES)}."
+    raise ConfigError(f"there is no example {quoted(name)}. {hint}")
+
+
+def _copy(example: Example, folder: Path) -> None:
     try:
         occupied = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
     except OSError as error:
         raise ConfigError(f"failed to copy the example: {error}") from error
     if occupied:
         raise ConfigError(f"{quoted(str(folder))} exists and is not empty; name a new folder")
-    _copy_example(folder)
+    copy_example(example, folder)
     print(f"The example is in {folder}. Now:")
-    print(_table(_steps(folder, _program())) + IN_YOUR_EDITOR, end="")
+    print(_table(_steps(example, folder, _program())) + _in_your_editor(example), end="")
 
 
-def _copy_example(folder: Path) -> None:
-    """As new files: an installed package may be read-only, and holds what Python compiled."""
-    try:
-        for source in EXAMPLE.rglob("*"):
-            if source.is_file() and source.suffix != ".pyc":
-                target = folder / source.relative_to(EXAMPLE)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(source.read_bytes())
-    except OSError as error:
-        raise ConfigError(f"failed to copy the example: {error}") from error
-
-
-def _show(pace: float) -> None:
-    print(INTRODUCTION, file=sys.stderr, flush=True)
+def _show(example: Example, pace: float) -> None:
+    print(example.introduction + _RECORDED, file=sys.stderr, flush=True)
     with TemporaryDirectory(prefix="axe-lsp-demo-") as name:
-        folder = Path(name) / "duro"
-        _copy_example(folder)
-        answer = asyncio.run(_run(folder, pace))
+        folder = Path(name) / example.suggested_copy
+        copy_example(example, folder)
+        answer = asyncio.run(_run(example, folder, pace))
     print(answer, end="", flush=True)
-    program, folder = _program(), Path("duro")
-    copy_it = (f"{program} demo --copy {folder}", "write this example into a new folder")
-    advice = _table([copy_it, *_steps(folder, program)]) + IN_YOUR_EDITOR
-    print(f"\nTo try it yourself:\n{advice}", end="", file=sys.stderr)
+    program, folder = _program(), example.suggested_copy
+    which = "" if example is next(iter(EXAMPLES.values())) else f" {example.name}"
+    copy_it = (f"{program} demo{which} --copy {folder}", "write this example into a new folder")
+    advice = _table([copy_it, *_steps(example, folder, program)]) + _in_your_editor(example)
+    others = f"{program} demo --list names {len(EXAMPLES) - 1} further examples.\n"
+    print(f"\nTo try it yourself:\n{advice}\n{others}", end="", file=sys.stderr)
 
 
 def _program() -> str:
@@ -124,30 +107,40 @@ def _program() -> str:
     return shlex.quote(own)
 
 
-def _steps(folder: Path, program: str) -> list[tuple[str, str]]:
+def _steps(example: Example, folder: Path, program: str) -> list[tuple[str, str]]:
     """What to do with a copy, and what for."""
+    run = f"{program} run {example.name}"
+    again = (run, "run it again, from the files that are there now")
+    if example.writes:
+        again = (f"{run} --yes", "run it; --yes lets it change the files")
     return [
         (f"cd {shlex.quote(str(folder))}", ""),
-        (f"{program} run {AGENT}", "run it again, from the files that are there now"),
+        again,
         (f"{program} check", "check the agent files"),
     ]
 
 
-def _table(steps: Sequence[tuple[str, str]]) -> str:
-    width = max(len(command) for command, _ in steps)
-    return "".join(f"  {command:{width}}   {why}".rstrip() + "\n" for command, why in steps)
+def _in_your_editor(example: Example) -> str:
+    return f"and open axe/agents/{example.name}.toml in your editor. axe/README.md tells more.\n"
 
 
-async def _run(folder: Path, pace: float) -> str:
-    recording = load_recording(folder / RECORDING.relative_to(EXAMPLE))
+def _table(rows: Sequence[tuple[str, str]]) -> str:
+    width = max(len(left) for left, _ in rows)
+    return "".join(f"  {left:{width}}   {right}".rstrip() + "\n" for left, right in rows)
+
+
+async def _run(example: Example, folder: Path, pace: float) -> str:
+    recording = load_recording(folder / example.recording)
     display = open_display(sys.stderr, os.environ)
     engine = Engine(
         resolve=example_agents(folder),
         workspace=folder,
         emit=display.event,
         warn=display.say,
+        # What is changed is a copy that nobody keeps, and by recorded answers only.
+        approve=allowed,
         provider_hook=lambda _: Replay(recording, os.environ, pace),
     )
     with closing(display):
         async with engine:
-            return (await engine.run(RunRequest(AGENT))).content
+            return (await engine.run(RunRequest(example.name))).content

@@ -27,7 +27,9 @@ COMMANDS = {
     "config": Command("axe_lsp.cli.config", "find and create the configuration folder"),
     "schema": Command("axe_lsp.cli.schema", "print the JSON Schema of agent files or config.toml"),
     "gc": Command("axe_lsp.cli.gc", "analyze and trim the memory of agents"),
-    "demo": Command("axe_lsp.cli.demo", "run a small example with recorded answers"),
+    "demo": Command(
+        "axe_lsp.cli.demo", "run a small example with recorded answers; --list names others"
+    ),
     "serve": Command("axe_lsp.cli.serve", "the language server, as without a command"),
     "version": Command("axe_lsp.cli.version", "print the version"),
 }

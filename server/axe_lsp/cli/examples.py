@@ -1,0 +1,127 @@
+"""The examples that ship with the package, and what each shows. Their files are only ever copied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.runtime.agent_files import AgentFolders
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.prepare import Resolve
+
+_FOLDER = Path(__file__).parents[1] / "demo"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A project with agents. The one to run, and its recording, are called like the example.
+
+    `shows` is a line for lists, `introduction` what somebody should know who sees it run. `copy` is
+    what a copy might be called; agents that write need `--yes` to be run in it.
+    """
+
+    name: str
+    shows: str
+    introduction: str
+    copy: str = ""
+    writes: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """Where its files lie."""
+        return _FOLDER / self.name
+
+    @property
+    def recording(self) -> Path:
+        """The recorded answers, seen from its folder."""
+        return Path("axe", "replays", f"{self.name}.toml")
+
+    @property
+    def suggested_copy(self) -> Path:
+        """A folder for a copy."""
+        return Path(self.copy or self.name)
+
+
+EXAMPLES: dict[str, Example] = {
+    example.name: example
+    for example in (
+        Example(
+            "release-check",
+            "three agents review a library at the same time, and one of them asks a fourth",
+            """\
+An agent checks whether a small Python library can be released. It asks three others,
+which work at the same time, and one of them asks a fourth.
+""",
+            copy="duro",
+        ),
+        Example(
+            "manager-workers",
+            "a manager gives each issue to the worker who knows about it",
+            """\
+A manager has three issues of a small Python library. It gives each to the worker who
+knows about such things; they work at the same time, and the manager puts them in order.
+""",
+        ),
+        Example(
+            "plan-execute-review",
+            "one agent plans, one changes the code, one reviews it, until it is right",
+            """\
+A wish for a small Python program goes through three hands, one after the other: a planner,
+an executor who changes the file, and a reviewer who finds something to mend.
+""",
+            writes=True,
+        ),
+        Example(
+            "debate",
+            "two agents propose and answer each other, a third decides",
+            """\
+Where should a small web shop keep its sessions? Two agents propose, each reads what the
+other says and answers, and their parent decides.
+""",
+        ),
+        Example(
+            "pull-investigation",
+            "agents get a prompt and nothing else, and find out the rest with tools",
+            """\
+Three agents look into a small web shop. Each gets a prompt by the tool Task and nothing
+else: it finds out what it needs with tools, in its own way.
+""",
+        ),
+        Example(
+            "explore-plan-code",
+            "the built-in types of Task, one after the other: explore, plan, code",
+            """\
+A small change goes through the built-in types of the tool Task: one explores and one plans,
+which can't write, and one changes the code. The parent sums up.
+""",
+            writes=True,
+        ),
+    )
+}
+"""By name. The first is shown to those who name none."""
+
+
+def copy_example(example: Example, folder: Path) -> None:
+    """Write it into a folder. Raises ConfigError.
+
+    As new files: an installed package may be read-only, and holds what Python compiled.
+    """
+    try:
+        for source in example.folder.rglob("*"):
+            if source.is_file() and source.suffix != ".pyc":
+                target = folder / source.relative_to(example.folder)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(source.read_bytes())
+    except OSError as error:
+        raise ConfigError(f"failed to copy the example: {error}") from error
+
+
+def example_agents(folder: Path) -> Resolve:
+    """Finds the agents of an example and no others, whatever the user's own are called."""
+    agents = AgentFolders([folder / "axe" / "agents"])
+
+    def resolve(name: str, _base: Path) -> AgentDefinition:
+        return agents.resolve(name)
+
+    return resolve

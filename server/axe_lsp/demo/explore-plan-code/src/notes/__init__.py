@@ -1,0 +1,1 @@
+"""Notes, a file each."""

@@ -1,0 +1,6 @@
+"""Greets people."""
+
+
+def greet(name):
+    """A greeting for somebody."""
+    return "Hello, " + name + "!"

@@ -1,0 +1,141 @@
+"""The examples show what they say: who asks whom, in which order, with what, by which tools."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.cli.examples import EXAMPLES, copy_example, example_agents
+from axe_lsp.runtime.approval import allowed
+from axe_lsp.runtime.engine import Engine
+from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, ToolBegin, ToolEnd, TurnBegin
+from axe_lsp.runtime.runs import RunRequest
+from axe_lsp.runtime.tools.read_only import is_enforceable
+
+
+@dataclass
+class Seen:
+    """What happened while an example ran, and the folder that it ran in."""
+
+    events: list[Event]
+    folder: Path
+
+    def order(self) -> list[str]:
+        """Which children began and ended, in this order: `+name`, `-name`."""
+        return [
+            ("+" if isinstance(event, AgentBegin) else "-") + event.run.agent
+            for event in self.events
+            if isinstance(event, AgentBegin | AgentEnd) and event.run.depth
+        ]
+
+    def children(self) -> list[AgentBegin]:
+        """The beginnings of the children."""
+        return [event for event in self.events if isinstance(event, AgentBegin) and event.run.depth]
+
+    def tools(self, agent: str) -> list[str]:
+        """What an agent called, in this order."""
+        return [
+            event.name
+            for event in self.events
+            if isinstance(event, ToolBegin) and event.run.agent == agent
+        ]
+
+    def first_messages(self) -> set[int]:
+        """How many messages the children's first requests had."""
+        return {
+            event.messages
+            for event in self.events
+            if isinstance(event, TurnBegin) and event.run.depth and event.turn == 1
+        }
+
+
+async def seen(name: str, folder: Path) -> Seen:
+    """Run an example in a folder. No tool may fail in it."""
+    events: list[Event] = []
+    copy_example(EXAMPLES[name], folder)
+    async with Engine(
+        resolve=example_agents(folder),
+        workspace=folder,
+        emit=events.append,
+        approve=allowed,
+        environment={"PATH": os.environ["PATH"], "HOME": str(folder)},
+    ) as engine:
+        await engine.run(RunRequest(name))
+    failed = [event for event in events if isinstance(event, ToolEnd) and event.is_error]
+    assert failed == []
+    return Seen(events, folder)
+
+
+@pytest.mark.req("002-27")
+async def test_a_manager_gives_each_worker_its_part_at_the_same_time(tmp_path: Path) -> None:
+    run = await seen("manager-workers", tmp_path)
+    workers = ["bug-worker", "speed-worker", "docs-worker"]
+    assert run.order()[:3] == [f"+{worker}" for worker in workers]
+    assert sorted(run.order()[3:]) == sorted(f"-{worker}" for worker in workers)
+    assert len({child.task for child in run.children()}) == 3
+    assert run.tools("manager-workers") == ["call_agent"] * 3
+    assert set(run.tools("docs-worker")) == {"read_file"}
+
+
+@pytest.mark.req("002-28")
+async def test_planner_executor_and_reviewer_work_one_after_the_other(tmp_path: Path) -> None:
+    run = await seen("plan-execute-review", tmp_path)
+    order = ["planner", "executor", "reviewer", "executor", "reviewer"]
+    assert run.order() == [sign + name for name in order for sign in "+-"]
+    assert run.tools("executor") == ["read_file", "edit_file"] * 2
+    assert set(run.tools("planner") + run.tools("reviewer")) == {"read_file"}
+    made = (tmp_path / "src/greet.py").read_text("utf-8")
+    scope: dict[str, str] = {}
+    exec(made + "\nanswer = greet('Ada', 'de')", scope)
+    assert scope["answer"] == "Hallo, Ada!"
+    assert "known: " in made, "what the reviewer found was mended"
+
+
+@pytest.mark.req("002-29")
+async def test_advocates_propose_answer_each_other_and_their_parent_decides(
+    tmp_path: Path,
+) -> None:
+    run = await seen("debate", tmp_path)
+    both = ["+cookie-advocate", "+database-advocate"]
+    order = run.order()
+    assert order[:2] == order[4:6] == both
+    tasks = [child.task for child in run.children()]
+    assert (
+        tasks
+        == ["Propose where the shop should keep its sessions"] * 2
+        + ["Answer the proposal of the other side"] * 2
+    )
+    assert run.first_messages() == {1}, "in the second round everybody begins anew"
+
+
+@pytest.mark.req("003-14", "003-15", "003-16", "003-13", "003-19", "003-20", "003-26")
+async def test_agents_that_get_a_prompt_find_out_the_rest_each_in_its_way(tmp_path: Path) -> None:
+    run = await seen("pull-investigation", tmp_path)
+    assert run.tools("pull-investigation") == ["Task"] * 3
+    assert run.tools("code-reviewer") == ["read_file"] * 2
+    assert run.tools("debugger") == ["grep", "list_directory", "read_file", "read_file"]
+    assert run.tools("documenter") == ["list_directory"] * 2 + ["grep"] + ["read_file"] * 4
+    assert [child.task for child in run.children()] == [
+        "Review the authentication in src/auth/login.py.",
+        "The server needs more memory every hour. Find out why.",
+        "Document how somebody gets logged in.",
+    ]
+    assert run.first_messages() == {1}
+
+
+@pytest.mark.req("004-23", "004-25", "004-1")
+async def test_a_coordinator_has_a_change_explored_planned_and_coded(tmp_path: Path) -> None:
+    run = await seen("explore-plan-code", tmp_path)
+    assert run.order() == ["+explore", "-explore", "+plan", "-plan", "+code", "-code"]
+    assert run.tools("explore-plan-code") == ["Task"] * 3
+    assert run.tools("explore") == ["run_command", "read_file"]
+    assert run.tools("plan") == ["read_file"] * 2
+    assert run.tools("code") == ["edit_file"] * 3 + ["run_command"]
+    assert {child.model for child in run.children()} == {"replay/explore-plan-code"}
+    sandbox = "landlock" if is_enforceable() else "none"
+    assert [child.sandbox for child in run.children()] == [sandbox, sandbox, None]
+    store = (tmp_path / "src/notes/store.py").read_text("utf-8")
+    assert store.count('encoding="utf-8"') == 2
