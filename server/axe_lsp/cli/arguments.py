@@ -24,6 +24,16 @@ def tokens(text: str) -> int:
     return _whole_number(text, "tokens")
 
 
+def days(text: str) -> int:
+    """A whole number of days; as the type of an argument."""
+    return _whole_number(text, "days")
+
+
+def runs(text: str) -> int:
+    """A whole number of runs; as the type of an argument."""
+    return _whole_number(text, "runs")
+
+
 def _whole_number(text: str, unit: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of {unit} from 0")

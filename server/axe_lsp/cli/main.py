@@ -27,6 +27,7 @@ COMMANDS = {
     "config": Command("axe_lsp.cli.config", "find and create the configuration folder"),
     "schema": Command("axe_lsp.cli.schema", "print the JSON Schema of agent files or config.toml"),
     "gc": Command("axe_lsp.cli.gc", "analyze and trim the memory of agents"),
+    "history": Command("axe_lsp.cli.history", "list, show, follow, export and forget past runs"),
     "demo": Command(
         "axe_lsp.cli.demo", "run a small example with recorded answers; --list names others"
     ),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pygls.exceptions import JsonRpcInvalidParams, JsonRpcRequestCancelled
 
+from axe_lsp.hosting.describing import describe
 from axe_lsp.hosting.jsonable import Json, to_json
 from axe_lsp.hosting.subscribers import Subscriber
 from axe_lsp.hosting.wire import Notification
@@ -110,7 +111,7 @@ def _error_data(kind: ErrorKind, exit_code: ExitCode, run_id: str = "") -> dict[
 
 def _progress_of(progress: run_reports.RunProgress) -> Subscriber:
     def report(news: object) -> None:
-        line = run_reports.describe(news) if isinstance(news, Notification) else None
+        line = describe(news) if isinstance(news, Notification) else None
         if line is not None:
             progress.report(line.strip())
 

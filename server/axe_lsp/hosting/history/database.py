@@ -89,6 +89,13 @@ def open_history(path: Path) -> sqlite3.Connection:
         return connection
 
 
+def empty_history() -> sqlite3.Connection:
+    """A history without a run, which leaves nothing behind."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    _create_tables(connection)
+    return connection
+
+
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """All or nothing, and nobody else writes in between."""
@@ -108,11 +115,14 @@ def faults_named(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        step = next((step for word, step in _STEPS if word in str(error)), _OTHER_STEP)
-        raise HistoryError(
-            f"the history of runs ({shown_path(path)}) can't be used: {reason}; {step}"
-        ) from error
+        raise fault(path, error) from error
+
+
+def fault(path: Path, error: sqlite3.Error | OSError) -> HistoryError:
+    """Why the history can't be used, and what to do about it."""
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    step = next((step for word, step in _STEPS if word in str(error)), _OTHER_STEP)
+    return HistoryError(f"the history of runs ({shown_path(path)}) can't be used: {reason}; {step}")
 
 
 def _create_file(path: Path) -> None:

@@ -5,9 +5,15 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 
-from axe_lsp.hosting.history.database import faults_named, history_file, open_history
+from axe_lsp.hosting.history.database import (
+    empty_history,
+    fault,
+    faults_named,
+    history_file,
+    open_history,
+)
 from axe_lsp.hosting.history.life import lives_beside
 from axe_lsp.hosting.history.mending import end_runs_of_the_dead
 from axe_lsp.hosting.history.reading import Wanted, events_below, find_run, past_runs
@@ -19,10 +25,14 @@ from axe_lsp.hosting.wire import Notification
 def opened_history() -> Iterator[sqlite3.Connection]:
     """The history, in which no run is called running that isn't. Raises RunError."""
     path = history_file(os.environ)
-    with faults_named(path), closing(open_history(path)) as connection:
-        with suppress(sqlite3.OperationalError):  # Who may not write can read all the same.
+    with faults_named(path):
+        connection = open_history(path) if path.exists() else empty_history()
+    with closing(connection):
+        try:
             end_runs_of_the_dead(connection, lives_beside(path))
-        yield connection
+            yield connection
+        except sqlite3.Error as error:
+            raise fault(path, error) from error
 
 
 def runs(wanted: Wanted) -> list[dict[str, Json]]:

@@ -66,12 +66,42 @@ def past_runs(connection: sqlite3.Connection, wanted: Wanted) -> list[dict[str, 
     return [_run(row) for row in found]
 
 
-def runs_of_tree(connection: sqlite3.Connection, root: str) -> list[dict[str, Json]]:
-    """All runs of a tree as clients see them, in the order in which they began."""
+def runs_below(connection: sqlite3.Connection, run_id: str, root: str) -> list[dict[str, Json]]:
+    """A run and those below it as clients see them, in the order in which they began."""
     found = connection.execute(
         f"{_RUNS} WHERE runs.root_run_id = ? ORDER BY runs.begin_seq", (root,)
     )
-    return [_run(row) for row in found]
+    wanted = _ids_below(connection, run_id, root)
+    return [run for run in map(_run, found) if run["runId"] in wanted]
+
+
+def all_roots(connection: sqlite3.Connection) -> list[str]:
+    """All that is remembered, oldest first."""
+    found = connection.execute("SELECT run_id FROM runs WHERE depth = 0 ORDER BY began, number")
+    return [root for (root,) in found]
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far somebody has followed: the last event of each root that goes on, the newest run."""
+
+    seen: dict[str, int]
+    newest: int
+
+
+def progress_of_roots(connection: sqlite3.Connection, known: Progress | None = None) -> Progress:
+    """What goes on now, as far as it has got; or what was known, and what has begun since."""
+    (newest,) = connection.execute("SELECT coalesce(max(number), 0) FROM runs").fetchone()
+    if known is not None:
+        begun = connection.execute(
+            "SELECT run_id FROM runs WHERE depth = 0 AND number > ?", (known.newest,)
+        )
+        return Progress({**known.seen, **{root: 0 for (root,) in begun}}, newest)
+    going = connection.execute(
+        "SELECT run_id, (SELECT max(seq) FROM events WHERE root_run_id = run_id) "
+        "FROM runs WHERE depth = 0 AND status = 'running'"
+    )
+    return Progress(dict(going.fetchall()), newest)
 
 
 def find_run(connection: sqlite3.Connection, beginning: str) -> tuple[str, str]:
@@ -94,18 +124,9 @@ def events_below(
     connection: sqlite3.Connection, run_id: str, root: str, after: int = 0
 ) -> Iterator[Notification]:
     """What happened in a run and in those below it, from the event after that number on."""
-    if run_id == root:
-        yield from tree_events(connection, root, after)
-        return
-    wanted = {run_id}
-    runs = connection.execute(
-        "SELECT run_id, parent_run_id FROM runs WHERE root_run_id = ? ORDER BY begin_seq", (root,)
-    )
-    for child, parent in runs:
-        if parent in wanted:
-            wanted.add(child)
+    wanted = _ids_below(connection, run_id, root)
     for event in tree_events(connection, root, after):
-        if event.params["runId"] in wanted:
+        if run_id == root or event.params["runId"] in wanted:
             yield event
 
 
@@ -119,6 +140,18 @@ def tree_events(
     )
     for method, params in found:
         yield Notification(method, json.loads(params))
+
+
+def _ids_below(connection: sqlite3.Connection, run_id: str, root: str) -> set[str]:
+    """A run and all below it. A parent begins before its children."""
+    ids = {run_id}
+    runs = connection.execute(
+        "SELECT run_id, parent_run_id FROM runs WHERE root_run_id = ? ORDER BY begin_seq", (root,)
+    )
+    for child, parent in runs:
+        if parent in ids:
+            ids.add(child)
+    return ids
 
 
 def _moment(connection: sqlite3.Connection, before: str) -> tuple[str, int]:

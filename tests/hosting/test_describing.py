@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from axe_lsp.hosting.describing import describe
 from axe_lsp.hosting.wire import notification
-from axe_lsp.lsp.run_reports import describe
 from axe_lsp.runtime.events import RunIds, TurnRetry
 
 

@@ -1,0 +1,139 @@
+"""`axe-lsp history`: the runs that are remembered, of all processes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import get_args
+
+from axe_lsp.cli.arguments import Parser, days, runs
+from axe_lsp.cli.history_table import print_table
+from axe_lsp.cli.streams import complain, tell_person
+from axe_lsp.hosting.history.drawing import draw, number_of
+from axe_lsp.hosting.history.looking import opened_history
+from axe_lsp.hosting.history.pruning import forget_all_but, forget_older
+from axe_lsp.hosting.history.reading import (
+    Wanted,
+    all_roots,
+    events_below,
+    find_run,
+    past_runs,
+    runs_below,
+)
+from axe_lsp.hosting.jsonable import to_json
+from axe_lsp.runtime.errors import RunError
+from axe_lsp.runtime.events import Status
+from axe_lsp.runtime.plain_text import visible
+
+STATUSES = ("running", *get_args(Status))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """List, show, follow, export or forget runs."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return 0
+    try:
+        _COMMANDS[options.command](options)
+    except RunError as error:
+        complain(error)
+        return int(error.exit_code)
+    return 0
+
+
+def _list(options: argparse.Namespace) -> None:
+    wanted = Wanted(options.agent, options.status, options.before, options.limit)
+    with opened_history() as connection:
+        found = past_runs(connection, wanted)
+    if options.json:
+        _print_json(found)
+    elif found:
+        print_table(found)
+    else:
+        tell_person("No such run is remembered. `axe-lsp run AGENT` makes one.")
+
+
+def _show(options: argparse.Namespace) -> None:
+    with opened_history() as connection:
+        run_id, root = find_run(connection, options.run)
+        if options.json:
+            _print_json(runs_below(connection, run_id, root))
+            return
+        text = draw(events_below(connection, run_id, root))
+    # On a terminal nothing that a model has written is obeyed; elsewhere it is as it was.
+    print("\n".join(map(visible, text.splitlines())) if sys.stdout.isatty() else text.rstrip("\n"))
+
+
+def _tail(options: argparse.Namespace) -> None:
+    # Imported late, like what else only one of the commands needs.
+    from axe_lsp.cli.history_tail import follow  # noqa: PLC0415
+
+    follow(options.run, as_json=options.json)
+
+
+def _export(options: argparse.Namespace) -> None:
+    with opened_history() as connection:
+        wanted = [find_run(connection, run) for run in options.runs]
+        for run_id, root in wanted or ((root, root) for root in all_roots(connection)):
+            for event in events_below(connection, run_id, root):
+                _print_json(to_json(event))
+
+
+def _prune(options: argparse.Namespace) -> None:
+    with opened_history() as connection:
+        if options.keep is None:
+            forgotten = forget_older(connection, options.older_than)
+        else:
+            forgotten = forget_all_but(connection, options.keep)
+    print(f"Forgot {number_of(forgotten, 'run')}.")
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "list": _list,
+    "show": _show,
+    "tail": _tail,
+    "export": _export,
+    "prune": _prune,
+}
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="axe-lsp history", description="The runs that are remembered, of all processes."
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    def command(name: str, help_: str) -> Callable[..., argparse.Action]:
+        added = commands.add_parser(name, help=help_, description=help_.capitalize() + ".")
+        return added.add_argument
+
+    add = command("list", "list runs, newest first")
+    add("--agent", metavar="NAME", help="runs of this agent, also those that others have started")
+    add("--status", choices=STATUSES, metavar="STATUS", help=f"one of {', '.join(STATUSES)}")
+    add("--before", metavar="RUN|TIME", help="only what began before a run, or before a time (UTC)")
+    add("--limit", metavar="N", type=runs, default=20, help="at most so many (default 20)")
+    add("--json", action="store_true", help="print them as JSON")
+    add = command("show", "draw what happened in a run and below it")
+    add("run", metavar="RUN", help="its id, or the beginning of it")
+    add("--json", action="store_true", help="print the runs of its tree as JSON")
+    add = command("tail", "follow runs while they go on, in any process")
+    add("run", metavar="RUN", nargs="?", help="one run, from its beginning to its end")
+    add("--json", action="store_true", help="print each event as a line of JSON")
+    add = command("export", "print all events as lines of JSON")
+    add("runs", metavar="RUN", nargs="*", help="of these runs only")
+    which = commands.add_parser(
+        "prune", help="forget runs", description="Forget runs, but none that is going on."
+    ).add_mutually_exclusive_group(required=True)
+    which.add_argument(
+        "--older-than", metavar="DAYS", type=days, help="those that began longer ago"
+    )
+    which.add_argument("--keep", metavar="N", type=runs, help="all but the N newest")
+    return parser
+
+
+def _print_json(value: object) -> None:
+    print(json.dumps(value, ensure_ascii=False, separators=(",", ":")))

@@ -1,0 +1,63 @@
+"""Past runs as a table."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+from axe_lsp.cli.cells import cells, cut, one_line
+from axe_lsp.hosting.history.drawing import duration, local_time
+from axe_lsp.hosting.jsonable import Json
+
+ID_LENGTH = 8
+"""Characters of an id that are shown; as many as tell runs apart."""
+
+_HEADER = ("RUN", "BEGAN", "STATUS", "TIME", "TOKENS", "AGENT", "TASK")
+
+_RED = "\x1b[31m"
+_PLAIN = "\x1b[0m"
+_BAD = ("failed", "timeout", "killed")
+
+
+def print_table(runs: Sequence[dict[str, Json]]) -> None:
+    """Print a line for each run: on a terminal with a heading, and no wider than that is."""
+    rows = [_row(run) for run in runs]
+    is_terminal = sys.stdout.isatty()
+    if is_terminal:
+        rows.insert(0, _HEADER)
+    widths = [max(cells(row[column]) for row in rows) for column in range(len(_HEADER) - 1)]
+    for row in rows:
+        line = "  ".join([*map(_padded, row, widths), row[-1]]).rstrip()
+        print(_coloured(cut(line, _width()), row[2]) if is_terminal else line)
+
+
+def _row(run: dict[str, Json]) -> tuple[str, ...]:
+    has_ended = "durationMs" in run
+    return (
+        run["runId"][:ID_LENGTH],
+        local_time(run["began"]),
+        run["status"],
+        duration(run["durationMs"]) if has_ended else "",
+        f"{run['inputTokens']:,} + {run['outputTokens']:,}" if has_ended else "",
+        one_line(run["agent"]),
+        one_line(run.get("task", "")),
+    )
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - cells(text))
+
+
+def _coloured(line: str, status: str) -> str:
+    """What went wrong in red, unless the user has forbidden colours (NO_COLOR)."""
+    if status not in _BAD or os.environ.get("NO_COLOR"):
+        return line
+    return line.replace(status, f"{_RED}{status}{_PLAIN}", 1)
+
+
+def _width() -> int:
+    with suppress(OSError):
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    return 80

@@ -1,0 +1,30 @@
+"""Events in words, for logs that a person reads."""
+
+from __future__ import annotations
+
+from axe_lsp.hosting.wire import Notification
+
+
+def describe(news: Notification) -> str | None:
+    """An event in one line, indented by depth; None for those that would only make noise."""
+    event = news.params
+    indent, agent = "  " * event["depth"], event["agent"]
+    match news.method, event.get("kind"):
+        case "axe/agent", "begin":
+            return f"{indent}{agent}: started on {event['model'] or 'an unknown model'}"
+        case "axe/agent", "end":
+            seconds = event["durationMs"] / 1000
+            reason = f": {event['error']}" if event.get("error") else ""
+            return f"{indent}{agent}: {event['status']} after {seconds:.1f} s{reason}"
+        case "axe/turn", "retry":
+            seconds = event["waitMs"] / 1000
+            times = f"{event['attempt']} of {event['maxAttempts']}"
+            what = f"{event['category']}: {event['message']}"
+            return f"{indent}{agent}: {what}; sent again in {seconds:.1f} s ({times})"
+        case "axe/turn", "end":
+            calls = [call["name"] for call in event["toolCalls"]]
+            what = f"calls {', '.join(calls)}" if calls else event["stopReason"] or "answered"
+            return f"{indent}{agent}: turn {event['turn']}, {what}"
+        case "axe/tool", "end" if event["isError"]:
+            return f"{indent}{agent}: {event['name']} failed: {event['content']}"
+    return None

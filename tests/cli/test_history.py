@@ -1,0 +1,322 @@
+"""`axe-lsp history`, as a process: the runs of this and other processes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from axe_lsp.hosting.history.life import Life, lives_beside
+from support.command_line import COMMAND, Home
+from support.engines import agent
+from support.past import HERE, Tale, put
+from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
+from support.terminal import Screen, Terminal
+
+Json = Any
+
+OLD = Tale("aa01cafe00", "2026-05-01").begin("lead", task="old\ntask").turn("Old.").end()
+TEAM = (
+    Tale("aa02cafe00", "2026-05-02")
+    .begin("lead", task="new")
+    .begin("helper", "bb01cafe00", parent="aa02cafe00", task="help")
+    .end("bb01cafe00")
+    .end(status="failed", error="boom")
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path, provider: ScriptedProvider) -> Home:
+    """A user with a past, in the time zone of its events."""
+    return Home(tmp_path, {**provider.environment, "TZ": "UTC"})
+
+
+def jsons(text: str) -> list[Json]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_runs_are_listed_with_what_tells_them_apart(home: Home) -> None:
+    put(home.history, OLD, TEAM)
+
+    assert home.call("history", "list") == (
+        0,
+        "aa02cafe  2026-05-02 10:00:01  failed     1.5 s  10 + 5  lead  new\n"
+        "aa01cafe  2026-05-01 10:00:01  completed  1.5 s  10 + 5  lead  old task\n",
+        "",
+    )
+    code, out, _ = home.call("history", "list", "--agent", "helper")
+    assert (code, out.split()[0]) == (0, "bb01cafe")
+    _, out, _ = home.call("history", "list", "--status", "failed", "--json")
+    assert [run["runId"] for run in json.loads(out)] == ["aa02cafe00"]
+    _, out, _ = home.call("history", "list", "--before", "aa02", "--limit", "1")
+    assert out.split()[0] == "aa01cafe"
+
+
+def test_without_a_past_nothing_is_listed_and_nothing_made(home: Home) -> None:
+    assert home.call("history", "list") == (0, "", "")
+    assert home.call("history", "list", "--json") == (0, "[]\n", "")
+    assert not home.history.exists()
+
+
+def test_the_runs_of_the_command_line_are_remembered_unless_they_should_not(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("lead", sub_agents=["helper"]) | agent("helper"))
+    provider.script(
+        "m-lead", Says(calls=[calls_agent("helper", "t")]), Says("Done."), Says("Again.")
+    )
+    provider.script("m-helper", Says("Helped."))
+    assert home.call("run", "lead", "-p", "first")[0] == 0
+    assert home.call("run", "lead", "-p", "second", "--no-history")[0] == 0
+
+    _, out, _ = home.call("history", "list", "--json")
+    (run,) = json.loads(out)
+    _, exported, _ = home.call("history", "export", run["runId"])
+
+    assert (run["task"], run["status"], run["workspace"]) == ("first", "completed", str(home.work))
+    events = [each["params"] for each in jsons(exported)]
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert {event["agent"] for event in events} == {"lead", "helper"}
+
+
+def test_a_run_is_shown_as_a_tree_by_the_beginning_of_its_id(home: Home) -> None:
+    put(home.history, OLD, TEAM)
+
+    code, out, err = home.call("history", "show", "aa02")
+
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "Run aa02cafe00 of 2026-05-02 10:00:01",
+        "",
+        "     0.0 s  lead: failed after 1.5 s, 10 + 5 tokens, 1 turn, 0 tool calls: boom",
+        "     0.0 s  ├─ task: new",
+        "     1.0 s  └─ helper: completed after 1.5 s, 10 + 5 tokens, 1 turn, 0 tool calls",
+        "     1.0 s     └─ task: help",
+        "",
+        "2 runs, 0 + 0 tokens in all",
+    ]
+    _, out, _ = home.call("history", "show", "aa02", "--json")
+    assert [(run["agent"], run["depth"]) for run in json.loads(out)] == [("lead", 0), ("helper", 1)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["show", "zz"], "no run 'zz' is remembered; `axe-lsp history list` shows which\n"),
+        (["show", "aa"], "several runs begin with 'aa'; give more of the id\n"),
+        (["tail", "zz"], "no run 'zz' is remembered; `axe-lsp history list` shows which\n"),
+        (["export", "zz"], "no run 'zz' is remembered; `axe-lsp history list` shows which\n"),
+        (["list", "--before", "zz"], "no run 'zz' is remembered; "),
+        (["list", "--limit", "-1"], "'-1' is not a whole number of runs from 0"),
+        (["list", "--status", "done"], "invalid choice: 'done'"),
+        (["prune"], "one of the arguments --older-than --keep is required"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_a_reason(
+    home: Home, arguments: list[str], complaint: str
+) -> None:
+    put(home.history, OLD, TEAM)
+
+    code, out, err = home.call("history", *arguments)
+
+    assert (code, out) == (1, "")
+    assert complaint in err
+
+
+def test_everything_is_exported_as_it_was_told(home: Home) -> None:
+    put(home.history, TEAM, OLD)
+
+    _, everything, _ = home.call("history", "export")
+    _, child, _ = home.call("history", "export", "bb01")
+
+    told = [{"method": each.method, "params": each.params} for each in OLD.events + TEAM.events]
+    assert jsons(everything) == told
+    assert jsons(child) == told[4:6]
+
+
+def test_runs_are_forgotten_by_age_or_number(home: Home) -> None:
+    put(home.history, OLD, TEAM)
+
+    assert home.call("history", "prune", "--older-than", "99999") == (0, "Forgot 0 runs.\n", "")
+    assert home.call("history", "prune", "--keep", "1") == (0, "Forgot 1 run.\n", "")
+    assert home.call("history", "list")[1].split()[0] == "aa02cafe"
+
+
+def test_a_process_that_writes_forgets_what_is_expired(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    put(home.history, OLD, origin=replace(HERE, keep_days=-1))
+    put(home.history, TEAM)
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("ok"))
+
+    assert home.call("run", "solo")[0] == 0
+
+    _, out, _ = home.call("history", "list", "--json")
+    assert [run["agent"] for run in json.loads(out)] == ["solo", "lead"]
+
+
+@pytest.mark.req("002-16")
+def test_a_process_that_is_killed_leaves_all_that_happened_and_its_runs_are_killed(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("lead", sub_agents=["helper"]) | agent("helper"))
+    hold = Hold()
+    provider.script("m-lead", Says(calls=[calls_agent("helper", "t")]))
+    provider.script("m-helper", Answer(Says("never"), hold=hold))
+    with home.start("run", "lead") as process:
+        hold.wait_until_arrived()
+        assert json.loads(home.call("history", "list", "--json")[1])[0]["status"] == "running"
+        wait_for_event(home, "axe/turn", "helper")
+        process.kill()
+        process.wait()
+
+        killed = json.loads(home.call("history", "list", "--json")[1])
+
+    events = jsons(home.call("history", "export")[1])
+    assert [run["status"] for run in killed] == ["killed"]
+    assert [each["params"]["seq"] for each in events] == list(range(1, len(events) + 1))
+    ends = [each["params"] for each in events if each["params"].get("status")]
+    assert [(end["agent"], end["status"]) for end in ends] == [
+        ("helper", "killed"),
+        ("lead", "killed"),
+    ]
+    assert "the process that executed this run has died" in killed[0]["error"]
+
+
+def wait_for_event(home: Home, method: str, name: str) -> None:
+    """Until the process that makes the run has written it."""
+    with home.start("history", "tail", "--json", newest(home)) as tail:
+        assert tail.stdout is not None
+        for line in tail.stdout:
+            event = json.loads(line)
+            if (event["method"], event["params"]["agent"]) == (method, name):
+                break
+        tail.kill()
+
+
+def newest(home: Home) -> str:
+    run_id: str = json.loads(home.call("history", "list", "--json")[1])[0]["runId"]
+    return run_id
+
+
+def test_processes_that_write_at_once_lose_nothing(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("lead", sub_agents=["helper"]) | agent("helper"))
+    both = Says(calls=[calls_agent("helper", "s")] * 8)
+    provider.script("m-lead", Answer(Says("done"), match='"tool"', repeat=True))
+    provider.script("m-lead", Answer(both, repeat=True))
+    provider.script("m-helper", Answer(Says("well"), repeat=True))
+
+    processes = [home.start("run", "lead") for _ in range(4)]
+    said = [process.communicate(timeout=60) for process in processes]
+
+    assert said == [("done", "")] * 4
+    runs = json.loads(home.call("history", "list", "--json")[1])
+    assert [run["status"] for run in runs] == ["completed"] * 4
+    for run in runs:
+        events = jsons(home.call("history", "export", run["runId"])[1])
+        assert [each["params"]["seq"] for each in events] == list(range(1, len(events) + 1))
+        assert sum(each["params"].get("status") == "completed" for each in events) == 9
+
+
+def has(text: str) -> Callable[[Screen], bool]:
+    return lambda rows: any(text in row for row in rows)
+
+
+def test_a_run_is_followed_from_its_beginning_to_its_end(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo"))
+    hold = Hold()
+    provider.script("m-solo", Answer(Says("ok"), hold=hold))
+    with home.start("run", "solo") as process:
+        hold.wait_until_arrived()
+        with home.start("history", "tail", newest(home)) as tail:
+            assert tail.stdout is not None
+            first = tail.stdout.readline()
+            hold.release()
+            rest, err = tail.communicate(timeout=60)
+        process.communicate(timeout=60)
+
+    assert "solo: started on openai/m-solo" in first
+    assert rest.splitlines()[-1].partition("  solo: ")[2].startswith("completed after")
+    assert (tail.returncode, err) == (0, "")
+
+
+def test_runs_that_begin_are_followed_until_ctrl_c(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("ok"), Says("ok"))
+    going = Tale("going").begin("elsewhere")
+    put(home.history, OLD, going)
+    life = Life(lives_beside(home.history), "somebody")
+    with Terminal([*COMMAND, "history", "tail"], home.environment, home.work) as terminal:
+        terminal.shows(has("1 under way; those that begin are shown as well"))
+        home.call("run", "solo")
+        terminal.shows(has("solo: completed after"))
+        put(home.history, Tale("later").begin("other"))
+        terminal.shows(has("other: started on ollama/m"))
+        terminal.type(b"\x03")
+        assert terminal.end()[0] == 130
+    life.end()
+
+
+def test_a_history_that_can_not_be_used_is_named_and_costs_no_run(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("ok"))
+    home.history.parent.mkdir(parents=True)
+    home.history.write_bytes(b"This is no database." * 100)
+
+    code, out, err = home.call("run", "solo")
+
+    assert (code, out) == (0, "ok")
+    assert err == (
+        f"Warning: this run is not remembered: the history of runs ({home.history}) "
+        "can't be used: file is not a database; move the file away, and a new one is begun\n"
+    )
+    code, out, err = home.call("history", "list")
+    assert (code, out) == (1, "")
+    assert "file is not a database; move the file away" in err
+
+
+def test_a_history_of_a_newer_version_is_left_alone(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("ok"))
+    home.history.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(home.history)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+
+    code, out, err = home.call("run", "solo")
+
+    assert (code, out) == (0, "ok")
+    assert "was written by a newer axe-lsp (format 99, this one knows 1); update axe-lsp" in err
+
+
+@pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
+def test_on_a_terminal_lines_fit_and_what_went_wrong_is_red(
+    home: Home, no_color: str, coloured: bool
+) -> None:
+    put(home.history, TEAM, Tale("cc", "2026-06-01").begin("lead", task="x" * 200).end())
+    environment = {**home.environment, "NO_COLOR": no_color}
+    with Terminal([*COMMAND, "history", "list"], environment, home.work) as terminal:
+        code, shown = terminal.end()
+        raw = bytes(terminal.written)
+
+    assert code == 0
+    assert shown[0].split() == ["RUN", "BEGAN", "STATUS", "TIME", "TOKENS", "AGENT", "TASK"]
+    assert len(shown) == 3
+    assert shown[1].endswith("…")
+    assert (b"\x1b[31mfailed\x1b[0m" in raw) == coloured
+
+
+def test_it_ends_quietly_when_nobody_reads_on(home: Home) -> None:
+    put(home.history, Tale("long").begin("a").turn("x" * 300_000).end())
+
+    assert home.shell("history export | head -c 1") == (0, "{", "")
