@@ -10,6 +10,9 @@ from types import ModuleType
 
 import pytest
 
+from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
+from axe_lsp.agentfile.definition import load
+from axe_lsp.cli.examples import EXAMPLES
 from axe_lsp.runtime import events
 from axe_lsp.runtime.events import Event
 from axe_lsp.runtime.runs import RunResult
@@ -66,6 +69,19 @@ def test_the_protocol_page_names_every_member_of_a_result() -> None:
     text = section("`axe/run`")
     for field in fields(RunResult):
         assert f"`{camel(field.name)}`" in text
+
+
+def test_the_page_about_delegation_names_types_and_examples_as_they_are() -> None:
+    text = (DOCS / "delegation.md").read_text("utf-8")
+    for name, each in BUILT_IN_TYPES.items():
+        tools = "all" if each.tools == ("*",) else ", ".join(f"`{tool}`" for tool in each.tools)
+        assert f"| `{name}` | {each.description} | {tools} | {each.prompt} |" in text
+    for name in EXAMPLES:
+        assert f"| `{name}` | " in text
+    (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    definition = load(f'name = "a"\nmodel = "openai/m"\n{example}')
+    assert definition.task is not None
+    assert definition.task.offered == ("explore", "plan", "code", "reviewer", "test")
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -133,7 +133,9 @@ def test_a_built_in_type_shows_its_card() -> None:
 
 def test_a_type_of_the_file_wins_over_a_built_in_one() -> None:
     text = '[task]\ntypes = ["expl<|>ore"]\n[task.type.explore]\nprompt = "x"'
-    assert markdown(text) == "**explore** · type of this file, `[task.type.explore]`"
+    card = "**explore** · type of this file, `[task.type.explore]`"
+    assert markdown(text) == card
+    assert markdown(text + '\ndescription = "Looks"') == f"{card}\n\nLooks"
 
 
 def test_a_table_says_what_is_in_force_in_it() -> None:

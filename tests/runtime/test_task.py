@@ -9,6 +9,7 @@ import pytest
 
 from axe_lsp.agentfile import schema
 from axe_lsp.runtime.approval import allowed
+from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import AgentBegin, ToolEnd
 from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.runs import RunRequest
@@ -149,6 +150,15 @@ async def test_what_is_wrong_with_a_call_is_told(
     assert await refusal_of(provider, tmp_path, Call("Task", arguments)) == (message, True)
 
 
+async def test_the_same_type_under_both_names_is_no_contradiction(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-a", Says(calls=[task(agent_type="explore")]), Says("r"), Says("done"))
+    async with bench(provider, tmp_path, agent("a", task={})) as work:
+        await work.run("a")
+    assert results(provider.requests[-1]) == ["r"]
+
+
 @pytest.mark.req("003-3")
 async def test_a_type_or_an_agent_that_is_not_listed_is_unknown(
     provider: ScriptedProvider, tmp_path: Path
@@ -272,6 +282,27 @@ async def test_a_type_works_where_its_caller_works_and_with_the_model_that_the_r
     async with bench(provider, tmp_path, agent("a", **keys)) as work:
         await work.run("a", model="openai/m-other")
     assert "THE FILE" in results(provider.requests[2])[0]
+
+
+async def test_a_type_is_asked_again_as_its_caller_would_be(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    keys = {"task": {}, "retry": {"max_retries": 1, "initial_delay_ms": 1}}
+    provider.script("m-a", Says(calls=[task()]), Refuses(529), Says("r"), Says("done"))
+    async with bench(provider, tmp_path, agent("a", **keys)) as work:
+        await work.run("a")
+    assert results(provider.requests[-1]) == ["r"]
+
+
+async def test_what_a_type_uses_is_charged_to_its_callers_budget(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    keys = {"task": {}, "budget": {"max_tokens": 100}}
+    provider.script("m-a", Says("partial", calls=[task()]), Says("r", usage=(90, 10)))
+    async with bench(provider, tmp_path, agent("a", **keys)) as work:
+        with pytest.raises(RunError) as caught:
+            await work.run("a")
+    assert caught.value.exit_code == 4
 
 
 # -- what an agent file gets

@@ -131,7 +131,10 @@ def _of_agent(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
 
 def _of_type(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
     if name in file.inline_types:
-        return f"**{name}** · type of this file, `[task.type.{name}]`"
+        assert file.open is not None
+        described = file.open.decoded(("task", "type", name, "description"))
+        head = f"**{name}** · type of this file, `[task.type.{name}]`"
+        return f"{head}\n\n{described}" if isinstance(described, str) and described else head
     return _of_built_in_type(name) or _of_agent(snapshot, file, name)
 
 

@@ -114,9 +114,9 @@ def _order(call: ToolCall, config: TaskConfig, delegator: Delegator) -> Order:
 def _definition(
     name: str, agent_type: AgentType, config: TaskConfig, delegator: Delegator
 ) -> AgentDefinition:
-    """The type as an agent, with the model and the parameters of whoever starts it.
+    """The type as an agent, which has its model and how that is asked from whoever starts it.
 
-    Not with the form of its answer, which is for the caller's own caller.
+    Not the form of the answer, which is for the caller's own caller.
     """
     caller = delegator.definition
     return AgentDefinition(
@@ -126,6 +126,7 @@ def _definition(
         system_prompt=f"You are a {name} subagent.\n{agent_type.prompt}",
         tools=agent_type.tools,
         params=replace(caller.params, response_format=None),
+        retry=caller.retry,
         sub_agents_config=caller.sub_agents_config,
         task=config if config.recursive else None,
         read_only=agent_type.read_only,
