@@ -139,8 +139,9 @@ _ABOUT_TOOLS = """
 Names may be globs such as `*_file`, and `*` is all of them. What goes wrong in a tool is told to the model and ends no run.
 
 No tool leaves the working directory: absolute paths, `..` and symbolic links that lead outside are refused. For commands, which can spell a
-path in endless ways, that is a help against straying and no wall. `write_file`, `edit_file` and `run_command` need approval: the editor
-asks for it, `axe-lsp run --yes` gives it beforehand, and so does the setting `axe.tools.allow`; without it the model is told that it may not.
+path in endless ways, that is a help against straying and no wall. `write_file`, `edit_file` and `run_command` need approval: the editor or
+the terminal asks for it and shows the exact change or command; `axe-lsp run --yes` and the setting `axe.tools.allow` give it beforehand. Where nobody
+can be asked, and after a no, the model is told that it may not, and why.
 
 Commands run with `sh -c`, see `PATH`, the locale and the user's name but no key, and may take ten minutes and write 100 KB. What they leave running
 ends with them. `grep` and `find_files` need [ripgrep](https://github.com/BurntSushi/ripgrep) and leave out what ignore files name. `url_fetch` goes

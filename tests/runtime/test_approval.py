@@ -124,6 +124,26 @@ async def test_for_this_run_is_for_the_tool_in_the_whole_tree_and_for_open_quest
     assert len(person.asked) == 4
 
 
+async def test_for_this_run_holds_for_a_call_that_is_just_being_rehearsed() -> None:
+    person = Person()
+    approve = Approval(person)
+    rehearsing, rehearsed = asyncio.Event(), asyncio.Event()
+
+    async def rehearse() -> Rehearsal:
+        rehearsing.set()
+        await rehearsed.wait()
+        return Rehearsal("run a command", "two")
+
+    slow = Wish(RunIds("x", "r", "a"), "run_command", {}, rehearse)
+    async with running(approve(slow)) as two:
+        await rehearsing.wait()
+        person.answer_to("one").set_result(Answer("allowForRun"))
+        assert await approve(wish("one")) == ""
+        rehearsed.set()
+        assert await two == ""
+    assert [question.details for question in person.asked] == ["one"]
+
+
 async def test_a_question_shows_what_a_terminal_would_obey_or_turn_round() -> None:
     person = Person()
     person.answer_to("echo a␍␛[2Jb\ncat �x").set_result(Answer("allow"))

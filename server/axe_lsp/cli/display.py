@@ -6,8 +6,8 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Protocol, TextIO
 
 from axe_lsp.cli.live_region import LiveRegion
@@ -29,13 +29,16 @@ class Display(Protocol):
     def say(self, text: str) -> None:
         """Something that the person should know besides."""
 
+    def paused(self) -> AbstractContextManager[None]:
+        """Write nothing while somebody else does; catch up on it afterwards."""
+
     def close(self) -> None:
         """The run is over. What comes next on the terminal is somebody else's, below a free line."""
 
 
 def open_display(stream: TextIO, environment: Mapping[str, str]) -> Display:
     """Lines that are updated in place, where the stream is a terminal that can do this."""
-    if stream.isatty() and _obeys_escapes(stream, environment):
+    if stream.isatty() and obeys_escapes(stream, environment):
         return LiveDisplay(stream, coloured=not environment.get("NO_COLOR"))
     return PlainDisplay(stream)
 
@@ -48,6 +51,7 @@ class LiveDisplay:
         self._progress = Progress()
         self._region = LiveRegion(stream, coloured)
         self._timer: asyncio.TimerHandle | None = None
+        self._held: list[str] | None = None
         self._closed = False
 
     def event(self, event: Event) -> None:
@@ -55,21 +59,41 @@ class LiveDisplay:
         if self._closed:
             return
         self._progress.event(event, time.monotonic())
-        if self._timer is None:
+        if self._timer is None and self._held is None:
             self._wait()
 
     def say(self, text: str) -> None:
         """A text above the lines that change."""
-        self._draw([(Span(text),)])
+        if self._held is None:
+            self._draw([(Span(text),)])
+        else:
+            self._held.append(text)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Take the lines away that change, and leave the cursor where they began."""
+        self._stop()
+        self._draw(is_live=False)
+        held = self._held = []
+        try:
+            yield
+        finally:
+            self._held = None
+            self._draw([(Span(text),) for text in held])
+            self._wait()
 
     def close(self) -> None:
         """Leave what has ended, take away the rest."""
         if self._closed:
             return
         self._closed = True
+        self._stop()
+        self._draw([()] if self._progress.has_children else [], is_live=False)
+
+    def _stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._draw([()] if self._progress.has_children else [])
+            self._timer = None
 
     def _wait(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(INTERVAL, self._tick)
@@ -78,13 +102,12 @@ class LiveDisplay:
         self._draw()
         self._wait()
 
-    def _draw(self, said: Sequence[Line] = ()) -> None:
+    def _draw(self, said: Sequence[Line] = (), *, is_live: bool = True) -> None:
         width, height = self._size()
         # The last column stays free, as terminals differ in what they do there; the last row is
         # the cursor's.
         frame = self._progress.frame(time.monotonic(), width - 1, height - 1)
-        live = () if self._closed else frame.live
-        self._region.draw([*frame.settled, *said], live, width)
+        self._region.draw([*frame.settled, *said], frame.live if is_live else (), width)
 
     def _size(self) -> os.terminal_size:
         """The window as it is now; it may have changed, and some terminals do not tell."""
@@ -101,6 +124,7 @@ class PlainDisplay:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._progress = Progress()
+        self._held: list[str] | None = None
 
     def event(self, event: Event) -> None:
         """Something happened."""
@@ -110,8 +134,22 @@ class PlainDisplay:
 
     def say(self, text: str) -> None:
         """A line of its own."""
+        if self._held is not None:
+            self._held.append(text)
+            return
         with suppress(OSError):
             print(text, file=self._stream, flush=True)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Keep lines until the end of the pause."""
+        held = self._held = []
+        try:
+            yield
+        finally:
+            self._held = None
+            for text in held:
+                self.say(text)
 
     def close(self) -> None:
         """A free line, if there is anything above it."""
@@ -119,7 +157,7 @@ class PlainDisplay:
             self.say("")
 
 
-def _obeys_escapes(stream: TextIO, environment: Mapping[str, str]) -> bool:
+def obeys_escapes(stream: TextIO, environment: Mapping[str, str]) -> bool:
     """Whether the terminal understands escape sequences; Windows has to be asked to."""
     if sys.platform != "win32":
         return environment.get("TERM", "dumb") != "dumb"

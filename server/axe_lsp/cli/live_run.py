@@ -6,11 +6,13 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 
-from axe_lsp.cli.display import Display, open_display
+from axe_lsp.cli.asking import TerminalQuestions, open_terminal
+from axe_lsp.cli.display import Display, obeys_escapes, open_display
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.remembering import Remembering
 from axe_lsp.cli.verbose import VerboseLog
@@ -21,7 +23,7 @@ from axe_lsp.runtime.events import Event, TextDelta
 from axe_lsp.runtime.prepare import Prepared, Resolve
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
 from axe_lsp.runtime.providers.replay import Replay
-from axe_lsp.runtime.questions import refusing
+from axe_lsp.runtime.questions import Ask, refusing
 from axe_lsp.runtime.recorder import Recorder
 from axe_lsp.runtime.recording_file import load_recording, save_recording
 from axe_lsp.runtime.runs import RunRequest, RunResult, new_run_id
@@ -67,7 +69,7 @@ async def _run(
         provider_hook=hook,
         warn=output.warn,
         note=output.note,
-        approve=allowed if options.yes else Approval(refusing(output.warn, _ADVICE)),
+        approve=allowed if options.yes else Approval(_asker(output)),
     )
     output.on_fault = lambda: engine.cancel(run_id)
     async with memory, engine:
@@ -84,6 +86,15 @@ async def _run(
     return 0
 
 
+def _asker(output: _Output) -> Ask:
+    """Asks the person in front of the terminal, if there is one."""
+    terminal = open_terminal()
+    if terminal is None:
+        return refusing(output.warn, _ADVICE)
+    coloured = obeys_escapes(sys.stderr, os.environ) and not os.environ.get("NO_COLOR")
+    return TerminalQuestions(terminal, output.paused, coloured)
+
+
 class _Output:
     """What the user sees: the answer on standard output, the rest on standard error."""
 
@@ -92,6 +103,7 @@ class _Output:
         self._stream = options.stream or sys.stdout.isatty()
         self._log = VerboseLog() if options.verbose else None
         self._progress = None if options.verbose else _progress()
+        self._held: list[Callable[[], None]] | None = None
         self._written = ""
         self._fault: OSError | None = None
         self.on_fault: Callable[[], object] = lambda: None
@@ -110,7 +122,7 @@ class _Output:
     def event(self, event: Event) -> None:
         """Something happened."""
         if self._log:
-            self._log.event(event)
+            self._tell(partial(self._log.event, event))
         if self._progress:
             self._progress.event(event)
         if isinstance(event, TextDelta) and event.run.depth == 0 and not self._fault:
@@ -123,12 +135,24 @@ class _Output:
         if self._progress:
             self._progress.say(warning)
         else:
-            print(warning, file=sys.stderr)
+            self._tell(partial(print, warning, file=sys.stderr))
 
     def note(self, line: str) -> None:
         """Something for those who want to know everything."""
         if self._log:
-            print(line, file=sys.stderr)
+            self._tell(partial(print, line, file=sys.stderr))
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Standard error is somebody else's for a while; what happens meanwhile is told afterwards."""
+        held = self._held = []
+        try:
+            with self._progress.paused() if self._progress else nullcontext():
+                yield
+        finally:
+            self._held = None
+            for tell in held:
+                tell()
 
     def finished(self, result: RunResult) -> None:
         """The answer is there, or what there is of it when a budget is used up."""
@@ -155,6 +179,12 @@ class _Output:
         self._end_line()
         if self._log:
             self._log.failed()
+
+    def _tell(self, tell: Callable[[], None]) -> None:
+        if self._held is None:
+            tell()
+        else:
+            self._held.append(tell)
 
     def _write(self, text: str) -> None:
         try:

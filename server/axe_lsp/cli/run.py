@@ -75,7 +75,7 @@ def _parser() -> Parser:
     )
     add("--agents-dir", metavar="DIR", help="search this folder for agents first")
     add("--dry-run", action="store_true", help="show what would be sent, and send nothing")
-    add("--yes", action="store_true", help="let tools change files and run commands")
+    add("--yes", action="store_true", help="let tools change files and run commands without asking")
     add("--json", action="store_true", help="print the answer and its cost as JSON")
     add("--stream", action="store_true", help="print the answer while it is being written")
     add("--no-history", action="store_true", help="leave nothing of this run in the history")

@@ -69,6 +69,8 @@ class Approval:
         if self._is_allowed(wish, subject):
             return ""
         question = _question(wish, await wish.rehearse())
+        if subject in self._for_run:  # Somebody has answered meanwhile.
+            return ""
         with anyio.CancelScope() as scope:
             waiting = self._open.setdefault(subject, set())
             waiting.add(scope)

@@ -1,0 +1,135 @@
+"""Asks the person at the terminal whether an agent may change something; one question at a time."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, suppress
+from functools import partial
+
+import anyio
+
+from axe_lsp.runtime.questions import Answer, Question, denial
+
+_PROMPT = "Allow? [y]es, [a]lways in this run, [n]o and what to do instead: "
+_AGAIN = "Please answer y, a or n: "
+_LONGEST_LINE = 4096
+"""Bytes, which is what a terminal gives at once."""
+
+_BOLD, _RED, _GREEN, _FAINT = "1", "31", "32", "2"
+
+
+def open_terminal() -> int | None:
+    """Where a person can answer what standard error asks, if there is one: a file descriptor."""
+    if sys.platform == "win32" or not sys.stderr.isatty():
+        return None
+    if sys.stdin is not None and sys.stdin.isatty():
+        return sys.stdin.fileno()
+    # Standard input may be the task, or nothing; the person is there all the same.
+    with suppress(OSError):
+        return os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    return None
+
+
+class TerminalQuestions:
+    """It is an `Ask`. While a question is open nothing else may write: `paused` sees to that."""
+
+    def __init__(
+        self, terminal: int, paused: Callable[[], AbstractContextManager[None]], coloured: bool
+    ) -> None:
+        self._terminal = terminal
+        self._paused = paused
+        self._coloured = coloured
+        self._one_at_a_time = anyio.Lock()
+
+    async def __call__(self, question: Question) -> Answer:
+        """What the person says; whoever leaves the terminal has not agreed."""
+        async with self._one_at_a_time:
+            with self._paused():
+                return await self._ask(question)
+
+    async def _ask(self, question: Question) -> Answer:
+        _forget_what_was_typed(self._terminal)
+        _write("\n".join([*self._shown(question), _PROMPT]))
+        while True:
+            line = await self._line()
+            answer = denial("") if line is None else _answer(line)
+            if answer is not None:
+                return answer
+            _write(_AGAIN)
+
+    async def _line(self) -> str | None:
+        """What is typed next, None at the end. The cursor is at the start of a line afterwards."""
+        ended = False
+        try:
+            line = await _typed_line(self._terminal)
+            ended = line.endswith("\n")
+        finally:
+            if not ended:
+                _write("\n")
+        return line or None
+
+    def _shown(self, question: Question) -> Iterator[str]:
+        yield self._painted(f"{question.reason}:", _BOLD)
+        is_diff = question.details.startswith("--- ")
+        for line in question.details.split("\n"):
+            yield "  " + (self._painted(line, _colour_in_diff(line)) if is_diff else line)
+
+    def _painted(self, text: str, colour: str) -> str:
+        return f"\x1b[{colour}m{text}\x1b[0m" if colour and self._coloured else text
+
+
+def _colour_in_diff(line: str) -> str:
+    if line.startswith(("---", "+++", "@@", "\\")):
+        return _FAINT
+    return {"-": _RED, "+": _GREEN}.get(line[:1], "")
+
+
+def _answer(line: str) -> Answer | None:
+    """None if it is not clear what is meant."""
+    word, _, rest = line.strip().partition(" ")
+    match word.lower().rstrip(",:;."), rest.strip():
+        case "y" | "yes", "":
+            return Answer("allow")
+        case "a" | "all" | "always", "":
+            return Answer("allowForRun")
+        case "n" | "no", note:
+            return denial(note)
+    return None
+
+
+async def _typed_line(terminal: int) -> str:
+    """Wait for a line in a thread, which also ends when nobody waits any more."""
+    wakes, waker = os.pipe()
+    try:
+        read = partial(_read_unless_woken, terminal, wakes)
+        return (await anyio.to_thread.run_sync(read, abandon_on_cancel=True)).decode(
+            "utf-8", "replace"
+        )
+    finally:
+        os.close(waker)
+
+
+def _read_unless_woken(terminal: int, wakes: int) -> bytes:
+    try:
+        ready, _, _ = select.select([terminal, wakes], [], [])
+        return os.read(terminal, _LONGEST_LINE) if terminal in ready else b""
+    finally:
+        os.close(wakes)
+
+
+def _forget_what_was_typed(terminal: int) -> None:
+    """What was typed before the question was there is no answer to it."""
+    if sys.platform != "win32":
+        import termios  # noqa: PLC0415 - Windows has none
+
+        with suppress(termios.error):
+            termios.tcflush(terminal, termios.TCIFLUSH)
+
+
+def _write(text: str) -> None:
+    with suppress(OSError):
+        sys.stderr.write(text)
+        sys.stderr.flush()

@@ -1,0 +1,296 @@
+"""`axe-lsp run` asks whoever sits at the terminal before an agent changes something."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.command_line import COMMAND, Home
+from support.engines import agent
+from support.scripted_provider import (
+    Answer,
+    Call,
+    Hold,
+    Refuses,
+    Says,
+    ScriptedProvider,
+    calls_agent,
+)
+from support.terminal import Screen, Terminal
+
+WRITE = Call("write_file", {"path": "a.txt", "content": "new\n"}, "1")
+COMMAND_CALL = Call("run_command", {"command": "echo done\necho \x1b[2Jmore"}, "2")
+PROMPT = "Allow? [y]es, [a]lways in this run, [n]o and what to do instead:"
+TOOLS = ["write_file", "run_command"]
+
+
+def on_terminal(home: Home, *arguments: str, **variables: str) -> Terminal:
+    environment = home.environment | variables
+    return Terminal([*COMMAND, *arguments], environment, home.work, columns=100)
+
+
+def asks(screen: Screen) -> bool:
+    return bool(screen) and screen[-1].startswith(PROMPT)
+
+
+def told(provider: ScriptedProvider, name: str) -> list[str]:
+    """What the model was told last about its calls."""
+    messages = provider.asked(f"m-{name}")[-1].body["messages"]
+    return [message["content"] for message in messages if message["role"] == "tool"]
+
+
+def test_the_exact_change_is_shown_and_happens_after_a_yes(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    (home.work / "a.txt").write_text("old\n")
+    home.add(agent("writer", tools=TOOLS))
+    provider.script("m-writer", Says(calls=[WRITE]), Says("done"))
+    with on_terminal(home, "run", "writer") as terminal:
+        screen = terminal.shows(asks)
+        assert screen == [
+            'agent "writer" wants to write a.txt:',
+            "  --- a.txt",
+            "  +++ a.txt",
+            "  @@ -1 +1 @@",
+            "  -old",
+            "  +new",
+            PROMPT,
+        ]
+        assert (home.work / "a.txt").read_text() == "old\n"
+        terminal.type(b"y\n")
+        code, screen = terminal.end()
+    assert (code, screen[-1]) == (0, "done")
+    assert screen[-2] == f"{PROMPT} y"
+    assert (home.work / "a.txt").read_text() == "new\n"
+
+
+def test_a_command_is_shown_as_it_is_and_can_not_deceive(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("writer", tools=TOOLS))
+    provider.script("m-writer", Says(calls=[COMMAND_CALL]), Says("done"))
+    with on_terminal(home, "run", "writer") as terminal:
+        screen = terminal.shows(asks)
+        assert screen == [
+            'agent "writer" wants to run a command:',
+            "  echo done",
+            "  echo ␛[2Jmore",
+            PROMPT,
+        ]
+        terminal.type(b"y\n")
+        assert terminal.end()[0] == 0
+    assert told(provider, "writer")[0].startswith("done\n")
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        (b"n\n", "the user said no"),
+        (b"No, use b.txt\n", "the user said no: use b.txt"),
+        (b"\x04", "the user said no"),
+    ],
+)
+def test_a_no_is_told_to_the_model_with_what_was_said(
+    home: Home, provider: ScriptedProvider, typed: bytes, why: str
+) -> None:
+    home.add(agent("writer", tools=TOOLS))
+    provider.script("m-writer", Says(calls=[WRITE]), Says("done"))
+    with on_terminal(home, "run", "writer") as terminal:
+        terminal.shows(asks)
+        terminal.type(typed)
+        code, screen = terminal.end()
+    assert (code, screen[-1]) == (0, "done")
+    assert told(provider, "writer") == [f"write_file was not allowed: {why}"]
+    assert not (home.work / "a.txt").exists()
+
+
+def test_what_is_unclear_is_asked_again(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("writer", tools=TOOLS))
+    provider.script("m-writer", Says(calls=[WRITE]), Says("done"))
+    with on_terminal(home, "run", "writer") as terminal:
+        terminal.shows(asks)
+        terminal.type(b"\n")
+        terminal.shows(lambda screen: screen[-1] == "Please answer y, a or n:")
+        terminal.type(b"yes but\n")
+        terminal.shows(
+            lambda screen: (
+                screen[-2:] == ["Please answer y, a or n: yes but", "Please answer y, a or n:"]
+            )
+        )
+        terminal.type(b"YES\n")
+        assert terminal.end()[0] == 0
+    assert (home.work / "a.txt").exists()
+
+
+def test_always_is_for_one_tool_in_this_run(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("writer", tools=TOOLS))
+    again = Call("write_file", {"path": "b.txt", "content": ""}, "3")
+    provider.script(
+        "m-writer",
+        Says(calls=[WRITE]),
+        Says(calls=[again]),
+        Says(calls=[COMMAND_CALL]),
+        Says("done"),
+    )
+    with on_terminal(home, "run", "writer") as terminal:
+        terminal.shows(asks)
+        terminal.type(b"a\n")
+        terminal.shows(lambda screen: asks(screen) and "run a command:" in str(screen))
+        assert (home.work / "b.txt").exists()
+        terminal.type(b"n\n")
+        assert terminal.end()[0] == 0
+
+
+TEAM = (
+    agent("lead", sub_agents=["left", "right"])
+    | agent("left", tools=TOOLS)
+    | agent("right", tools=TOOLS)
+)
+BOTH = Says(
+    calls=[calls_agent("left", "do l", call_id="1"), calls_agent("right", "do r", call_id="2")]
+)
+
+
+def test_parallel_children_ask_one_after_the_other_and_the_live_lines_come_back(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(TEAM)
+    hold = Hold()
+    provider.script("m-lead", BOTH, Says("All is well."))
+    provider.script("m-left", Says(calls=[WRITE]), Answer(Says("l"), hold=hold))
+    command = Call("run_command", {"command": "echo done"})
+    provider.script("m-right", Says(calls=[command]), Says("r"))
+    with on_terminal(home, "run", "lead") as terminal:
+        first = terminal.shows(asks)
+        assert not any("..." in row for row in first), "live lines are away"
+        terminal.type(b"n\n")
+        second = terminal.shows(lambda screen: asks(screen) and str(screen).count("Allow?") == 2)
+        assert ('agent "left" wants' in str(second)) + ('agent "right" wants' in str(second)) == 2
+        terminal.type(b"n\n")
+        terminal.shows(lambda screen: "[left] do l ..." in str(screen) and "[lead]" in screen[-1])
+        hold.release()
+        code, screen = terminal.end()
+    assert (code, screen[-1]) == (0, "All is well.")
+    assert "[right] do r - done" in str(screen)
+
+
+def test_one_answer_for_the_run_answers_those_who_wait_for_their_turn(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(TEAM)
+    provider.script("m-lead", BOTH, Says("All is well."))
+    hold = Hold()
+    provider.script("m-left", Says(calls=[WRITE]), Says("l"))
+    other = Call("write_file", {"path": "b.txt", "content": ""})
+    provider.script("m-right", Answer(Says(calls=[other]), hold=hold), Says("r"))
+    with on_terminal(home, "run", "lead") as terminal:
+        terminal.shows(asks)
+        hold.release()
+        terminal.type(b"a\n")
+        code, screen = terminal.end()
+    assert code == 0
+    assert str(screen).count("Allow?") == 1
+    assert (home.work / "b.txt").exists()
+
+
+def test_what_was_typed_before_the_question_is_no_answer(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("writer", tools=TOOLS))
+    hold = Hold()
+    provider.script("m-writer", Answer(Says(calls=[WRITE]), hold=hold), Says("done"))
+    with on_terminal(home, "run", "writer") as terminal:
+        hold.wait_until_arrived()
+        terminal.type(b"y\n")
+        hold.release()
+        terminal.shows(lambda screen: asks(screen) and screen[-1] == PROMPT)
+        terminal.type(b"n\n")
+        assert terminal.end()[0] == 0
+    assert not (home.work / "a.txt").exists()
+
+
+@pytest.mark.parametrize("flags", [[], ["-v"]])
+def test_ctrl_c_at_a_question_ends_the_run_in_order(
+    home: Home, provider: ScriptedProvider, flags: list[str]
+) -> None:
+    home.add(agent("writer", tools=TOOLS))
+    provider.script("m-writer", Says(calls=[WRITE]))
+    with on_terminal(home, "run", "writer", *flags) as terminal:
+        terminal.shows(asks)
+        terminal.type(b"\x03")
+        code, screen = terminal.end()
+    assert code == 130
+    assert any(row.startswith(f"{PROMPT} ^C") for row in screen), screen
+    assert not (home.work / "a.txt").exists()
+
+
+def test_a_question_ends_with_the_time_of_the_run(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("writer", tools=TOOLS))
+    provider.script("m-writer", Says(calls=[WRITE]))
+    with on_terminal(home, "run", "writer", "--timeout", "3") as terminal:
+        terminal.shows(asks)
+        code, screen = terminal.end()
+    assert (code, screen[-1]) == (3, "timeout after 3s")
+
+
+@pytest.mark.parametrize(
+    ("variables", "has_colours"),
+    [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)],
+)
+def test_a_diff_is_coloured_where_that_is_wanted(
+    home: Home, provider: ScriptedProvider, variables: dict[str, str], has_colours: bool
+) -> None:
+    home.add(agent("writer", tools=TOOLS))
+    provider.script("m-writer", Says(calls=[WRITE]), Says("done"))
+    with on_terminal(home, "run", "writer", **variables) as terminal:
+        terminal.shows(asks)
+        terminal.type(b"y\n")
+        assert terminal.end()[0] == 0
+    assert (b"\x1b[32m+new" in terminal.written) == has_colours
+
+
+@pytest.mark.parametrize("variables", [{}, {"TERM": "dumb"}])
+@pytest.mark.parametrize("flags", [[], ["-v"]])
+def test_nothing_is_written_between_a_question_and_its_answer(
+    home: Home, provider: ScriptedProvider, flags: list[str], variables: dict[str, str]
+) -> None:
+    home.add(TEAM)
+    first, second = Hold(), Hold()
+    provider.script("m-lead", BOTH, Says("All is well."))
+    provider.script("m-left", Says(calls=[WRITE]), Says("l"))
+    more = Says(calls=[Call("run_command", {"command": ""})])
+    provider.script("m-right", Answer(more, hold=first), Answer(Refuses(400), hold=second))
+    with on_terminal(home, "run", "lead", *flags, **variables) as terminal:
+        terminal.shows(asks)
+        first.release()
+        second.wait_until_arrived()
+        terminal.type(b"y\n")
+        terminal.shows(lambda screen: f"{PROMPT} y" in screen)
+        second.release()
+        code, screen = terminal.end()
+    assert code == 0
+    if flags:
+        asked = screen.index(f"{PROMPT} y")
+        assert any(row.startswith("[tool] run_command") for row in screen[asked:])
+
+
+def test_the_person_is_asked_also_when_the_task_comes_from_a_pipe(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("writer", tools=TOOLS))
+    provider.script("m-writer", Says(calls=[WRITE]), Says("done"))
+    command = ["/bin/sh", "-c", 'echo "the task" | "$@"', "sh", *COMMAND, "run", "writer"]
+    with Terminal(command, home.environment, home.work) as terminal:
+        terminal.shows(asks)
+        terminal.type(b"y\n")
+        assert terminal.end()[0] == 0
+    assert "the task" in str(provider.asked("m-writer")[0].body)
+    assert (home.work / "a.txt").exists()
+
+
+def test_nobody_is_asked_with_yes(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("writer", tools=TOOLS))
+    provider.script("m-writer", Says(calls=[WRITE]), Says("done"))
+    with on_terminal(home, "run", "writer", "--yes") as terminal:
+        code, screen = terminal.end()
+    assert (code, screen) == (0, ["done"])
+    assert (home.work / "a.txt").exists()
