@@ -153,6 +153,7 @@ class ScriptedProvider:
         self.in_flight = 0
         self.max_in_flight = 0
         self._scripts: dict[str, list[Answer]] = {}
+        self._writers: list[asyncio.StreamWriter] = []
         self._loop = asyncio.new_event_loop()
         self._listening: Future[int] = Future()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -215,8 +216,12 @@ class ScriptedProvider:
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
+        for writer in self._writers:
+            writer.transport.abort()  # Whoever has not read to the end by now never will.
+        await asyncio.sleep(0)
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.append(writer)
         try:
             with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
                 while await self._exchange(reader, writer):
