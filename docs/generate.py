@@ -79,7 +79,7 @@ max_depth = 2
 
 Unknown keys are ignored when an agent runs and reported by the editor. Keys marked *axe-lsp* are extensions: axe loads a file that has
 them, and ignores them. This version checks all keys below; a run says so when a file asks for something that it does not do yet.
-More about some of them: [agents that start agents](delegation.md), [typed agents](typed-agents.md), [what a run may take](limits.md).
+More about some of them: [agents that start agents](delegation.md), [typed agents](typed-agents.md), [MCP servers](mcp.md), [what a run may take](limits.md).
 
 ## Top level
 """

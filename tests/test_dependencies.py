@@ -19,6 +19,7 @@ MODULES = {
     "httpx": {"httpx"},
     "httpx-aiohttp": {"httpx_aiohttp", "aiohttp", "yarl"},
     "jsonschema": {"jsonschema", "referencing"},
+    "mcp": {"mcp", "httpx2"},
     "lsprotocol": {"lsprotocol", "attrs", "cattrs"},
     "pygls": {"pygls"},
     "tomli": {"tomli"},

@@ -122,3 +122,13 @@ def test_what_is_wrong_before_the_first_request_is_wrong_in_a_preview(tmp_path: 
 )
 def test_numbers_are_shown_as_short_as_they_are(value: float, shown: str) -> None:
     assert shown_number(value) == shown
+
+
+def test_servers_are_named_and_not_connected(tmp_path: Path) -> None:
+    table = {"url": "http://127.0.0.1:9/", "transport": "sse", "headers": {"A": "${NOT_SET}"}}
+    servers = [{"name": name, **table} for name in ("one", "two")]
+    text = preview_of(prepared(tmp_path, {"mcp_servers": servers})).text
+    assert (
+        "--- MCP Servers ---\none: http://127.0.0.1:9/ (sse)\ntwo: http://127.0.0.1:9/ (sse)\n\n"
+        "--- Sub-Agents ---\n" in text
+    )

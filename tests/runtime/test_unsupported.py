@@ -26,7 +26,7 @@ HEAD = 'name = "a"\nmodel = "openai/m"\n'
         ("[something_else]\nx = 1", ""),
         (
             '[[mcp_servers]]\nname = "m"\nurl = "http://x"\ntransport = "sse"\n[artifacts]\nenabled = true',
-            "[mcp_servers], [artifacts]",
+            "[artifacts]",
         ),
     ],
 )

@@ -88,3 +88,9 @@ def test_every_key_is_known_as_a_secret_even_if_the_file_is_broken(tmp_path: Pat
     config_file = tmp_path / "axe" / "config.toml"
     config_file.write_text("broken =")
     assert known_secrets(environment) == {"in-env"}
+
+
+def test_what_the_environment_calls_a_secret_is_one() -> None:
+    names = ("X_API_KEY", "ISSUES_TOKEN", "CLIENT_SECRET", "DB_PASSWORD", "TOKEN_COUNT")
+    found = known_secrets({name: f"value of {name}" for name in names})
+    assert found == {f"value of {name}" for name in names[:-1]}

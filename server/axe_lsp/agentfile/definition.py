@@ -91,6 +91,16 @@ class TaskConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class McpServer:
+    """One of `[[mcp_servers]]`. `transport` is `sse` or `streamable-http`."""
+
+    name: str
+    url: str
+    transport: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class AgentDefinition:
     """A valid agent file, as the runtime reads it. What its `type` fills in is filled in.
 
@@ -116,6 +126,7 @@ class AgentDefinition:
     memory: MemoryConfig = field(default_factory=MemoryConfig)
     params: Params = field(default_factory=Params)
     task: TaskConfig | None = None
+    mcp_servers: tuple[McpServer, ...] = ()
     input: Mapping[str, Any] | None = None
     output: Mapping[str, Any] | None = None
     read_only: bool = False
@@ -176,6 +187,8 @@ def _definition(values: Mapping[str, Any]) -> AgentDefinition:
             known[name] = table(**_known(table, known[name]))
     if "task" in known:
         known["task"] = _task(known["task"])
+    servers = known.get("mcp_servers", ())
+    known["mcp_servers"] = tuple(McpServer(**_known(McpServer, each)) for each in servers)
     rest = {name: value for name, value in values.items() if name not in known}
     return AgentDefinition(**known, rest=rest)
 

@@ -31,6 +31,7 @@ from axe_lsp.runtime.events import AgentBegin, AgentEnd, Status
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.loop import Surroundings, converse
+from axe_lsp.runtime.mcp.tools import RemoteTools, remote_tools
 from axe_lsp.runtime.memory import append_memory
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.output import settle
@@ -127,17 +128,24 @@ class AgentRun:
         tree.provider.check(prepared.model, prepared.prompt.folder)
         self._ledger = Ledger(prepared.budget, self._caller)
         self._start_the_clock(prepared.timeout, prepared.budget.max_wall_time)
-        if tree.on_ready and self._order.ids.depth == 0:
-            tree.on_ready(prepared)
+        taken = {tool.name for tool in prepared.request.tools}
+        servers = remote_tools(definition, taken, tree.environment, tree.note, self._warn)
+        async with servers as remote:
+            await self._talk(prepared.with_tools(remote.tools), remote)
+
+    async def _talk(self, prepared: Prepared, remote: RemoteTools) -> None:
+        if self._tree.on_ready and self._order.ids.depth == 0:
+            self._tree.on_ready(prepared)
         who = "sub-agent" if self._order.ids.depth else "agent"
         self._conversation = Conversation(prepared.request, who)
         try:
-            await self._converse(prepared, self._conversation)
+            await self._converse(self._surroundings(prepared, remote), self._conversation)
         except CallersBudgetError:
             self._reason = "budget"
 
-    async def _converse(self, prepared: Prepared, conversation: Conversation) -> None:
-        go_on = partial(converse, conversation, self._surroundings(prepared))
+    async def _converse(self, around: Surroundings, conversation: Conversation) -> None:
+        prepared = around.prepared
+        go_on = partial(converse, conversation, around)
         await go_on()
         if prepared.output is not None:
             self._output = await settle(conversation, prepared.output, go_on)
@@ -205,10 +213,11 @@ class AgentRun:
         else:
             self._tree.warn(text)
 
-    def _surroundings(self, prepared: Prepared) -> Surroundings:
+    def _surroundings(self, prepared: Prepared, remote: RemoteTools) -> Surroundings:
         tree = self._tree
         return Surroundings(
             prepared=prepared,
+            remote=remote,
             provider=self._patient_provider(prepared),
             journal=tree.journal,
             start=lambda order: AgentRun(order, tree, self._ledger).execute(),

@@ -74,6 +74,13 @@ class MissingKeyError(RunError):
     exit_code = ExitCode.API
 
 
+class McpServerError(RunError):
+    """An MCP server that can't be reached, or does not say what it offers."""
+
+    kind = "api"
+    exit_code = ExitCode.API
+
+
 class RunCancelledError(RunError):
     """Somebody stopped the run."""
 

@@ -23,6 +23,7 @@ from axe_lsp.runtime.delegation import (
 )
 from axe_lsp.runtime.events import TextDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd
 from axe_lsp.runtime.journal import Journal
+from axe_lsp.runtime.mcp.tools import RemoteTools, call_remote
 from axe_lsp.runtime.messages import Response, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
@@ -38,11 +39,13 @@ from axe_lsp.runtime.user_config import known_secrets
 class Surroundings:
     """What a conversation works with: who answers, who makes child runs, who hears of it.
 
-    `workplace` is where tools work, and `approve` decides about those that change something. The
-    `ledger` says whether the conversation may go on.
+    `workplace` is where tools work, and `approve` decides about those that change something.
+    `remote` are the tools of the agent's MCP servers. The `ledger` says whether the conversation may
+    go on.
     """
 
     prepared: Prepared
+    remote: RemoteTools
     provider: Provider
     journal: Journal
     start: Start
@@ -73,7 +76,7 @@ class Surroundings:
 
     def secrets(self) -> frozenset[str]:
         """What no event may hold."""
-        return known_secrets(self.workplace.environment)
+        return known_secrets(self.workplace.environment) | self.remote.secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +217,9 @@ async def _dispatch(around: Surroundings, call: ToolCall) -> ToolOutcome:
     task = around.prepared.definition.task
     if call.name == TASK and task is not None:
         return await call_task(call, task, around.delegator, around.start)
+    remote = around.remote.by_name.get(call.name)
+    if remote is not None:
+        return ToolOutcome(await call_remote(call, remote))
     if around.offers(call.name):
         run = around.prepared.order.ids
         return ToolOutcome(await execute_tool(call, run, around.workplace, around.approve))

@@ -6,12 +6,17 @@ Frozen data; each file in `providers/` translates it to and from one wire format
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Json = Any
 """A value as `json.loads` returns it."""
+
+
+TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""The names that providers take for tools."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from axe_lsp.agentfile.model_name import ModelName, ModelNameError, parse_model_
 from axe_lsp.runtime.delegation import delegation_tools
 from axe_lsp.runtime.errors import AgentError
 from axe_lsp.runtime.folders import Environment
-from axe_lsp.runtime.messages import Message, Request
+from axe_lsp.runtime.messages import Message, Request, Tool
 from axe_lsp.runtime.output import Output, output_of
 from axe_lsp.runtime.prompt import Prompt, build_prompt
 from axe_lsp.runtime.response_format import ignored_format_warning, response_format
@@ -50,6 +50,11 @@ class Prepared:
     timeout: float | None
     typed: TypedTools
     output: Output | None = None
+
+    def with_tools(self, more: tuple[Tool, ...]) -> Prepared:
+        """The same agent with further tools."""
+        request = replace(self.request, tools=(*self.request.tools, *more))
+        return replace(self, request=request)
 
     @property
     def budget(self) -> BudgetConfig:

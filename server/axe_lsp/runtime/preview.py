@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from axe_lsp.agentfile.definition import TaskConfig
+from axe_lsp.agentfile.definition import AgentDefinition, TaskConfig
 from axe_lsp.agentfile.tokens import estimated_tokens
 from axe_lsp.runtime.context_files import ContextFile
 from axe_lsp.runtime.messages import Tool
@@ -65,6 +65,8 @@ def dry_run_text(prepared: Prepared) -> str:
         sections.append(_section("Memory", _memory_text(prompt)))
     if definition.ordinary_tools:
         sections.append(_section("Tools", ", ".join(definition.ordinary_tools)))
+    if definition.mcp_servers:
+        sections.append(_section("MCP Servers", _servers_text(definition)))
     sections.append(_section("Sub-Agents", _sub_agents_text(prepared)))
     if definition.task is not None:
         sections.append(_section("Task", _task_text(definition.task)))
@@ -107,6 +109,11 @@ def _task_text(config: TaskConfig) -> str:
     if not config.offered:
         return ""
     return f"{', '.join(config.offered)}\nRecursive: {'yes' if config.recursive else 'no'}"
+
+
+def _servers_text(definition: AgentDefinition) -> str:
+    servers = definition.mcp_servers
+    return "\n".join(f"{each.name}: {each.url} ({each.transport})" for each in servers)
 
 
 def _sub_agents_text(prepared: Prepared) -> str:

@@ -6,7 +6,6 @@ starts, so that the model that made a mistake is the one to mend it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -14,13 +13,10 @@ from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.delegation import Delegator, Start, ToolOutcome, child_order, start_child
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.messages import Tool, ToolCall, ToolResult
+from axe_lsp.runtime.messages import TOOL_NAME, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.schemas import Check, canonical_json, check_of, object_schema
 
 PREFIX = "subagent--"
-
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""The names that providers take for tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +55,7 @@ def typed_tools(definition: AgentDefinition, load: Callable[[str], AgentDefiniti
         if child.input is None:
             continue
         name = PREFIX + agent
-        if _NAME.fullmatch(name):
+        if TOOL_NAME.fullmatch(name):
             tools[name] = _typed_tool(name, agent, child)
         else:
             warnings.append(

@@ -8,10 +8,7 @@ from typing import Any
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
 
-_TABLES = (
-    "mcp_servers",
-    "artifacts",
-)
+_TABLES = ("artifacts",)
 
 
 def unsupported_warning(agent: str, definition: AgentDefinition) -> str:

@@ -21,6 +21,9 @@ KEY_VARIABLES = {"google": "GEMINI_API_KEY"}
 
 KEYLESS_PROVIDERS = ("ollama",)
 
+_SECRETS = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+"""How variables end that hold a secret, of a provider or of an MCP server."""
+
 _TEXT_KEYS = ("api_key", "base_url", "region", "referer", "title", "categories")
 
 
@@ -58,11 +61,9 @@ class UserConfig:
         return key
 
     def secrets(self) -> frozenset[str]:
-        """Every key in the configuration and in the environment."""
+        """Every key in the configuration, and all that the environment calls a secret."""
         configured = {self._setting(name, "api_key") for name in self.providers}
-        set_outside = {
-            value for name, value in self.environment.items() if name.endswith("_API_KEY")
-        }
+        set_outside = {value for name, value in self.environment.items() if name.endswith(_SECRETS)}
         return frozenset(key.strip() for key in configured | set_outside if key.strip())
 
     def _value(self, variable: str, provider: str, key: str) -> str:

@@ -1,0 +1,177 @@
+"""A connection to one MCP server. The only module that knows the SDK, which is slow to import.
+
+The SDK ties a connection to the task that opens it, cancels that task when the connection breaks,
+and takes its time to say goodbye. So each connection has a task of its own: when it breaks, calls
+fail and the run goes on, and whoever closes it waits no longer than it wants to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from axe_lsp import __version__
+from axe_lsp.agentfile.definition import McpServer
+from axe_lsp.runtime.messages import Json
+from axe_lsp.tasks import Tasks
+
+_Result = TypeVar("_Result")
+
+_MAX_PAGES = 100
+"""A server whose list of tools never ends is asked no further."""
+
+_CONNECT_SECONDS = 10.0
+
+
+class McpError(Exception):
+    """What went wrong between us and a server, for people and models."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTool:
+    """A tool as its server describes it."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a call came to: the texts in it. Pictures and the like are left out."""
+
+    texts: tuple[str, ...]
+    is_error: bool
+
+
+class Connection:
+    """A connection, from `start` to `close`. Both are called once, whatever happens between."""
+
+    def __init__(self, server: McpServer, headers: Mapping[str, str]) -> None:
+        self.server = server
+        self._headers = headers
+        self._tasks = Tasks()
+        self._over = asyncio.Event()
+        self._listed = asyncio.Event()
+        self._tools: tuple[ServerTool, ...] = ()
+        self._client: Any = None
+
+    def start(self) -> None:
+        """Begin to connect."""
+        name = f"MCP server {self.server.name}"
+        self._serving = self._tasks.start(self._serve(), name)
+        self._serving.add_done_callback(_look_at)
+
+    async def tools(self) -> tuple[ServerTool, ...]:
+        """What the server offers, as soon as it has said so. Raises McpError."""
+        await self._while_connected(self._listed.wait())
+        return self._tools
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the server has welcomed us; what fails before is the connecting."""
+        return self._client is not None
+
+    async def call(self, tool: str, arguments: Mapping[str, Json]) -> Answer:
+        """Have the server execute one of its tools. Raises McpError."""
+        result = await self._while_connected(self._client.call_tool(tool, dict(arguments)))
+        texts = tuple(each.text for each in result.content if each.type == "text")
+        return Answer(texts, bool(result.is_error))
+
+    async def close(self, within: float) -> None:
+        """Say goodbye, and end the connection in any case."""
+        self._over.set()
+        await asyncio.wait({self._serving}, timeout=within)
+        await self._tasks.stop(within)
+
+    async def _serve(self) -> None:
+        # In a thread: other runs must not wait for the import.
+        await asyncio.to_thread(_import_sdk)
+        async with _connected(self.server, self._headers) as client:
+            self._client = client
+            self._tools = await _all_tools(client)
+            self._listed.set()
+            await self._over.wait()
+
+    async def _while_connected(self, work: Awaitable[_Result]) -> _Result:
+        """The result of `work`, which is given up when the connection ends."""
+        task = self._tasks.start(_awaited(work), f"asking MCP server {self.server.name}")
+        task.add_done_callback(_look_at)
+        try:
+            await asyncio.wait({task, self._serving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            task.cancel()
+        ended: asyncio.Task[Any] = task if task.done() else self._serving
+        fault = None if ended.cancelled() else ended.exception()
+        if fault is not None:
+            raise McpError(_reason(fault)) from fault
+        if ended is self._serving or ended.cancelled():
+            raise McpError("the connection was closed")
+        return task.result()
+
+
+def _import_sdk() -> None:
+    import mcp.client.sse  # noqa: PLC0415 - slow, and seldom needed
+    import mcp.client.streamable_http  # noqa: F401, PLC0415
+
+    # It writes tracebacks of what it also raises, and at lower levels all that is said.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
+
+
+@asynccontextmanager
+async def _connected(server: McpServer, headers: Mapping[str, str]) -> AsyncIterator[Any]:
+    from httpx2 import AsyncClient, Timeout  # noqa: PLC0415
+    from mcp import Client, Implementation  # noqa: PLC0415
+    from mcp.client.sse import sse_client  # noqa: PLC0415
+    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+
+    # How long an answer may take is for the run to say.
+    timeout = Timeout(None, connect=_CONNECT_SECONDS)
+    us = Implementation(name="axe-lsp", version=__version__)
+    if server.transport == "sse":
+
+        def http_client(*_: object, **__: object) -> AsyncClient:
+            return AsyncClient(headers=dict(headers), timeout=timeout)
+
+        transport = sse_client(server.url, httpx_client_factory=http_client)
+        async with Client(transport, client_info=us, cache=None, mode="legacy") as client:
+            yield client
+    else:
+        async with AsyncClient(headers=dict(headers), timeout=timeout) as http:
+            transport = streamable_http_client(server.url, http_client=http)
+            async with Client(transport, client_info=us, cache=None) as client:
+                yield client
+
+
+async def _all_tools(client: Any) -> tuple[ServerTool, ...]:
+    tools: list[ServerTool] = []
+    cursor = None
+    for _ in range(_MAX_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        tools += [ServerTool(t.name, t.description or "", t.input_schema) for t in page.tools]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    return tuple(tools)
+
+
+async def _awaited(work: Awaitable[_Result]) -> _Result:
+    return await work
+
+
+def _look_at(task: asyncio.Task[Any]) -> None:
+    """Take note of what a task raises, which asyncio would report if nobody else does."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _reason(error: BaseException) -> str:
+    """Why something failed, in a line: the first of all that failed together."""
+    while nested := getattr(error, "exceptions", None):
+        error = nested[0]
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,217 @@
+"""The tools of an agent's MCP servers, as its model sees and calls them (axe 1.1).
+
+Servers are connected when a run begins and for as long as it lasts. Who names a server in an agent
+file trusts it: its tools need no approval, and the texts of its results are for the model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+import anyio
+
+from axe_lsp.agentfile.definition import AgentDefinition, McpServer
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.errors import ConfigError, McpServerError
+from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.mcp.connection import Connection, McpError, ServerTool
+from axe_lsp.runtime.messages import TOOL_NAME, Json, Tool, ToolCall, ToolResult
+from axe_lsp.runtime.plain_text import valid_text
+from axe_lsp.runtime.tools.output import capped_text
+from axe_lsp.runtime.tools.tool import MAX_OUTPUT
+
+CONNECT_SECONDS = 30
+"""How long a server may take to say what it offers."""
+
+_GOODBYE_SECONDS = 0.25
+"""How long closing a connection may hold up the end of a run, and once more if it has to be broken."""
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteTool:
+    """A tool, and the connection by which it is called. `note` takes a line for a log."""
+
+    connection: Connection
+    tool: Tool
+    note: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteTools:
+    """The tools of all servers, by name. `secrets` is what the headers hold."""
+
+    by_name: Mapping[str, RemoteTool] = field(default_factory=dict)
+    secrets: frozenset[str] = frozenset()
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """As they are offered to the model."""
+        return tuple(each.tool for each in self.by_name.values())
+
+
+@asynccontextmanager
+async def remote_tools(
+    definition: AgentDefinition,
+    taken: Collection[str],
+    environment: Environment,
+    note: Callable[[str], None],
+    warn: Callable[[str], None],
+) -> AsyncIterator[RemoteTools]:
+    """Connect the agent's servers; they stay connected inside. Raises RunError.
+
+    Tools whose names are `taken` are left out. `note` takes lines for a log, `warn` what the user
+    should see.
+    """
+    headers = [expanded_headers(server, environment) for server in definition.mcp_servers]
+    connections = [
+        Connection(server, each)
+        for server, each in zip(definition.mcp_servers, headers, strict=True)
+    ]
+    secrets = frozenset(value for each in headers for value in each.values())
+    for connection in connections:
+        server = connection.server
+        note(f"[mcp] Connecting to {quoted(server.name)} at {server.url} ({server.transport})")
+        connection.start()
+    try:
+        found = _Collector(taken, definition.tool_policy.deny, note, warn)
+        for connection in connections:
+            found.add(connection, await _listed(connection))
+        yield RemoteTools(found.tools, secrets)
+    finally:
+        if connections:
+            with anyio.CancelScope(shield=True):
+                await asyncio.gather(*(each.close(_GOODBYE_SECONDS) for each in connections))
+
+
+async def call_remote(call: ToolCall, remote: RemoteTool) -> ToolResult:
+    """Execute a call. Always returns a result."""
+    assert remote.tool.schema is not None
+    server = quoted(remote.connection.server.name)
+    remote.note(f"[mcp] Routing tool {quoted(call.name)} to server {server}")
+    arguments = coerced(call.arguments, remote.tool.schema)
+    try:
+        answer = await remote.connection.call(call.name, arguments)
+    except McpError as error:
+        return ToolResult(call.id, valid_text(f"MCP server {server}: {error}"), is_error=True)
+    if not answer.texts:
+        return ToolResult(call.id, "MCP tool returned no text content", is_error=True)
+    data = "\n".join(answer.texts).encode("utf-8", "replace")
+    text = capped_text(data[:MAX_OUTPUT], len(data) <= MAX_OUTPUT)
+    return ToolResult(call.id, valid_text(text), answer.is_error)
+
+
+def coerced(arguments: Mapping[str, Json], schema: Mapping[str, Json]) -> dict[str, Json]:
+    """The arguments, where texts become the numbers and truth values that the schema asks for."""
+    properties = schema.get("properties") or {}
+    return {name: _coerced(value, properties.get(name)) for name, value in arguments.items()}
+
+
+def expanded_headers(server: McpServer, environment: Environment) -> dict[str, str]:
+    """The server's headers with `${VAR}` filled in. Raises ConfigError."""
+
+    def value_of(reference: re.Match[str]) -> str:
+        value = environment.get(reference[1])
+        if not value:
+            raise ConfigError(
+                f"failed to connect MCP server {quoted(server.name)}: "
+                f"environment variable {quoted(reference[1])} is not set or empty"
+            )
+        return value
+
+    return {name: _VARIABLE.sub(value_of, value) for name, value in server.headers.items()}
+
+
+async def _listed(connection: Connection) -> tuple[ServerTool, ...]:
+    name = quoted(connection.server.name)
+    try:
+        with anyio.fail_after(CONNECT_SECONDS):
+            return await connection.tools()
+    except TimeoutError:
+        reason = f"no answer within {CONNECT_SECONDS}s"
+    except McpError as error:
+        reason = str(error)
+    if connection.is_connected:
+        raise McpServerError(f"failed to list tools from MCP server {name}: {reason}")
+    raise McpServerError(
+        f"failed to connect MCP server {name}: connect MCP server {name}: {reason}"
+    )
+
+
+class _Collector:
+    """Puts the tools of several servers together."""
+
+    def __init__(
+        self,
+        taken: Collection[str],
+        denied: Iterable[str],
+        note: Callable[[str], None],
+        warn: Callable[[str], None],
+    ) -> None:
+        self.tools: dict[str, RemoteTool] = {}
+        self._taken = taken
+        self._denied = tuple(denied)
+        self._note = note
+        self._warn = warn
+
+    def add(self, connection: Connection, found: Collection[ServerTool]) -> None:
+        """Add a server's tools. Raises ConfigError when another server has one of them."""
+        server = quoted(connection.server.name)
+        before = len(self.tools)
+        for each in found:
+            if each.name in self._taken:
+                conflict = "conflicts with built-in tool"
+                self._note(f"[mcp] Skipping {quoted(each.name)} from {server} ({conflict})")
+            elif not TOOL_NAME.fullmatch(each.name):
+                self._warn(
+                    f"tool {quoted(each.name)} of MCP server {server} is left out: providers take "
+                    "only letters, digits, _ and - in names, and at most 64 of them"
+                )
+            elif not any(fnmatchcase(each.name, pattern) for pattern in self._denied):
+                self._add(connection, each)
+        count = len(self.tools) - before
+        self._note(f"[mcp] {server} discovered {len(found)} tool(s), registered {count}")
+
+    def _add(self, connection: Connection, each: ServerTool) -> None:
+        other = self.tools.get(each.name)
+        if other is not None and other.connection is not connection:
+            first, second = quoted(other.connection.server.name), quoted(connection.server.name)
+            raise ConfigError(
+                f"failed to register MCP tools from {second}: MCP tool {quoted(each.name)} "
+                f"collision between servers {first} and {second}"
+            )
+        tool = Tool(each.name, each.description, schema={"type": "object", **each.schema})
+        self.tools[each.name] = RemoteTool(connection, tool, self._note)
+
+
+def _coerced(value: Json, schema: Json) -> Json:
+    wanted = schema.get("type") if isinstance(schema, dict) else None
+    read = _READERS.get(wanted) if isinstance(wanted, str) else None
+    if read is None or not isinstance(value, str):
+        return value
+    try:
+        return read(value)
+    except ValueError:
+        return value
+
+
+def _truth(text: str) -> bool:
+    """As axe reads it."""
+    if text in ("1", "t", "T", "true", "TRUE", "True"):
+        return True
+    if text in ("0", "f", "F", "false", "FALSE", "False"):
+        return False
+    raise ValueError(text)
+
+
+_READERS: Mapping[str, Callable[[str], Json]] = {
+    "integer": int,
+    "number": float,
+    "boolean": _truth,
+}

@@ -1,0 +1,50 @@
+"""`axe-lsp run` of an agent with MCP servers: what goes to which stream, and how it ends."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from support.command_line import Home
+from support.engines import agent
+from support.mcp_server import TRANSPORTS, McpTestServer
+from support.scripted_provider import Call, Says, ScriptedProvider
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_tool_of_a_server_is_used(home: Home, provider: ScriptedProvider, transport: str) -> None:
+    call = Call("add", {"a": 1, "b": 2})
+    provider.script("m-bot", *[Says(calls=[call]), Says("three")] * 2)
+    with McpTestServer(transport, "add") as server:
+        home.add(agent("bot", mcp_servers=[server.table("maths")]))
+        assert home.call("run", "bot") == (0, "three", "")
+        code, out, err = home.call("run", "bot", "--json", "-v")
+        server.wait_until_left()
+    assert (code, json.loads(out)["tool_calls"]) == (0, 1)
+    lines = err.splitlines()
+    assert lines[:2] == [
+        f'[mcp] Connecting to "maths" at {server.url} ({transport})',
+        '[mcp] "maths" discovered 1 tool(s), registered 1',
+    ]
+    assert '[mcp] Routing tool "add" to server "maths"' in lines
+    assert "Traceback" not in err
+
+
+def test_what_goes_wrong_is_one_line(home: Home, provider: ScriptedProvider) -> None:
+    table = {"name": "s", "url": "http://127.0.0.1:9/", "transport": "streamable-http"}
+    home.add(agent("bot", mcp_servers=[table]))
+    code, out, err = home.call("run", "bot", "-p", "x")
+    assert (code, out) == (3, "")
+    assert err.startswith('failed to connect MCP server "s": connect MCP server "s": ')
+    assert err.count("\n") == 1
+    home.add(agent("bot", mcp_servers=[{**table, "headers": {"A": "${NOT_SET_HERE}"}}]))
+    assert home.call("run", "bot", "-p", "x") == (
+        2,
+        "",
+        'failed to connect MCP server "s": environment variable "NOT_SET_HERE" is not set or '
+        "empty\n",
+    )
+    code, out, _ = home.call("run", "bot", "--dry-run")
+    assert code == 0
+    assert "--- MCP Servers ---\ns: http://127.0.0.1:9/ (streamable-http)\n" in out

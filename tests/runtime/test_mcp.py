@@ -1,0 +1,355 @@
+"""Tools of MCP servers, over both transports, against servers made with the same SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from axe_lsp.agentfile.definition import McpServer
+from axe_lsp.runtime.errors import (
+    ConfigError,
+    McpServerError,
+    RunCancelledError,
+    RunError,
+    RunTimeoutError,
+)
+from axe_lsp.runtime.events import ToolBegin, ToolEnd
+from axe_lsp.runtime.mcp import tools as mcp_tools
+from axe_lsp.runtime.mcp.tools import coerced, expanded_headers
+from axe_lsp.runtime.runs import RunRequest
+from support.engines import Bench, agent, bench, running
+from support.mcp_server import TRANSPORTS, McpTestServer
+from support.scripted_provider import Answer, Call, Hold, Raw, Says, ScriptedProvider, calls_agent
+
+
+@pytest.fixture(scope="module", params=TRANSPORTS)
+def server(request: pytest.FixtureRequest) -> Iterator[McpTestServer]:
+    with McpTestServer(request.param) as server:
+        yield server
+
+
+def bot(*servers: dict[str, Any], **keys: Any) -> dict[str, str]:
+    return agent("bot", mcp_servers=list(servers), **keys)
+
+
+def offered(provider: ScriptedProvider, model: str = "m-bot") -> list[str]:
+    tools = provider.asked(model)[0].body.get("tools", [])
+    return [each["function"]["name"] for each in tools]
+
+
+def results(provider: ScriptedProvider, model: str = "m-bot") -> list[str]:
+    messages = provider.asked(model)[-1].body["messages"]
+    return [each["content"] for each in messages if each["role"] == "tool"]
+
+
+async def test_tools_of_a_server_are_offered_and_called(
+    provider: ScriptedProvider, tmp_path: Path, server: McpTestServer
+) -> None:
+    agents = bot(server.table("maths"), tools=["read_file"], sub_agents=["other"])
+    provider.script("m-bot", Says(calls=[Call("add", {"a": 1, "b": 2.5})]), Says("done"))
+    async with bench(provider, tmp_path, agents | agent("other")) as work:
+        assert (await work.run("bot")).content == "done"
+    server.wait_until_left()
+    assert offered(provider)[:3] == ["read_file", "call_agent", "add"]
+    add = provider.requests[0].body["tools"][2]["function"]
+    assert add["description"] == "Adds two numbers."
+    assert add["parameters"]["required"] == ["a", "b"]
+    assert add["parameters"]["properties"]["a"]["type"] == "integer"
+    assert results(provider) == ["3.5"]
+    (end,) = work.of(ToolEnd)
+    assert (end.name, end.content, end.is_error) == ("add", "3.5", False)
+    assert work.warnings == []
+    assert work.notes == [
+        f'[mcp] Connecting to "maths" at {server.url} ({server.transport})',
+        '[mcp] "maths" discovered 6 tool(s), registered 6',
+        '[mcp] Routing tool "add" to server "maths"',
+    ]
+
+
+async def test_results_are_texts_joined_and_errors_are_results(
+    provider: ScriptedProvider, tmp_path: Path, server: McpTestServer
+) -> None:
+    calls = [
+        Call("echo", {"texts": ["a", "b"]}),
+        Call("add", {"a": "1", "b": "2", "negate": "true"}),
+        Call("picture", {}),
+        Call("failing", {}),
+        Call("flood", {}),
+        Call("add", {}),
+    ]
+    provider.script("m-bot", Says(calls=calls), Says("done"))
+    async with bench(provider, tmp_path, bot(server.table("s"))) as work:
+        await work.run("bot")
+    texts = results(provider)
+    assert texts[:3] == ["a\nb", "-3.0", "MCP tool returned no text content"]
+    assert texts[3] == "Error executing tool failing"
+    assert len(texts[4]) < 110_000
+    assert texts[4].endswith("[output truncated, exceeded 100KB]")
+    assert "Field required" in texts[5]
+    errors = {each.call_id: each.is_error for each in work.of(ToolEnd)}
+    begun = [each.call_id for each in work.of(ToolBegin)]
+    assert [errors[call_id] for call_id in begun] == [False, False, True, True, False, True]
+
+
+async def test_headers_are_filled_in_sent_and_never_told(
+    provider: ScriptedProvider, tmp_path: Path, server: McpTestServer
+) -> None:
+    secret = "a-very-secret-word"
+    table = server.table("s", headers={"X-Key": "Bearer ${MY_WORD}", "X-Plain": "$HOME {x}"})
+    call = Call("echo", {"texts": [f"Bearer {secret}"]})
+    provider.script("m-bot", Says(calls=[call]), Says("done"))
+    before = len(server.requests())
+    async with bench(provider, tmp_path, bot(table), {"MY_WORD": secret}) as work:
+        await work.run("bot")
+    requests = server.requests()[before:]
+    assert requests
+    assert {each["x-key"] for each in requests} == {f"Bearer {secret}"}
+    assert {each["x-plain"] for each in requests} == {"$HOME {x}"}
+    assert secret not in repr(work.of(ToolBegin) + work.of(ToolEnd))
+    assert secret not in repr(work.notes)
+
+
+@pytest.mark.parametrize("value", [None, ""])
+async def test_a_variable_that_is_not_set_is_a_mistake_of_configuration(
+    provider: ScriptedProvider, tmp_path: Path, value: str | None
+) -> None:
+    table = {"name": "s", "url": "http://127.0.0.1:9/", "transport": "sse"}
+    agents = bot({**table, "headers": {"A": "${NOT_THERE}"}})
+    environment = {} if value is None else {"NOT_THERE": value}
+    async with bench(provider, tmp_path, agents, environment) as work:
+        with pytest.raises(ConfigError) as error:
+            await work.run("bot")
+    assert str(error.value) == (
+        'failed to connect MCP server "s": environment variable "NOT_THERE" is not set or empty'
+    )
+    assert error.value.exit_code == 2
+    assert provider.requests == []
+
+
+async def test_built_in_tools_win_and_denied_ones_and_odd_names_are_left_out(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-bot", Says("done"))
+    names = ("read_file=add", "grep=add", "not.a.name=add", "drop_table=add", "add")
+    with McpTestServer("streamable-http", *names) as server:
+        agents = bot(server.table("s"), tools=["read_file"], tool_policy={"deny": ["drop_*"]})
+        async with bench(provider, tmp_path, agents) as work:
+            await work.run("bot")
+    assert offered(provider) == ["read_file", "grep", "add"]
+    assert provider.requests[0].body["tools"][0]["function"]["description"] != "Adds two numbers."
+    assert '[mcp] Skipping "read_file" from "s" (conflicts with built-in tool)' in work.notes
+    assert work.notes[-1] == '[mcp] "s" discovered 5 tool(s), registered 2'
+    (warning,) = work.warnings
+    assert warning.startswith('tool "not.a.name" of MCP server "s" is left out: ')
+
+
+async def test_two_servers_with_the_same_tool_are_a_mistake_of_configuration(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    with (
+        McpTestServer("streamable-http", "add") as one,
+        McpTestServer("sse", "echo", "add") as two,
+    ):
+        async with bench(provider, tmp_path, bot(one.table("one"), two.table("two"))) as work:
+            with pytest.raises(ConfigError) as error:
+                await work.run("bot")
+        one.wait_until_left()
+        two.wait_until_left()
+    assert str(error.value) == (
+        'failed to register MCP tools from "two": MCP tool "add" collision between servers '
+        '"one" and "two"'
+    )
+    assert error.value.exit_code == 2
+
+
+async def test_children_connect_their_own_servers_only(
+    provider: ScriptedProvider, tmp_path: Path, server: McpTestServer
+) -> None:
+    provider.script("m-lead", Says(calls=[calls_agent("bot", "1"), calls_agent("bot", "2")]))
+    provider.script("m-lead", Says("done"))
+    provider.script("m-bot", *[Says(calls=[Call("add", {"a": 1, "b": 1})])] * 2)
+    provider.script("m-bot", *[Says("two")] * 2)
+    agents = agent("lead", sub_agents=["bot"]) | bot(server.table("s"))
+    async with bench(provider, tmp_path, agents) as work:
+        await work.run("lead")
+    assert offered(provider, "m-lead") == ["call_agent"]
+    assert results(provider, "m-lead") == ["two", "two"]
+    await asyncio.to_thread(server.wait_until_left)
+
+
+# -- when things go wrong
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Raw(b"", 401),
+        Raw(b"<html>hello</html>", 200, {"Content-Type": "text/html"}),
+        Raw(b"{}", 500, {"Content-Type": "application/json"}),
+        Raw(b"event: message\ndata: nonsense\n\n", 200, {"Content-Type": "text/event-stream"}),
+        Raw(b"", 302, {"Location": "http://127.0.0.1:9/elsewhere"}),
+        Raw(b"{", 200, {"Content-Type": "application/json"}, cut=1),
+    ],
+)
+async def test_what_is_no_mcp_server_is_named(
+    provider: ScriptedProvider,
+    tmp_path: Path,
+    transport: str,
+    answer: Raw,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mcp_tools, "CONNECT_SECONDS", 3)
+    provider.script("", Answer(answer, repeat=True))
+    table = {"name": "s", "url": f"{provider.url}/mcp", "transport": transport}
+    async with bench(provider, tmp_path, bot(table)) as work:
+        with pytest.raises(McpServerError) as error:
+            await asyncio.wait_for(work.run("bot"), 20)
+    assert str(error.value).startswith('failed to connect MCP server "s": ')
+    assert "\n" not in str(error.value)
+    assert (error.value.kind, error.value.exit_code) == ("api", 3)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_a_server_that_is_not_there_is_named(
+    provider: ScriptedProvider, tmp_path: Path, transport: str
+) -> None:
+    table = {"name": "s", "url": "http://127.0.0.1:9/mcp", "transport": transport}
+    agents = agent("lead", sub_agents=["bot"]) | bot(table)
+    provider.script("m-lead", Says(calls=[calls_agent("bot", "1")]), Says("done"))
+    async with bench(provider, tmp_path, agents) as work:
+        await work.run("lead")
+    (text,) = results(provider, "m-lead")
+    assert text.startswith(
+        'Error: sub-agent "bot" failed - failed to connect MCP server "s": connect MCP server "s": '
+    )
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_a_server_that_says_nothing_is_waited_for_as_long_as_the_run_may_take(
+    provider: ScriptedProvider, tmp_path: Path, transport: str
+) -> None:
+    hold = Hold()
+    provider.script("", Answer(Raw(), hold=hold, repeat=True))
+    table = {"name": "s", "url": f"{provider.url}/mcp", "transport": transport}
+    async with bench(provider, tmp_path, bot(table)) as work:
+        with pytest.raises(RunTimeoutError):
+            await asyncio.wait_for(work.run("bot", timeout=1.5), 20)
+        await hold.hung_up()
+
+
+async def wait_for_slow(server: McpTestServer, count: int) -> None:
+    await asyncio.to_thread(server.wait_for_calls, count)
+
+
+async def test_a_run_that_is_stopped_stops_the_call_and_leaves(
+    provider: ScriptedProvider, tmp_path: Path, server: McpTestServer
+) -> None:
+    provider.script("m-bot", Says(calls=[Call("slow", {}), Call("slow", {})]))
+    async with bench(provider, tmp_path, bot(server.table("s"))) as work:
+        run = work.engine.run(RunRequest("bot"), "run-1")
+        async with running(run) as task:
+            await wait_for_slow(server, 2)
+            started = time.monotonic()
+            assert work.engine.cancel("run-1")
+            with pytest.raises(RunCancelledError):
+                await asyncio.wait_for(task, 15)
+            assert time.monotonic() - started < 5
+        await wait_for_slow(server, 0)
+        await asyncio.to_thread(server.wait_until_left)
+        assert_nothing_goes_on(work)
+
+
+async def test_a_run_whose_caller_gives_up_leaves_as_well(
+    provider: ScriptedProvider, tmp_path: Path, server: McpTestServer
+) -> None:
+    provider.script("m-bot", Says(calls=[Call("slow", {})]))
+    async with bench(provider, tmp_path, bot(server.table("s"))) as work:
+        async with running(work.run("bot")):
+            await wait_for_slow(server, 1)
+        await wait_for_slow(server, 0)
+        await asyncio.to_thread(server.wait_until_left)
+        assert_nothing_goes_on(work)
+
+
+async def test_a_call_takes_no_longer_than_the_run_may(
+    provider: ScriptedProvider, tmp_path: Path, server: McpTestServer
+) -> None:
+    provider.script("m-bot", Says(calls=[Call("slow", {})]))
+    async with bench(provider, tmp_path, bot(server.table("s"))) as work:
+        with pytest.raises(RunTimeoutError):
+            await asyncio.wait_for(work.run("bot", timeout=4), 20)
+    await wait_for_slow(server, 0)
+    await asyncio.to_thread(server.wait_until_left)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_a_server_that_dies_is_an_error_result_and_the_run_goes_on(
+    provider: ScriptedProvider, tmp_path: Path, transport: str
+) -> None:
+    both = [Call("slow", {}), Call("list_directory", {"path": "."})]
+    provider.script("m-bot", Says(calls=both), Says(calls=[Call("add", {"a": 1, "b": 1})]))
+    provider.script("m-bot", Says("without it, then"))
+    with McpTestServer(transport) as server:
+        agents = bot(server.table("s"), tools=["list_directory"])
+        async with bench(provider, tmp_path, agents) as work, running(work.run("bot")) as task:
+            await wait_for_slow(server, 1)
+            server.kill()
+            assert (await asyncio.wait_for(task, 20)).content == "without it, then"
+    first, _, last = results(provider)
+    assert first.startswith('MCP server "s": ')
+    assert last.startswith('MCP server "s": ')
+
+
+async def test_a_failing_run_leaves_its_servers(
+    provider: ScriptedProvider, tmp_path: Path, server: McpTestServer
+) -> None:
+    async with bench(provider, tmp_path, bot(server.table("s"))) as work:
+        with pytest.raises(RunError):  # The provider has nothing to say.
+            await work.run("bot")
+        await asyncio.to_thread(server.wait_until_left)
+        assert_nothing_goes_on(work)
+
+
+def assert_nothing_goes_on(work: Bench) -> None:
+    """No task of a connection is left."""
+    names = [task.get_name() for task in asyncio.all_tasks()]
+    assert not [name for name in names if "MCP" in name], work
+
+
+# -- in detail
+
+
+def test_arguments_become_what_the_schema_asks_for() -> None:
+    schema = {
+        "properties": {
+            "i": {"type": "integer"},
+            "n": {"type": "number"},
+            "b": {"type": "boolean"},
+            "s": {"type": "string"},
+            "o": {"anyOf": [{"type": "integer"}]},
+            "x": True,
+        }
+    }
+    assert coerced({"i": "7", "n": "1.5", "b": "T", "s": "7", "o": "7"}, schema) == {
+        "i": 7,
+        "n": 1.5,
+        "b": True,
+        "s": "7",
+        "o": "7",
+    }
+    untouched = {"i": "7.5", "n": "many", "b": "yes", "x": "1", "more": "1"}
+    assert coerced(untouched, schema) == untouched
+    typed = {"i": 7, "n": None, "b": False}
+    assert coerced(typed, schema) == typed
+    assert coerced({"a": "1"}, {}) == {"a": "1"}
+
+
+def test_only_references_in_braces_are_filled_in() -> None:
+    server = McpServer("s", "http://x", "sse", {"A": "${ONE}-${ONE}", "B": "$ONE ${1} ${}"})
+    assert expanded_headers(server, {"ONE": "1$"}) == {"A": "1$-1$", "B": "$ONE ${1} ${}"}
