@@ -14,8 +14,9 @@ import pytest
 
 from axe_lsp.agentfile.definition import load
 from support.editors import PROJECT, clean_environment, missing, neovims, server_program
+from support.engines import agent
 from support.review_project import MANAGER, MENDED, script_review, write_project
-from support.scripted_provider import ScriptedProvider
+from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
 
 SCENARIOS = Path(__file__).parent / "neovim"
 PATIENCE = 120.0
@@ -127,6 +128,40 @@ def test_a_skill_leads_to_its_agents_in_neovim(nvim: Path | None, tmp_path: Path
         told, errors = process.communicate()
     assert process.returncode == 0, errors + _server_log(tmp_path / "home")
     assert told.strip() in {"manager.toml 1", "this version knows no server for several languages"}
+
+
+@pytest.mark.editor
+@pytest.mark.parametrize("nvim", neovims() or [None], ids=_which)
+def test_agents_ask_in_neovim_before_they_change_something(
+    nvim: Path | None, tmp_path: Path
+) -> None:
+    if nvim is None:
+        missing("Neovim", ".ci/install-neovim")
+    lead = write_project(tmp_path / "project").with_name("lead.toml")
+    agents = {
+        **agent("lead", tools=["run_command"], sub_agents=["writer"]),
+        **agent("writer", tools=["write_file"]),
+    }
+    for name, text in agents.items():
+        lead.with_name(f"{name}.toml").write_text(text, encoding="utf-8")
+    with ScriptedProvider() as provider:
+        files = ("a.txt", "b.txt", "c.txt")
+        writes = [Call("write_file", {"path": path, "content": path}) for path in files]
+        calls = [Says(calls=[write]) for write in writes]
+        provider.script("m-writer", *calls, Says("written"))
+        commands = [Call("run_command", {"command": f"touch {name}.txt"}, name) for name in "de"]
+        provider.script(
+            "m-lead", Says(calls=[calls_agent("writer", "w")]), Says(calls=commands), Says("done")
+        )
+        environment = clean_environment(tmp_path / "home", **provider.environment)
+        with _neovim(nvim, "approve.lua", lead, environment) as process:
+            _, errors = process.communicate()
+        told = str(provider.asked("m-writer")[1].body["messages"][-1])
+    assert process.returncode == 0, errors + _server_log(tmp_path / "home")
+    assert "the user said no: write b.txt" in told
+    written = {path.name for path in (tmp_path / "project").rglob("?.txt")}
+    assert len(written) == 3
+    assert {"b.txt", "c.txt"} < written
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 -- Runs of agents: starts and stops them, and shows what happens in the buffer "axe://runs".
 
+local approvals = require('axe_lsp.approvals')
 local requests = require('axe_lsp.requests')
 local views = require('axe_lsp.views')
 
@@ -11,6 +12,9 @@ local active = {} -- the runs under way and their children: { begun, client_id }
 local function follow_agent(event, client_id)
   log['axe/agent'](event)
   active[event.runId] = event.kind == 'begin' and { begun = event, client_id = client_id } or nil
+  if event.kind == 'end' and event.runId == event.rootRunId then
+    approvals.forget(event.runId)
+  end
 end
 
 local function handler(show_event)
@@ -24,6 +28,7 @@ M.handlers = {
   ['axe/turn'] = handler(log['axe/turn']),
   ['axe/text'] = handler(log['axe/text']),
   ['axe/tool'] = handler(log['axe/tool']),
+  ['axe/approve'] = approvals.approve,
 }
 
 local function forget(client_id)
@@ -35,6 +40,7 @@ local function forget(client_id)
   end)
   for _, run in ipairs(lost) do
     active[run.begun.runId] = nil
+    approvals.forget(run.begun.rootRunId)
     log.lost(run.begun)
   end
 end

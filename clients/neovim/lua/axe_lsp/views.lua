@@ -42,6 +42,19 @@ function M.show_text(text)
   show(bufnr)
 end
 
+--- Shows text that belongs to no file until the function that is returned is called.
+function M.show_briefly(text, syntax)
+  local bufnr = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, true, vim.split(text, '\n', { plain = true }))
+  vim.bo[bufnr].syntax = syntax
+  show(bufnr)
+  return function()
+    if vim.api.nvim_buf_is_valid(bufnr) then
+      vim.api.nvim_buf_delete(bufnr, { force = true })
+    end
+  end
+end
+
 --- Lists places, in the terms of LSP, in the quickfix window.
 function M.list(title, locations, encoding)
   vim.fn.setqflist({}, ' ', { title = title, items = vim.lsp.util.locations_to_items(locations, encoding) })

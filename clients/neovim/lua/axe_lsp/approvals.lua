@@ -1,0 +1,115 @@
+-- Questions of agents that want to change something: one at a time, with the command or the change beside it.
+
+local views = require('axe_lsp.views')
+
+local M = {}
+
+--- What the server is told, so that it asks.
+M.capabilities = { experimental = { axe = { approve = true } } }
+
+local DENIED = { decision = 'deny' }
+local CHOICES = {
+  { label = 'Allow', decision = 'allow' },
+  { label = 'Allow for this run', decision = 'allowForRun' },
+  { label = 'Deny', decision = 'deny' },
+  { label = 'Deny, and say what to do instead', decision = 'deny', has_note = true },
+}
+local LONGEST = 2 ^ 31 - 1 -- milliseconds; the server takes a question back long before
+
+local waiting = {} -- the questions that have no answer yet: { question, answer }; the first one is being put
+local allowed = {} -- what was allowed for a run, by the root run's id and the tool
+
+local function subject(question)
+  return question.rootRunId .. ' ' .. question.tool
+end
+
+local function choose(question, on_choice)
+  local syntax = vim.startswith(question.details, '--- ') and 'diff' or 'sh'
+  local close = views.show_briefly(question.details, syntax)
+  local options = {
+    prompt = question.reason,
+    format_item = function(choice)
+      return choice.label
+    end,
+  }
+  vim.cmd('redraw') -- else the prompt of Neovim itself would come before what it is about
+  vim.ui.select(CHOICES, options, function(choice)
+    close()
+    if choice and choice.has_note then
+      vim.ui.input({ prompt = 'Instead: ' }, function(note)
+        on_choice({ decision = 'deny', note = note })
+      end)
+    else
+      on_choice(choice and { decision = choice.decision } or DENIED)
+    end
+  end)
+end
+
+local function put_next()
+  local first = waiting[1]
+  if not first then
+    return
+  end
+  local function settle(result)
+    if waiting[1] == first then
+      table.remove(waiting, 1)
+      first.answer(result)
+      put_next()
+    end
+  end
+  if allowed[subject(first.question)] then
+    return settle({ decision = 'allow' })
+  end
+  choose(first.question, function(result)
+    allowed[subject(first.question)] = result.decision == 'allowForRun' or nil
+    settle(result)
+  end)
+end
+
+local function ask(question, answer)
+  table.insert(waiting, { question = question, answer = answer })
+  if #waiting == 1 then
+    put_next()
+  end
+end
+
+--- Answers axe/approve. Newer Neovims wait for a coroutine; older ones want the answer at once, so the rest of
+--- Neovim goes on below this function until it is there.
+function M.approve(_, question)
+  local this, is_main = coroutine.running()
+  local can_yield = this and not is_main
+  local result, is_suspended
+  ask(question, function(given)
+    result = given
+    if is_suspended then
+      vim.schedule(function()
+        coroutine.resume(this)
+      end)
+    end
+  end)
+  if can_yield and not result then
+    is_suspended = true
+    coroutine.yield()
+  elseif not result then
+    vim.wait(LONGEST, function()
+      return result ~= nil
+    end, 20)
+  end
+  return result or DENIED
+end
+
+--- A root run has ended: nobody needs an answer to what its agents asked.
+function M.forget(root_run_id)
+  for index = #waiting, 2, -1 do
+    if waiting[index].question.rootRunId == root_run_id then
+      table.remove(waiting, index).answer(DENIED)
+    end
+  end
+  for key in pairs(allowed) do
+    if vim.startswith(key, root_run_id .. ' ') then
+      allowed[key] = nil
+    end
+  end
+end
+
+return M

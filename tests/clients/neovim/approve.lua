@@ -1,0 +1,31 @@
+-- A user is asked before agents change something: says no and what to do instead, then allows the rest of the run.
+
+local support = require('support')
+
+support.play(function()
+  local questions = {}
+  local answers = { 'Deny, and say what to do instead', 'Allow for this run', 'Deny', 'Allow' }
+  vim.ui.select = function(choices, options, on_choice)
+    table.insert(questions, options.prompt .. '|' .. (support.buffer_with('@@') and 'diff' or 'command'))
+    local wanted = answers[#questions]
+    vim.schedule(function()
+      for _, choice in ipairs(choices) do
+        if options.format_item(choice) == wanted then
+          return on_choice(choice)
+        end
+      end
+      error('no such choice: ' .. wanted)
+    end)
+  end
+  vim.ui.input = function(_, on_confirm)
+    on_confirm('write b.txt')
+  end
+  support.wait_for_server()
+  vim.cmd('AxeRun Work')
+  support.wait_for_log('lead ✓ completed')
+  local writes = 'agent "writer" wants to write '
+  local command = 'agent "lead" wants to run a command|command' -- twice at the same time
+  local expected = { writes .. 'a.txt|diff', writes .. 'b.txt|diff', command, command }
+  assert(vim.deep_equal(questions, expected), vim.inspect(questions))
+  assert(#vim.api.nvim_list_wins() == 2, 'what was shown beside the questions is away')
+end)
