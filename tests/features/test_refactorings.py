@@ -47,9 +47,32 @@ temperature = 0
 
 def test_the_tool_stays_when_its_only_type_becomes_an_agent() -> None:
     offered = Offered('name = "main"\r\n[task.type.audit<|>]\r\nprompt = "x"\r\n')
-    assert offered.taken(MOVE_TYPE) == 'name = "main"\r\n[task]\r\n'
+    types = 'types = ["explore", "plan", "code", "audit"]'
+    assert offered.taken(MOVE_TYPE) == f'name = "main"\r\n[task]\r\n{types}\r\n'
     new = tomli.loads(offered.new_file(MOVE_TYPE).text)
     assert (new["name"], new["system_prompt"]) == ("audit", "x")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("[task]\n", '[task]\ntypes = ["explore", "plan", "code", "audit"]\n'),
+        ("[task]\ntypes = []\n", '[task]\ntypes = ["audit"]\n'),
+        (
+            '[task]\ntypes = [\n  "plan",  # x\n]\n',
+            '[task]\ntypes = [\n  "plan", "audit",  # x\n]\n',
+        ),
+        (
+            "[task.type.b]\n",
+            '[task.type.b]\n[task]\ntypes = ["explore", "plan", "code", "audit"]\n',
+        ),
+    ],
+)
+def test_the_agent_is_listed_where_the_type_need_not_be(before: str, after: str) -> None:
+    offered = Offered(f'{before}[task.type.audit<|>]\nprompt = "x"\n')
+    text = offered.taken(MOVE_TYPE)
+    assert tomli.loads(text) == tomli.loads(after)
+    assert '"plan", "audit"' in text or "# x" not in before
 
 
 def test_a_type_of_nothing_but_a_name() -> None:

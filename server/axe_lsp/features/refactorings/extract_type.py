@@ -10,16 +10,19 @@ from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.splices import Splice, literal, spliced
 from axe_lsp.agentfile.text import TextRange, quoted
-from axe_lsp.agentfile.tree import Table
+from axe_lsp.agentfile.tree import Table, ValueKind
 from axe_lsp.features.action import ActionKind, CodeAction
 from axe_lsp.features.edit import NewFile, TextChange
 from axe_lsp.features.new_agent import agent_uri, folder_for, model_for
-from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
 
 def actions(snapshot: Snapshot, file: AgentFile, where: TextRange) -> Iterator[CodeAction]:
-    """The `[task.type.<name>]` under the cursor moved to `<name>.toml`, for which its name stands then."""
+    """The `[task.type.<name>]` under the cursor moved to `<name>.toml`, for which its name stands then.
+
+    An agent is offered only if `task.types` lists it, which a type of the file need not be in.
+    """
     table = _type_at(file.open, where.start) if file.open is not None else None
     folder = folder_for(snapshot, file)
     if file.open is None or table is None or not folder:
@@ -29,7 +32,7 @@ def actions(snapshot: Snapshot, file: AgentFile, where: TextRange) -> Iterator[C
     yield CodeAction(
         f"Move the type to an agent {quoted(name)} of its own",
         ActionKind.EXTRACT,
-        (new, TextChange(file.uri, *_without(file.open, table))),
+        (new, *(TextChange(file.uri, *each) for each in _without(file.open, table))),
         disabled=_objection(snapshot, file, name),
     )
 
@@ -69,13 +72,37 @@ def _agent(parse: Parse, table: Table, model: str) -> str:
     return f"{comment}{head}{spliced(text[start:end], keys)}{new}"
 
 
-def _without(lookup: Lookup, table: Table) -> Splice:
-    """The file without the type and the comment above it. `[task]` stays, since it offers the tool."""
+def _without(lookup: Lookup, table: Table) -> list[Splice]:
+    """The file without the type and the comment above it, and with the agent in `task.types`."""
     comment = splices.comment_above(lookup.parse, table.header_range.start)
     (removal,) = splices.without_tables(lookup.parse, [table])
     start = min(comment.start, removal.range.start)
     others = [each.path for each in lookup.parse.document.tables if each is not table]
     paths = [*others, *(each.path for each in lookup.located if each.table is not table)]
-    is_last = not any(path[:1] == ("task",) for path in paths)
-    header = f"[task]{splices.line_break(lookup.parse.text)}" if is_last else ""
-    return Splice(TextRange(comment.start if header else start, removal.range.end), header)
+    if any(path[:1] == ("task",) and path[:2] != ("task", "type") for path in paths):
+        return [Splice(TextRange(start, removal.range.end), ""), *_listed(lookup, table.path[2])]
+    # `[task]` stands in for the type, which may have been all that offered the tool.
+    lines = ("[task]", _types_line(table.path[2]), "")
+    header = splices.line_break(lookup.parse.text).join(lines)
+    return [Splice(TextRange(comment.start, removal.range.end), header)]
+
+
+def _listed(lookup: Lookup, name: str) -> Iterator[Splice]:
+    """What puts the name into `task.types`, unless it is there or nobody can say where that is."""
+    types = lookup.find(TASK_TYPES)
+    if types is None:
+        line = splices.with_line(lookup.parse, TASK_TYPES[:-1], _types_line(name))
+        if line is not None:
+            yield line
+        return
+    value = lookup.value(TASK_TYPES)
+    if value is None or value.kind is not ValueKind.ARRAY or name in lookup.decoded(TASK_TYPES):
+        return
+    where = value.items[-1].range.end if value.items else value.range.start + 1
+    comma = ", " if value.items else ""
+    yield Splice(TextRange(where, where), f"{comma}{literal(name)}")
+
+
+def _types_line(name: str) -> str:
+    """The list as it is where none is written, and the name."""
+    return f"types = [{', '.join(map(literal, (*BUILT_IN_TYPES, name)))}]"
