@@ -67,6 +67,11 @@ def test_an_agent_is_mended_and_run_in_vscode(
         review.end.release()
         window.wait_for_output("manager | Ready to merge.", "manager ✓ completed")
         window.screenshot("answer")
+
+        window.run_command("axe: Show Past Runs")
+        window.pick("manager", "completed", "Review the change")
+        window.wait_for_text("├─ task: Review the change", "├─ slow: completed after")
+        window.screenshot("past run")
     assert manager.read_text(encoding="utf-8") == MANAGER, "what ran was not saved"
 
 

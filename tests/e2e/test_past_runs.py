@@ -82,10 +82,14 @@ def test_the_events_of_a_run_are_there_after_the_server_has_gone(
         rest = editor.client.request("axe/events", {"runId": run_id, "after": 3})
         (child,) = editor.client.request("axe/runs", {"agent": "solo"})
         of_child = editor.client.request("axe/events", {"runId": child["runId"]})
+        drawn = editor.client.request("axe/events", {"runId": run_id, "format": "text"})["text"]
 
     assert events == seen
     assert rest == [each for each in seen if each["params"]["seq"] > 3]
     assert of_child == [each for each in seen if each["params"]["agent"] == "solo"]
+    assert drawn.startswith(f"Run {run_id} of ")
+    assert "├─ solo: completed after" in drawn
+    assert drawn.endswith("\n\nDone.\n")
 
 
 @pytest.mark.req("002-16", "002-21")
@@ -190,6 +194,8 @@ def test_nothing_is_remembered_if_the_settings_say_so(
         ("axe/runs", {"before": "nothing"}, "no run 'nothing' is remembered"),
         ("axe/events", {}, '"runId" is missing'),
         ("axe/events", {"runId": "x", "after": -1}, '"after" must be a whole number from 0'),
+        ("axe/events", {"runId": "x", "format": "xml"}, '"format" is "json" or "text"'),
+        ("axe/events", {"runId": "x", "format": "text", "after": 1}, 'without "after"'),
         ("axe/subscribe", {"after": 1}, '"after" needs a "runId"'),
     ],
 )

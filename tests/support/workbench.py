@@ -103,6 +103,17 @@ class Workbench:
         self._page.keyboard.insert_text(answer)
         self._page.keyboard.press("Enter")
 
+    def pick(self, *parts: str) -> None:
+        """Takes the first item of the list that the extension offers, which has all `parts`."""
+        rows = ".quick-input-list .monaco-list-row"
+        self._wait_for(f"the offer {parts}", lambda: _has(self._texts(rows)[:1], parts))
+        self._page.keyboard.press("Enter")
+
+    def wait_for_text(self, *parts: str) -> None:
+        """Waits until the editor shows all `parts`."""
+        lines = ".editor-instance .view-line"
+        self._wait_for(f"the text {parts}", lambda: _has(self._texts(lines), parts))
+
     def wait_for_squiggles(self, errors: int, warnings: int) -> None:
         """Waits until so many stretches of the text are underlined."""
         self._wait_for(
@@ -167,6 +178,10 @@ class Workbench:
             self._page.wait_for_timeout(_POLL)
         picture = self.screenshot("waited-in-vain")
         raise AssertionError(f"waited in vain for {what}: see {picture}")
+
+
+def _has(texts: Sequence[str], parts: Sequence[str]) -> bool:
+    return all(any(part in text for text in texts) for part in parts)
 
 
 def _command(code_server: Path, scratch: Path) -> list[str]:

@@ -5,11 +5,14 @@ import { basename } from 'node:path';
 import { commands, Uri, window, workspace, type ExtensionContext } from 'vscode';
 import { LSPErrorCodes, ResponseError, type LanguageClient } from 'vscode-languageclient/node';
 import { Connection } from './client';
+import { pastRunItem } from './pastRuns';
 import { PREVIEW_SCHEME, Previews } from './previews';
-import { PreviewRequest } from './protocol';
+import { EventsRequest, PreviewRequest, RunsRequest } from './protocol';
 import { Runs } from './runs';
 
 const FIXED_AT_START = ['axe.server.path', 'axe.agentPaths'];
+
+const MOST_PAST_RUNS = 200;
 
 let connection: Connection | undefined;
 
@@ -34,6 +37,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     register('axeLsp.run', (client, uri, task) => run(client, runs, uri, task)),
     register('axeLsp.preview', (client, uri) => preview(client, previews, uri)),
     register('axeLsp.stop', (client) => runs.stop(client)),
+    register('axeLsp.showPastRuns', (client) => showPastRun(client, previews)),
     commands.registerCommand('axeLsp.restart', () => server.restart()),
     commands.registerCommand('axeLsp.showRuns', () => runs.show()),
     workspace.onDidGrantWorkspaceTrust(() => server.restart()),
@@ -64,6 +68,20 @@ async function preview(client: LanguageClient, previews: Previews, uri: unknown)
   if (file) {
     const { text } = await client.sendRequest(PreviewRequest, { uri: client.code2ProtocolConverter.asUri(file) });
     await previews.show(`${agentName(file)}: what would be sent`, text);
+  }
+}
+
+async function showPastRun(client: LanguageClient, previews: Previews): Promise<void> {
+  const runs = await client.sendRequest(RunsRequest, { limit: MOST_PAST_RUNS });
+  if (runs.length === 0) {
+    void window.showInformationMessage('No run is remembered yet.');
+    return;
+  }
+  const items = runs.map((run) => pastRunItem(run));
+  const picked = await window.showQuickPick(items, { placeHolder: 'Which run?', matchOnDetail: true });
+  if (picked) {
+    const { text } = await client.sendRequest(EventsRequest, { runId: picked.runId, format: 'text' });
+    await previews.show(picked.title, text);
   }
 }
 

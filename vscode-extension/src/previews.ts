@@ -1,4 +1,5 @@
-// What would be sent to the provider, shown as a document that can't be edited and asks nothing when closed.
+// Texts of the server (what would be sent, what happened in a run) as documents that can't be edited and ask nothing
+// when they are closed.
 
 import { EventEmitter, Uri, window, type Disposable, type TextDocumentContentProvider } from 'vscode';
 

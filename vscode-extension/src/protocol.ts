@@ -16,6 +16,15 @@ export interface Preview {
   readonly text: string;
 }
 
+/** A run that is remembered. */
+export interface PastRun {
+  readonly runId: string;
+  readonly agent: string;
+  readonly status: 'running' | AgentEnd['status'];
+  readonly began: string;
+  readonly task?: string;
+}
+
 /** Who a run is, and where in the order of events this one stands. */
 interface RunEvent {
   readonly runId: string;
@@ -89,6 +98,8 @@ export interface ToolEnd extends RunEvent {
 
 export const RunRequest = new RequestType<RunParams, RunResult, unknown>('axe/run');
 export const PreviewRequest = new RequestType<RunParams, Preview, unknown>('axe/preview');
+export const RunsRequest = new RequestType<{ limit: number }, PastRun[], unknown>('axe/runs');
+export const EventsRequest = new RequestType<{ runId: string; format: 'text' }, { text: string }, unknown>('axe/events');
 export const StopRequest = new RequestType<{ runId: string }, unknown, unknown>('axe/stop');
 
 export const AgentNotification = new NotificationType<AgentBegin | AgentEnd>('axe/agent');

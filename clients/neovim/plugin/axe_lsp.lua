@@ -16,6 +16,10 @@ command('AxeStop', function()
   require('axe_lsp.runs').stop()
 end, { desc = 'Stop a run and everything below it' })
 
+command('AxeRuns', function()
+  require('axe_lsp.history').pick(vim.api.nvim_get_current_buf())
+end, { desc = 'Show what happened in a past run' })
+
 local has_configurations = vim.fn.has('nvim-0.11') == 1
 
 local function configuration()

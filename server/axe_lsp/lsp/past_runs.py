@@ -5,11 +5,13 @@ Functions that return a coroutine have done by then what must not miss an event.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
 from pygls.exceptions import JsonRpcInvalidParams
 
+from axe_lsp.hosting.history.drawing import draw
 from axe_lsp.hosting.history.reading import Wanted
 from axe_lsp.hosting.jsonable import Json, to_json
 from axe_lsp.hosting.subscribers import News
@@ -34,14 +36,22 @@ def runs(server: AxeServer, params: Any) -> Coroutine[Any, Any, list[Json]]:
     return _runs(server.daemon.runs.archive, _wanted(_members("axe/runs", params)))
 
 
-def events(server: AxeServer, params: Any) -> Coroutine[Any, Any, list[Json]]:
-    """What happened in a run and below it."""
+def events(server: AxeServer, params: Any) -> Coroutine[Any, Any, Json]:
+    """What happened in a run and below it, event by event or drawn as a tree."""
     members = _members("axe/events", params)
     run_id = _text("axe/events", members, "runId")
     if run_id is None:
         raise JsonRpcInvalidParams('axe/events: "runId" is missing')
-    after = _number("axe/events", members, "after", 0) or 0
-    return _events(server.daemon.runs.archive, run_id, after)
+    after = _number("axe/events", members, "after", 0)
+    archive = server.daemon.runs.archive
+    match members.get("format") or "json":
+        case "json":
+            return _events(archive, run_id, after or 0)
+        case "text" if after is None:
+            return _drawn(archive, run_id)
+        case "text":
+            raise JsonRpcInvalidParams('axe/events: "text" tells of a whole run, without "after"')
+    raise JsonRpcInvalidParams('axe/events: "format" is "json" or "text"')
 
 
 def subscribe(server: AxeServer, params: Any) -> Coroutine[Any, Any, Json]:
@@ -72,6 +82,12 @@ async def _runs(archive: Archive, wanted: Wanted) -> list[Json]:
 async def _events(archive: Archive, run_id: str, after: int) -> list[Json]:
     with reported_errors():
         return [to_json(event) for event in await archive.events(run_id, after)]
+
+
+async def _drawn(archive: Archive, run_id: str) -> Json:
+    with reported_errors():
+        happened = await archive.events(run_id)
+    return {"text": await asyncio.to_thread(draw, happened)}
 
 
 async def _catch_up(

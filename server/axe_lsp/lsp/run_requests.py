@@ -44,7 +44,7 @@ def register(server: AxeServer) -> None:
         return past_runs.runs(server, params)
 
     @server.feature("axe/events")
-    def on_events(params: Any) -> Coroutine[Any, Any, list[JsonObject]]:
+    def on_events(params: Any) -> Coroutine[Any, Any, Any]:
         from axe_lsp.lsp import past_runs  # noqa: PLC0415 - see above
 
         return past_runs.events(server, params)

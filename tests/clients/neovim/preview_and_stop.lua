@@ -1,4 +1,4 @@
--- A user looks at what would be sent, runs the agent, and stops it while a child is at work.
+-- A user looks at what would be sent, runs the agent, stops it while a child is at work, and looks back.
 
 local support = require('support')
 
@@ -11,6 +11,18 @@ local function preview_what_was_just_typed()
   local preview = support.buffer_with('=== Dry Run ===')
   local text = table.concat(vim.api.nvim_buf_get_lines(preview, 0, -1, false), '\n')
   assert(text:find('Write down what they find', 1, true), text)
+end
+
+local function look_at_the_run_that_was_stopped()
+  vim.ui.select = function(runs, options, show)
+    local shown = options.format_item(runs[1])
+    assert(#runs == 1 and shown:find('UTC  cancelled  manager: Review the change', 1, true), shown)
+    show(runs[1])
+  end
+  vim.cmd('AxeRuns')
+  support.wait_for('the tree of the run', function()
+    return support.buffer_with('├─ task: Review the change') and support.buffer_with('└─ slow: cancelled after')
+  end)
 end
 
 support.play(function()
@@ -28,4 +40,5 @@ support.play(function()
   vim.cmd('AxeStop')
   support.wait_for_log('slow ✗ cancelled in ', 'manager ✗ cancelled in ')
   assert(support.runs_text():find('manager ✗ cancelled in [%d.]+ s ·'), support.runs_text())
+  look_at_the_run_that_was_stopped()
 end)

@@ -24,6 +24,8 @@ def draw(events: Iterable[Notification]) -> str:
     tree = _Tree()
     for event in events:
         tree.follow(event)
+    if not tree.runs:
+        return "Nothing is remembered of this run.\n"
     root = tree.root
     text = "".join(
         f"{_seconds(root.began, node.began):8.1f} s  {line}\n" for node, line in _lines(root)
