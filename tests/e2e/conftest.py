@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
 
+from support.listening import listening_server
 from support.raw_client import Json, RawClient
 from support.session import Editor, Project
 
@@ -19,12 +17,8 @@ Connect = Callable[..., Editor]
 @pytest.fixture
 def address(project: Project) -> Iterator[tuple[str, int]]:
     """Where the server listens."""
-    command = [sys.executable, "-m", "axe_lsp", "--tcp", "127.0.0.1:0"]
-    environment = {**os.environ, **project.environment}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
-        assert server.stderr is not None
-        yield "127.0.0.1", int(server.stderr.readline().rpartition(":")[2])
-        server.terminate()
+    with listening_server(project.environment) as server:
+        yield server.address
 
 
 @pytest.fixture

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
 
+import axe_client
+from axe_client import Decision
 from support.raw_client import RawClient
 from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
 from support.session import Editor, Project
@@ -129,24 +132,31 @@ def test_runs_beyond_the_limit_of_the_settings_wait_whoever_has_started_them(
     assert second.client.answer(two)["result"]["content"] == "second"
 
 
-def test_each_editor_answers_for_the_runs_that_it_has_started(
-    project: Project, provider: ScriptedProvider, connect: Connect
+async def test_each_client_answers_for_the_runs_that_it_has_started(
+    project: Project, provider: ScriptedProvider, address: tuple[str, int]
 ) -> None:
-    asks = {"experimental": {"axe": {"approve": True}}}
-    editors = {"left": connect(capabilities=asks), "right": connect(capabilities=asks)}
-    for name, decision in (("left", "allow"), ("right", "deny")):
+    for name in ("left", "right"):
         write = Call("write_file", {"path": f"{name}.txt", "content": ""})
         provider.script(f"m-{name}", Says(calls=[write]), Says("done"))
         project.write(name, f'name = "{name}"\nmodel = "ollama/m-{name}"\ntools = ["write_file"]\n')
-        answer = {"decision": decision}
-        editors[name].client.answer_with["axe/approve"] = lambda _, answer=answer: answer
-    runs = {
-        name: editor.client.start_request("axe/run", {"agent": name})
-        for name, editor in editors.items()
-    }
-    for name, editor in editors.items():
-        editor.client.result(runs[name])
-        questions = editor.client.notifications("axe/approve")
-        assert [params["agent"] for params in questions] == [name]
+    asked = []
+
+    def connect(name: str, decision: Decision) -> AbstractAsyncContextManager[axe_client.Client]:
+        async def approve(question: axe_client.Question) -> axe_client.Answer:
+            asked.append((name, question.agent))
+            return axe_client.Answer(decision)
+
+        return axe_client.connect(*address, folder=project.root, approve=approve)
+
+    async with (
+        connect("left", "allow") as left,
+        connect("right", "deny") as right,
+        left.run("left") as one,
+        right.run("right") as two,
+    ):
+        await one.result()
+        await two.result()
+
+    assert sorted(asked) == [("left", "left"), ("right", "right")]
     assert (project.root / "left.txt").exists()
     assert not (project.root / "right.txt").exists()

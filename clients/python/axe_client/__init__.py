@@ -1,0 +1,48 @@
+"""Runs axe agents from Python, and follows what they do as it happens.
+
+    async with axe_client.start() as client, client.run("reviewer", "Review the change") as run:
+        async for event in run:
+            print(event)
+        print((await run.result()).content)
+
+Needs the program `axe-lsp`, or the address of a server, and nothing but the standard library.
+"""
+
+from axe_client.client import Answer, Approve, Client, Decision, Question, Run, connect, start
+from axe_client.connection import ServerError
+from axe_client.events import (
+    AgentBegin,
+    AgentEnd,
+    Event,
+    TextDelta,
+    ToolBegin,
+    ToolEnd,
+    TurnBegin,
+    TurnEnd,
+    TurnRetry,
+)
+from axe_client.results import RunCancelledError, RunFailedError, RunResult
+
+__all__ = [
+    "AgentBegin",
+    "AgentEnd",
+    "Answer",
+    "Approve",
+    "Client",
+    "Decision",
+    "Event",
+    "Question",
+    "Run",
+    "RunCancelledError",
+    "RunFailedError",
+    "RunResult",
+    "ServerError",
+    "TextDelta",
+    "ToolBegin",
+    "ToolEnd",
+    "TurnBegin",
+    "TurnEnd",
+    "TurnRetry",
+    "connect",
+    "start",
+]

@@ -1,0 +1,262 @@
+"""A server that runs agents, and the runs that it makes for this program."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from axe_client.connection import METHOD_NOT_FOUND, Connection, ServerError
+from axe_client.events import Event, read_event
+from axe_client.members import read
+from axe_client.results import RunResult, run_error
+
+LEAVE_SECONDS = 5.0
+"""How long a server that was started may take to end before it is killed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """An agent wants to change something. `details` is the exact command, or the change as a diff."""
+
+    run_id: str
+    root_run_id: str
+    agent: str
+    depth: int
+    tool: str
+    arguments: Mapping[str, Any]
+    reason: str
+    details: str
+    parent_run_id: str | None = None
+
+
+Decision = Literal["allow", "allowForRun", "deny"]
+"""`allowForRun` is for the tool in everything that belongs to the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The `note` of a denial tells the model what to do instead."""
+
+    decision: Decision
+    note: str = ""
+
+
+Approve = Callable[[Question], Awaitable[Answer]]
+"""Answers a question. It is cancelled when the answer is not needed any more."""
+
+
+@asynccontextmanager
+async def start(
+    command: Sequence[str] = ("axe-lsp", "--stdio"),
+    *,
+    folder: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    approve: Approve | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> AsyncIterator[Client]:
+    """Start a server for the agents of a folder (the current one), and end it when the block ends.
+
+    Without `approve` agents change nothing but what the setting `tools.allow` allows.
+    """
+    folder = (folder or Path()).resolve()
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env=env, cwd=folder
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        async with _session(process.stdout, process.stdin, folder, approve, settings) as client:
+            yield client
+    finally:
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(process.wait(), LEAVE_SECONDS)
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+@asynccontextmanager
+async def connect(
+    host: str,
+    port: int,
+    *,
+    folder: Path | None = None,
+    approve: Approve | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> AsyncIterator[Client]:
+    """Connect to a server that was started with `axe-lsp --tcp`, which may have other clients too."""
+    reader, writer = await asyncio.open_connection(host, port)
+    folder = (folder or Path()).resolve()
+    async with _session(reader, writer, folder, approve, settings) as client:
+        yield client
+
+
+@asynccontextmanager
+async def _session(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    folder: Path,
+    approve: Approve | None,
+    settings: Mapping[str, Any] | None,
+) -> AsyncIterator[Client]:
+    """A client that has introduced itself, and takes its leave in the end."""
+    client = Client(reader, writer, approve)
+    listening = asyncio.create_task(client.connection.listen())
+    try:
+        capabilities = {"experimental": {"axe": {"approve": True}}} if approve else {}
+        params = {
+            "processId": None,
+            "rootUri": folder.as_uri(),
+            "workspaceFolders": [{"uri": folder.as_uri(), "name": folder.name}],
+            "capabilities": capabilities,
+            "initializationOptions": settings,
+        }
+        await client.request("initialize", params)
+        client.connection.notify("initialized", {})
+        yield client
+        with suppress(ConnectionError):  # It may have left before.
+            await client.request("shutdown")
+            client.connection.notify("exit")
+    finally:
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        listening.cancel()
+        await asyncio.wait([listening])
+
+
+class Client:
+    """A connection to a server; made by `start` and `connect`."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, approve: Approve | None
+    ) -> None:
+        self.connection = Connection(reader, writer, self._hear, self._be_asked)
+        self._approve = approve
+        self._runs: dict[str, Run] = {}
+        self._beginning: Run | None = None
+        self._one_begins = asyncio.Lock()
+
+    async def request(self, method: str, params: Any = None) -> Any:
+        """Whatever docs/protocol.md describes, such as `axe/agents`, `axe/preview`, `axe/stop`, `axe/runs`."""
+        _, answer = self.connection.request(method, params)
+        return await answer
+
+    @asynccontextmanager
+    async def run(
+        self,
+        agent: str,
+        task: str | None = None,
+        *,
+        input: Mapping[str, Any] | None = None,  # noqa: A002 - so the protocol calls it
+        model: str | None = None,
+        skill: str | None = None,
+        workdir: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[Run]:
+        """Run an agent, by name; with a task, or with an `input` if it has one.
+
+        A run that is still going on when the block ends is cancelled. `timeout` is in seconds.
+        """
+        params = {
+            "agent": agent,
+            "task": task,
+            "input": input,
+            "model": model,
+            "skill": skill,
+            "workdir": workdir,
+            "timeoutMs": None if timeout is None else round(timeout * 1000),
+        }
+        # Notifications do not say which request they belong to. As only one run begins at a time,
+        # the one that begins next is the one that was asked for last.
+        async with self._one_begins:
+            run = Run(self.connection, _given(params))
+            self._beginning = run
+            try:
+                await run.begun()
+            except BaseException:
+                await run.end()
+                raise
+            finally:
+                self._beginning = None
+        try:
+            yield run
+        finally:
+            await run.end()
+            self._runs.pop(run.id, None)
+
+    def _hear(self, method: str, params: Any) -> None:
+        if not method.startswith("axe/"):
+            return
+        event = read_event(method, params)
+        if self._beginning is not None and event.root_run_id not in self._runs:
+            self._runs[event.root_run_id] = self._beginning
+            self._beginning = None
+        if event.root_run_id in self._runs:
+            self._runs[event.root_run_id].tell(event)
+
+    async def _be_asked(self, method: str, params: Any) -> Any:
+        if method != "axe/approve" or self._approve is None:
+            raise ServerError(METHOD_NOT_FOUND, f"this client does not answer {method}")
+        answer = await self._approve(read(Question, params))
+        return {"decision": answer.decision, "note": answer.note}
+
+
+class Run:
+    """A run that is going on; made by `Client.run`.
+
+    Iterating over it gives its events and those of all agents below it, until it is over.
+    """
+
+    def __init__(self, connection: Connection, params: Mapping[str, Any]) -> None:
+        self.id = ""
+        self._connection = connection
+        self._events: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._begun = asyncio.Event()
+        self._number, self._answer = connection.request("axe/run", params)
+        self._answer.add_done_callback(lambda _: self._over())
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        """Each event is given out once."""
+        while (event := await self._events.get()) is not None:
+            yield event
+        self._events.put_nowait(None)
+
+    async def result(self) -> RunResult:
+        """Wait for the end. Raises RunFailedError or RunCancelledError."""
+        try:
+            return read(RunResult, await asyncio.shield(self._answer))
+        except ServerError as error:
+            raise run_error(error) from None
+
+    def cancel(self) -> None:
+        """End the run and everything below it, within a second."""
+        self._connection.cancel(self._number)
+
+    async def begun(self) -> None:
+        """Wait until it has begun, which may take until others have ended, or could not begin."""
+        await self._begun.wait()
+
+    async def end(self) -> None:
+        """Cancel it if it is still going on, and wait until it is over."""
+        self.cancel()
+        await asyncio.wait([self._answer])
+
+    def tell(self, event: Event) -> None:
+        """Something has happened in it."""
+        self.id = event.root_run_id
+        self._begun.set()
+        self._events.put_nowait(event)
+
+    def _over(self) -> None:
+        self._answer.exception()  # Whoever asks for the result hears of it; nobody has to.
+        self._begun.set()
+        self._events.put_nowait(None)
+
+
+def _given(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in params.items() if value is not None}

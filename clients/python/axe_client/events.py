@@ -1,0 +1,140 @@
+"""What happens in a run and in the runs below it. docs/protocol.md tells what each member means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from axe_client.members import read
+
+Status = Literal["completed", "failed", "timeout", "cancelled", "killed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Which run it is about. `seq` counts up from 1 without gaps in the order of events.
+
+    An event of a kind that this version does not know is an `Event` and nothing more.
+    """
+
+    run_id: str
+    root_run_id: str
+    agent: str
+    depth: int
+    seq: int
+    time: str
+    parent_run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentBegin(Event):
+    """An agent begins: the one that was asked for, or one that it calls."""
+
+    task: str
+    model: str
+    parent_agent: str | None = None
+    sandbox: str | None = None
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentEnd(Event):
+    """An agent has ended. The figures are its own, without those that it called."""
+
+    status: Status
+    duration_ms: int
+    input_tokens: int
+    output_tokens: int
+    turns: int
+    tool_calls: int
+    content_length: int
+    error: str | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnBegin(Event):
+    """The conversation so far is being sent to the model."""
+
+    turn: int
+    messages: int
+    pending_tool_calls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRetry(Event):
+    """The request has failed for a moment, and is sent again after a wait."""
+
+    turn: int
+    attempt: int
+    max_attempts: int
+    category: str
+    message: str
+    wait_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnEnd(Event):
+    """The model has answered. Each of `tool_calls` has an `id`, a `name` and `arguments`."""
+
+    turn: int
+    stop_reason: str
+    text: str
+    tool_calls: list[Mapping[str, Any]]
+    input_tokens: int
+    output_tokens: int
+    duration_ms: int
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextDelta(Event):
+    """A piece of an answer, as it is written."""
+
+    turn: int
+    delta: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolBegin(Event):
+    """A tool call begins."""
+
+    turn: int
+    call_id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolEnd(Event):
+    """A tool call has ended."""
+
+    turn: int
+    call_id: str
+    name: str
+    is_error: bool
+    content: str
+    duration_ms: int
+    child_run_id: str | None = None
+
+
+KINDS: Mapping[tuple[str, str | None], type[Event]] = {
+    ("axe/agent", "begin"): AgentBegin,
+    ("axe/agent", "end"): AgentEnd,
+    ("axe/turn", "begin"): TurnBegin,
+    ("axe/turn", "retry"): TurnRetry,
+    ("axe/turn", "end"): TurnEnd,
+    ("axe/text", None): TextDelta,
+    ("axe/tool", "begin"): ToolBegin,
+    ("axe/tool", "end"): ToolEnd,
+}
+"""The class of each notification, by its method and its `kind`."""
+
+
+def read_event(method: str, params: Mapping[str, Any]) -> Event:
+    """The event that a notification tells of."""
+    return read(KINDS.get((method, params.get("kind")), Event), params)

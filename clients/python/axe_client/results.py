@@ -1,0 +1,75 @@
+"""What a run comes to: a result, or an error with what there was until then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from axe_client.connection import ServerError
+from axe_client.events import Status
+from axe_client.members import read
+
+REQUEST_CANCELLED = -32800
+REQUEST_FAILED = -32803
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """The answer of an agent. The figures are its own, without those that it called.
+
+    `output` is the value of `content` for an agent with `[output]`.
+    """
+
+    run_id: str
+    agent: str
+    status: Status
+    model: str
+    content: str
+    stop_reason: str
+    input_tokens: int
+    output_tokens: int
+    turns: int
+    tool_calls: int
+    duration_ms: int
+    retry_attempts: int = 0
+    output: Any = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    budget: Mapping[str, Any] | None = None
+
+
+class RunFailedError(ServerError):
+    """The run has failed; the message says why.
+
+    `kind` is "config", "agent", "api" or "budget", `exit_code` what `axe-lsp run` would end with.
+    """
+
+    @property
+    def kind(self) -> str:
+        """Who has to act."""
+        return str(self.data["kind"])
+
+    @property
+    def exit_code(self) -> int:
+        """That of the command line."""
+        return int(self.data["exitCode"])
+
+    @property
+    def partial(self) -> RunResult | None:
+        """What there was until then, if the conversation had begun."""
+        partial = self.data.get("partial")
+        return read(RunResult, partial) if partial is not None else None
+
+
+class RunCancelledError(ServerError):
+    """The run was cancelled, by this client or another one."""
+
+
+def run_error(error: ServerError) -> ServerError:
+    """The error of a run in its own words."""
+    if error.code == REQUEST_CANCELLED:
+        return RunCancelledError(error.code, error.message, error.data)
+    if error.code == REQUEST_FAILED and isinstance(error.data, dict) and "exitCode" in error.data:
+        return RunFailedError(error.code, error.message, error.data)
+    return error

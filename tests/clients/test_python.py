@@ -1,0 +1,249 @@
+"""The Python client: over both transports, with the real server and a scripted provider."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from pathlib import Path
+
+import pytest
+
+import axe_client
+from axe_client import (
+    AgentBegin,
+    AgentEnd,
+    Answer,
+    Client,
+    Question,
+    RunCancelledError,
+    RunFailedError,
+    ServerError,
+    TextDelta,
+    ToolEnd,
+)
+from support.editors import PROJECT, server_program
+from support.listening import listening_server
+from support.scripted_provider import Answer as Scripted
+from support.scripted_provider import Call, Hold, Refuses, Says, ScriptedProvider, calls_agent
+from support.session import SERVER, Project
+
+LIBRARY = PROJECT / "clients" / "python"
+LEAD = 'name = "lead"\nmodel = "ollama/lead"\nsub_agents = ["solo"]\n'
+SOLO = 'name = "solo"\nmodel = "ollama/solo"\ntools = ["write_file"]\n'
+WRITE = Call("write_file", {"path": "a.txt", "content": "A\n"})
+
+Start = Callable[..., AbstractAsyncContextManager[Client]]
+
+
+@pytest.fixture
+def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
+    project = Project(tmp_path, provider.environment)
+    project.write("lead", LEAD)
+    project.write("solo", SOLO)
+    return project
+
+
+@pytest.fixture
+def start(project: Project) -> Start:
+    environment = {**os.environ, **project.environment}
+    return lambda **more: axe_client.start(SERVER, folder=project.root, env=environment, **more)
+
+
+async def test_events_of_the_whole_tree_come_while_it_is_at_work(
+    provider: ScriptedProvider, start: Start
+) -> None:
+    hold = Hold()
+    provider.script("lead", Says(calls=[calls_agent("solo", "count")]), Says("All done."))
+    provider.script("solo", Scripted(Says("one"), hold=hold))
+    seen = []
+    async with start() as client, client.run("lead", "go") as run:
+        async for event in run:
+            seen.append(event)
+            if isinstance(event, AgentBegin) and event.agent == "solo":
+                assert (event.task, event.parent_agent, event.depth) == ("count", "lead", 1)
+                assert event.parent_run_id == run.id
+                await hold.arrived()
+                hold.release()
+        result = await run.result()
+    assert (result.run_id, result.content, result.turns) == (run.id, "All done.", 2)
+    assert [event.seq for event in seen] == list(range(1, len(seen) + 1))
+    assert {event.root_run_id for event in seen} == {run.id}
+    said = [event.delta for event in seen if isinstance(event, TextDelta) and event.depth == 0]
+    assert "".join(said) == "All done."
+    ends = [(event.agent, event.status) for event in seen if isinstance(event, AgentEnd)]
+    assert ends == [("solo", "completed"), ("lead", "completed")]
+
+
+async def test_a_run_is_cancelled(provider: ScriptedProvider, start: Start) -> None:
+    hold = Hold()
+    provider.script("solo", Scripted(Says("never"), hold=hold))
+    async with start() as client, client.run("solo") as run:
+        await hold.arrived()
+        run.cancel()
+        with pytest.raises(RunCancelledError):
+            await run.result()
+        await hold.hung_up()
+
+
+async def test_a_block_that_fails_leaves_no_run_behind(
+    provider: ScriptedProvider, start: Start
+) -> None:
+    hold = Hold()
+    provider.script("solo", Scripted(Says("never"), hold=hold), Says("next"))
+    async with start() as client:
+        with suppress(ZeroDivisionError):
+            async with client.run("solo"):
+                await hold.arrived()
+                raise ZeroDivisionError
+        await hold.hung_up()
+        async with client.run("solo") as run:
+            assert (await run.result()).content == "next"
+
+
+async def test_a_failure_says_who_has_to_act_and_what_there_was(
+    provider: ScriptedProvider, start: Start
+) -> None:
+    provider.script("lead", Says("I ask.", calls=[calls_agent("solo", "s")]), Refuses(401, "no"))
+    provider.script("solo", Says("one"))
+    async with start() as client:
+        async with client.run("lead") as run:
+            with pytest.raises(RunFailedError, match="auth: no") as caught:
+                await run.result()
+        async with client.run("nobody") as run:
+            with pytest.raises(RunFailedError, match="agent config not found") as unknown:
+                await run.result()
+    assert (caught.value.kind, caught.value.exit_code) == ("api", 3)
+    assert caught.value.partial is not None
+    assert caught.value.partial.content == "I ask."
+    assert (unknown.value.kind, unknown.value.exit_code) == ("config", 2)
+
+
+async def test_what_makes_no_sense_to_the_server_is_an_error_of_its_own(start: Start) -> None:
+    async with start() as client:
+        with pytest.raises(ServerError, match='"runId" is missing') as caught:
+            await client.request("axe/events", {})
+        async with client.run("solo", "a", input={}) as run:
+            with pytest.raises(ServerError, match='give either "task" or "input"'):
+                await run.result()
+    assert caught.value.code == -32602
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (Answer("allow"), "wrote 2 bytes to a.txt"),
+        (Answer("deny", "use b.txt"), "write_file was not allowed: the user said no: use b.txt"),
+    ],
+)
+async def test_agents_ask_before_they_change_something(
+    provider: ScriptedProvider, start: Start, answer: Answer, told: str
+) -> None:
+    provider.script("solo", Says(calls=[WRITE]), Says("done"))
+    questions = []
+
+    async def approve(question: Question) -> Answer:
+        questions.append(question)
+        return answer
+
+    async with start(approve=approve) as client, client.run("solo") as run:
+        ends = [event.content async for event in run if isinstance(event, ToolEnd)]
+    assert ends == [told]
+    assert [(each.agent, each.tool, each.run_id) for each in questions] == [
+        ("solo", "write_file", run.id)
+    ]
+    assert questions[0].details.endswith("+A")
+
+
+async def test_a_question_is_withdrawn_with_its_run(
+    provider: ScriptedProvider, start: Start
+) -> None:
+    provider.script("solo", Says(calls=[WRITE]))
+    asked, withdrawn = asyncio.Event(), asyncio.Event()
+
+    async def approve(_: Question) -> Answer:
+        asked.set()
+        try:
+            return await asyncio.Future()
+        finally:
+            withdrawn.set()
+
+    async with start(approve=approve) as client:
+        async with client.run("solo"):
+            await asyncio.wait_for(asked.wait(), 20)
+        await asyncio.wait_for(withdrawn.wait(), 20)
+
+
+async def test_without_anybody_to_ask_the_settings_decide(
+    provider: ScriptedProvider, project: Project, start: Start
+) -> None:
+    provider.script("solo", Says(calls=[WRITE]), Says("done"), Says(calls=[WRITE]), Says("done"))
+    async with start() as client, client.run("solo") as run:
+        await run.result()
+    assert not (project.root / "a.txt").exists()
+    settings = {"tools.allow": ["write_file"]}
+    async with start(settings=settings) as client, client.run("solo") as run:
+        await run.result()
+    assert (project.root / "a.txt").exists()
+
+
+async def test_a_server_that_dies_takes_its_runs_along(
+    provider: ScriptedProvider, project: Project
+) -> None:
+    hold = Hold()
+    provider.script("solo", Scripted(Says("never"), hold=hold))
+    with listening_server(project.environment) as server:
+        async with axe_client.connect(*server.address, folder=project.root) as client:
+            async with client.run("solo") as run:
+                await hold.arrived()
+                server.process.kill()
+                events = [event async for event in run]
+                with pytest.raises(ConnectionError, match="connection to axe-lsp is closed"):
+                    await run.result()
+            assert isinstance(events[0], AgentBegin)
+            with pytest.raises(ConnectionError):
+                await client.request("axe/agents")
+
+
+async def test_programs_share_a_server(provider: ScriptedProvider, project: Project) -> None:
+    provider.script("solo", Says("one"), Says("two"))
+    with listening_server(project.environment) as server:
+        async with (
+            axe_client.connect(*server.address, folder=project.root) as first,
+            axe_client.connect(*server.address, folder=project.root) as second,
+        ):
+            for client, expected in ((first, "one"), (second, "two")):
+                async with client.run("solo") as run:
+                    assert (await run.result()).content == expected
+            assert len(await second.request("axe/runs", {})) == 2
+
+
+def test_the_example_of_the_readme_prints_what_the_readme_says(
+    provider: ScriptedProvider, project: Project
+) -> None:
+    readme = (LIBRARY / "README.md").read_text("utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    (expected,) = re.findall(r"```text\n(.*?)```", readme, re.DOTALL)
+    write = 'tools = ["write_file"]\nsub_agents = ["lint"]\n'
+    project.write("reviewer", f'name = "reviewer"\nmodel = "ollama/reviewer"\n{write}')
+    project.write("lint", 'name = "lint"\nmodel = "ollama/lint"\n')
+    review = Call("write_file", {"path": "REVIEW.md", "content": "No bugs found.\n"})
+    provider.script("reviewer", Says(calls=[calls_agent("lint", "Look for bugs")]))
+    provider.script("reviewer", Says(calls=[review]), Says("Ready to merge."))
+    provider.script("lint", Says("No bugs found."))
+    path = f"{server_program().parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", example],
+        cwd=project.root,
+        env={**os.environ, **project.environment, "PATH": path, "PYTHONPATH": str(LIBRARY)},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.stdout, done.stderr) == (expected, "")
+    assert (project.root / "REVIEW.md").read_text() == "No bugs found.\n"

@@ -1,0 +1,32 @@
+"""What clients/python says of the protocol is what the server sends."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import axe_client
+from axe_client import events as client_events
+from axe_lsp.runtime import events, runs
+from axe_lsp.runtime.events import Event
+
+SENT = [
+    each
+    for each in vars(events).values()
+    if isinstance(each, type) and issubclass(each, Event) and each is not Event
+]
+
+
+def test_the_python_client_knows_every_event_with_all_its_members() -> None:
+    common = names(client_events.Event)
+    assert common == (names(Event) | names(events.RunIds)) - {"run"}
+    sent = {(each.METHOD, each.KIND): names(each) - names(Event) for each in SENT}
+    known = {which: names(kind) - common for which, kind in client_events.KINDS.items()}
+    assert known == sent
+
+
+def test_the_python_client_knows_every_member_of_a_result() -> None:
+    assert names(axe_client.RunResult) == names(runs.RunResult)
+
+
+def names(kind: type) -> set[str]:
+    return {field.name for field in fields(kind)}
