@@ -249,6 +249,26 @@ async def test_each_type_has_its_tools_and_prompt(
     assert sandboxes == [False, False, True, True]
 
 
+@pytest.mark.req("004-17", "002-15")
+@pytest.mark.parametrize(
+    ("listed", "offered"),
+    [
+        (["*"], list(schema.TOOLS)),
+        (["*_file", "List"], ["read_file", "write_file", "edit_file", "list_directory"]),
+        (["bash", "Bash", "run_command"], ["run_command"]),
+        ([], []),
+    ],
+)
+async def test_a_type_lists_tools_as_agents_do_whatever_its_caller_may_use(
+    provider: ScriptedProvider, tmp_path: Path, listed: list[str], offered: list[str]
+) -> None:
+    provider.script("m-a", Says(calls=[task(subagent_type="t")]), Says("r"), Says("done"))
+    keys = {"task": {"type": {"t": {"tools": listed}}}, "tool_policy": {"deny": ["*"]}}
+    async with bench(provider, tmp_path, agent("a", tools=["grep"], **keys)) as work:
+        await work.run("a")
+    assert [tools_of(each) for each in provider.requests] == [["Task"], offered, ["Task"]]
+
+
 @pytest.mark.req("003-3")
 async def test_a_type_of_the_file_comes_before_a_built_in_one_and_that_before_an_agent(
     provider: ScriptedProvider, tmp_path: Path
@@ -419,6 +439,21 @@ async def test_recursive_types_delegate_as_their_caller_down_to_the_depth_limit(
     offered = [tools_of(each)[-1] for each in provider.requests[:3]]
     assert offered == ["Task", "Task", "web_search"]
     assert results(provider.requests[3]) == ["Task error: maximum sub-agent depth (2) reached"]
+
+
+@pytest.mark.req("004-18")
+async def test_recursive_lets_an_agent_file_delegate_as_it_says_itself(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-a", Says(calls=[task(subagent_type="b")]), Says("done"))
+    provider.script("m-b", Says(calls=[calls_agent("c", "t")]), Says("r"))
+    provider.script("m-c", Says("deep"))
+    agents = agent("a", task={"types": ["b"], "recursive": True})
+    agents |= agent("b", sub_agents=["c"]) | agent("c")
+    async with bench(provider, tmp_path, agents) as work:
+        await work.run("a")
+        assert [event.run.depth for event in work.of(AgentBegin)] == [0, 1, 2]
+    assert tools_of(provider.asked("m-b")[0]) == ["call_agent"]
 
 
 async def test_what_may_only_read_does_not_come_to_write_by_starting_another(
