@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import itertools
 
-from axe_lsp.runtime.redaction import redact
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from axe_lsp.runtime.redaction import StreamRedactor, redact
 
 
 def test_known_secrets_go_the_longest_first() -> None:
@@ -38,3 +42,28 @@ def test_what_looks_like_a_key_goes(key: str) -> None:
 )
 def test_what_only_resembles_one_stays(text: str) -> None:
     assert redact(text) == text
+
+
+@given(
+    text=st.lists(st.sampled_from(["ab", "abab-key", "abab-ke", "a", "key", "x"])).map("".join),
+    cuts=st.lists(st.integers(0, 200)),
+)
+def test_a_secret_is_found_across_pieces(text: str, cuts: list[int]) -> None:
+    secret = "abab-key"
+    places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
+    redactor = StreamRedactor(secret)
+    shown = [redactor.feed(text[a:b]) for a, b in itertools.pairwise(places)]
+    assert "".join(shown) + redactor.rest() == text.replace(secret, "[redacted]")
+    assert secret not in "".join(shown)
+
+
+def test_what_can_be_no_secret_is_shown_at_once() -> None:
+    redactor = StreamRedactor("sk-12345678")
+    assert redactor.feed("Hello, ") == "Hello, "
+    assert redactor.feed("it's") == "it'"
+    assert not redactor.feed("k-123")
+    assert redactor.feed("!") == "sk-123!"
+
+
+def test_a_placeholder_is_shown_in_pieces_too() -> None:
+    assert StreamRedactor("test").feed("a test") == "a test"

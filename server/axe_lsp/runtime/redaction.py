@@ -34,6 +34,42 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     return _KEY_LIKE.sub(REDACTED, text)
 
 
+class StreamRedactor:
+    """Takes a secret out of a text that arrives in pieces, also where it lies across their borders.
+
+    The end of a piece that may be the beginning of the secret is kept back until more is known.
+    """
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret if len(secret) >= _SHORTEST else ""
+        self._kept = ""
+
+    def feed(self, piece: str) -> str:
+        """What can be shown now."""
+        text = without(self._kept + piece, self._secret)
+        shown = len(text) - self._begun(text)
+        self._kept = text[shown:]
+        return text[:shown]
+
+    def rest(self) -> str:
+        """What was kept back, now that nothing follows."""
+        return self._kept
+
+    def _begun(self, text: str) -> int:
+        """How many characters at the end are the beginning of the secret."""
+        if not self._secret:
+            return 0
+        start = text.find(self._secret[0], max(0, len(text) - len(self._secret) + 1))
+        while start >= 0 and not self._secret.startswith(text[start:]):
+            start = text.find(self._secret[0], start + 1)
+        return len(text) - start if start >= 0 else 0
+
+
+def without(text: str, secret: str) -> str:
+    """`text` without this secret, and otherwise as it is, whatever else looks like a key."""
+    return text.replace(secret, REDACTED) if len(secret) >= _SHORTEST else text
+
+
 def redacted_table(table: Mapping[str, Json], secrets: Collection[str]) -> dict[str, Json]:
     """A JSON object with every text in it redacted."""
     return {key: _redacted_value(value, secrets) for key, value in table.items()}

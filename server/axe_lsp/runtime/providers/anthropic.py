@@ -139,11 +139,11 @@ class AnthropicStream:
         if not self._complete:
             raise WireError("the stream ended before the answer was complete")
         for index, texts in self._texts.items():
-            self._blocks.setdefault(index, {"type": "text"})["text"] = "".join(texts)
+            self._blocks[index]["text"] = "".join(texts)
         for index, parts in self._inputs.items():
             if any(parts):
                 self._blocks.setdefault(index, {})["input"] = parse_arguments("".join(parts))
-        self._body["content"] = [self._blocks[index] for index in sorted(self._blocks)]
+        self._body["content"] = list(self._blocks.values())
         return decode(self._body)
 
     def _take(self, event: Node) -> str:
@@ -151,9 +151,7 @@ class AnthropicStream:
         if kind == "message_start":
             self._body.update(event["message"].table())
         elif kind == "content_block_start":
-            block = event["content_block"]
-            self._blocks[event["index"].integer()] = dict(block.table())
-            return self._add_text(event["index"].integer(), block["text"].text())
+            return self._begin_block(event["index"].integer(), event["content_block"])
         elif kind == "content_block_delta":
             return self._take_delta(event["index"].integer(), event["delta"])
         elif kind == "message_delta":
@@ -168,6 +166,12 @@ class AnthropicStream:
             raise ProviderError(category, error["message"].text() or "the stream failed")
         return ""
 
+    def _begin_block(self, index: int, block: Node) -> str:
+        if index in self._blocks:
+            raise WireError(f"block {index} begins twice")
+        self._blocks[index] = dict(block.table())
+        return self._add_text(index, block["text"].text())
+
     def _take_delta(self, index: int, delta: Node) -> str:
         kind = delta["type"].text()
         if kind == "input_json_delta":
@@ -176,6 +180,8 @@ class AnthropicStream:
 
     def _add_text(self, index: int, text: str) -> str:
         if text:
+            if self._blocks.setdefault(index, {"type": "text"}).get("type") != "text":
+                raise WireError(f"block {index} is of another type than its text")
             self._texts.setdefault(index, []).append(text)
         return text
 

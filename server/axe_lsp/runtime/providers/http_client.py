@@ -30,6 +30,9 @@ _HEADERS = {
     "user-agent": f"axe-lsp/{__version__}",
 }
 
+LARGEST_ANSWER = 64_000_000
+"""Bytes. No model writes as much, and what has no end would fill the memory."""
+
 _connection_was_kept: ContextVar[bool] = ContextVar("connection_was_kept")
 """Whether the request went out on a connection that an earlier one had left open."""
 
@@ -47,7 +50,7 @@ class HttpAnswer:
 
     async def read(self) -> bytes:
         """The whole body."""
-        return await self._response.aread()
+        return b"".join([chunk async for chunk in self._chunks()])
 
     async def lines(self) -> AsyncIterator[bytes]:
         """The lines of the body as they arrive, without their ends.
@@ -56,7 +59,7 @@ class HttpAnswer:
         stand in the JSON of an event.
         """
         pending: list[bytes] = []
-        async for chunk in self._response.aiter_bytes():
+        async for chunk in self._chunks():
             *ends, rest = chunk.split(b"\n")
             for end in ends:
                 yield b"".join((*pending, end)).removesuffix(b"\r")
@@ -64,6 +67,14 @@ class HttpAnswer:
             pending.append(rest)
         if any(pending):
             yield b"".join(pending)
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._response.aiter_bytes():
+            size += len(chunk)
+            if size > LARGEST_ANSWER:
+                raise NoAnswerError("server", f"the answer has more than {LARGEST_ANSWER:,} bytes")
+            yield chunk
 
 
 @dataclass(frozen=True, slots=True)

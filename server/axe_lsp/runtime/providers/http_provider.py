@@ -20,6 +20,7 @@ from axe_lsp.runtime.messages import Request, Response
 from axe_lsp.runtime.providers import anthropic, ollama, openai
 from axe_lsp.runtime.providers.body import encode_body
 from axe_lsp.runtime.providers.provider import Exchange, OnText
+from axe_lsp.runtime.providers.read_answer import read_answer
 from axe_lsp.runtime.providers.retry_after import retry_after
 from axe_lsp.runtime.providers.terms import Field, Terms, accepted, left_out, refused_field
 from axe_lsp.runtime.providers.wire import (
@@ -27,7 +28,6 @@ from axe_lsp.runtime.providers.wire import (
     WireFormat,
     address,
     is_http_address,
-    parse_json,
     refusal,
 )
 from axe_lsp.runtime.redaction import redact
@@ -45,12 +45,13 @@ FORMATS: Mapping[str, WireFormat] = {
 
 @dataclass(frozen=True, slots=True)
 class _Service:
-    """Whom to ask, and with which key."""
+    """Whom to ask, with which key, and what else must not be shown."""
 
     provider: str
     wire_format: WireFormat
     base_url: str
     key: str
+    secrets: frozenset[str]
 
     @property
     def url(self) -> str:
@@ -63,8 +64,8 @@ class _Service:
         return self.url == address(self.wire_format.DEFAULT_BASE_URL, self.wire_format.PATH)
 
     def explained(self, error: ProviderError) -> ProviderError:
-        """The error with what the user needs to know, and without the key."""
-        message = redact(error.message, {self.key})
+        """The error with what the user needs to know, and without any key."""
+        message = redact(error.message, self.secrets)
         if self.provider == "ollama" and message == "connection refused":
             message += f": is Ollama running? (expected at {_shown(self.base_url)})"
         elif isinstance(error, NoAnswerError):
@@ -107,7 +108,7 @@ class HttpProvider:
             except ProviderError as error:
                 refused = refused_field(error, exchange.request, terms)
                 if refused is None:
-                    raise service.explained(error) from error
+                    raise service.explained(error) from None  # What it came from may hold the key.
                 self._refused[place] = self._refused.get(place, frozenset()) | {refused}
 
     async def close(self) -> None:
@@ -120,7 +121,7 @@ class HttpProvider:
         wire_format, key = FORMATS[provider], config.require_key(provider)
         base_url = config.base_url(provider) or wire_format.DEFAULT_BASE_URL
         _require_sendable(provider, key, base_url)
-        return _Service(provider, wire_format, base_url, key)
+        return _Service(provider, wire_format, base_url, key, config.secrets())
 
     async def _post(
         self, service: _Service, request: Request, terms: Terms, on_text: OnText | None
@@ -134,7 +135,7 @@ class HttpProvider:
                 error.retry_after = retry_after(answer.retry_after, datetime.now(timezone.utc))
                 raise error
             try:
-                return await _read(wire_format, answer, on_text)
+                return await read_answer(wire_format, answer, on_text, service.key)
             except WireError as error:
                 sent = _other_media_type(wire_format, answer, url)
                 message = f"failed to parse response: {error}{sent}"
@@ -146,21 +147,6 @@ class HttpProvider:
 
             self._client = HttpClient()
         return self._client
-
-
-async def _read(wire_format: WireFormat, answer: HttpAnswer, on_text: OnText | None) -> Response:
-    """The answer, piece by piece if it is streamed. Who asked for a stream may get none."""
-    if on_text is None or answer.media_type not in wire_format.STREAM_TYPES:
-        response = wire_format.decode(parse_json(await answer.read()))
-        if on_text is not None and response.content:
-            on_text(response.content)
-        return response
-    decoder = wire_format.stream_decoder()
-    async for line in answer.lines():
-        delta = decoder.feed(line)
-        if delta:
-            on_text(delta)
-    return decoder.finish()
 
 
 def _require_sendable(provider: str, key: str, base_url: str) -> None:
