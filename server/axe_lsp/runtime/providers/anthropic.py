@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from axe_lsp.runtime.errors import ProviderError, ProviderErrorCategory
 from axe_lsp.runtime.messages import Json, Message, Request, Response, Tool, ToolCall
@@ -125,7 +126,7 @@ class AnthropicStream:
         self._events = SseParser()
         self._body: dict[str, Json] = {}
         self._blocks: dict[int, dict[str, Json]] = {}
-        self._texts: dict[int, list[str]] = {}
+        self._text: list[str] = []
         self._inputs: dict[int, list[str]] = {}
         self._complete = False
 
@@ -138,20 +139,21 @@ class AnthropicStream:
         """The whole answer."""
         if not self._complete:
             raise WireError("the stream ended before the answer was complete")
-        for index, texts in self._texts.items():
-            self._blocks[index]["text"] = "".join(texts)
         for index, parts in self._inputs.items():
             if any(parts):
                 self._blocks.setdefault(index, {})["input"] = parse_arguments("".join(parts))
-        self._body["content"] = list(self._blocks.values())
-        return decode(self._body)
+        self._body["content"] = [self._blocks[index] for index in sorted(self._blocks)]
+        # In whatever blocks it came: what has been shown is the answer.
+        return replace(decode(self._body), content="".join(self._text))
 
     def _take(self, event: Node) -> str:
         kind = event["type"].text()
         if kind == "message_start":
             self._body.update(event["message"].table())
         elif kind == "content_block_start":
-            return self._begin_block(event["index"].integer(), event["content_block"])
+            block = event["content_block"]
+            self._blocks[event["index"].integer()] = dict(block.table())
+            return self._add_text(block["text"].text())
         elif kind == "content_block_delta":
             return self._take_delta(event["index"].integer(), event["delta"])
         elif kind == "message_delta":
@@ -166,23 +168,14 @@ class AnthropicStream:
             raise ProviderError(category, error["message"].text() or "the stream failed")
         return ""
 
-    def _begin_block(self, index: int, block: Node) -> str:
-        if index in self._blocks:
-            raise WireError(f"block {index} begins twice")
-        self._blocks[index] = dict(block.table())
-        return self._add_text(index, block["text"].text())
-
     def _take_delta(self, index: int, delta: Node) -> str:
         kind = delta["type"].text()
         if kind == "input_json_delta":
             self._inputs.setdefault(index, []).append(delta["partial_json"].text())
-        return self._add_text(index, delta["text"].text()) if kind == "text_delta" else ""
+        return self._add_text(delta["text"].text()) if kind == "text_delta" else ""
 
-    def _add_text(self, index: int, text: str) -> str:
-        if text:
-            if self._blocks.setdefault(index, {"type": "text"}).get("type") != "text":
-                raise WireError(f"block {index} is of another type than its text")
-            self._texts.setdefault(index, []).append(text)
+    def _add_text(self, text: str) -> str:
+        self._text.append(text)
         return text
 
 
