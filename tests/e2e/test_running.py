@@ -15,6 +15,7 @@ import pytest
 from support.raw_client import ServerError
 from support.scripted_provider import (
     Answer,
+    Call,
     Hold,
     Raw,
     Refuses,
@@ -100,6 +101,21 @@ def test_a_turn_arrives_while_a_child_is_still_working(
         assert result["status"] == "completed"
         assert (result["inputTokens"], result["outputTokens"]) == (30, 12)
         assert (result["turns"], result["toolCalls"]) == (2, 2)
+
+
+@pytest.mark.req("004-7", "004-10")
+def test_a_task_is_called_what_its_caller_calls_it(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    project.write("parent", 'name = "parent"\nmodel = "openai/m-parent"\n[task]\n')
+    arguments = {"description": "find auth", "prompt": "Find it.", "subagent_type": "explore"}
+    provider.script("m-parent", Says(calls=[Call("Task", arguments)]), Says("r"), Says("Done."))
+    with project.editor() as editor:
+        request = start_run(editor)
+        begin = wait_for_event(editor, "agent", agent="explore", kind="begin")
+        assert (begin["task"], begin["description"]) == ("Find it.", "find auth")
+        assert (begin["parentAgent"], begin["model"]) == ("parent", "openai/m-parent")
+        assert editor.client.result(request)["content"] == "Done."
 
 
 @pytest.mark.req("002-12")

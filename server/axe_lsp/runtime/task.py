@@ -79,25 +79,30 @@ def _shown_types(config: TaskConfig, load: Load) -> Iterator[str]:
 
 
 def _refusal(call: ToolCall, config: TaskConfig, delegator: Delegator) -> str:
-    name, other = call.argument("subagent_type"), call.argument("agent_type")
-    if name and other and name != other:
+    name, other = _type(call), call.argument("agent_type")
+    if other and name != other:
         return (
             f"Task error: subagent_type '{name}' and agent_type '{other}' contradict each other; "
             "give subagent_type alone"
         )
-    if not (name or other):
+    if not name:
         return 'Task error: "subagent_type" argument is required'
     if not call.argument("prompt").strip():
         return 'Task error: "prompt" argument is required'
-    if (name or other) not in config.offered:
-        return f"Error: Unknown agent type '{name or other}'"
+    if name not in config.offered:
+        return f"Error: Unknown agent type '{name}'"
     if delegator.ids.depth >= delegator.max_depth:
         return f"Task error: maximum sub-agent depth ({delegator.max_depth}) reached"
     return ""
 
 
+def _type(call: ToolCall) -> str:
+    """What is to be started, under the name that is offered or under the older one (004-9)."""
+    return call.argument("subagent_type") or call.argument("agent_type")
+
+
 def _order(call: ToolCall, config: TaskConfig, delegator: Delegator) -> Order:
-    name = call.argument("subagent_type") or call.argument("agent_type")
+    name = _type(call)
     prompt = call.argument("prompt")
     order = child_order(delegator, name, prompt, prompt)
     order = replace(order, description=call.argument("description") or None)
