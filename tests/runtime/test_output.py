@@ -14,7 +14,7 @@ from axe_lsp.runtime.events import AgentEnd
 from axe_lsp.runtime.runs import RunRequest
 from support.answers import DIALECTS
 from support.engines import agent, bench
-from support.scripted_provider import Answer, Call, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import Answer, Call, Refuses, Says, ScriptedProvider, calls_agent
 
 OUTPUT = {
     "type": "object",
@@ -53,22 +53,79 @@ async def test_the_providers_own_structured_output_is_asked_for(
     assert (result.turns, result.status) == (1, "completed")
 
 
+STRING = {"type": "string"}
+
+
 @pytest.mark.parametrize(
-    ("changes", "strict"),
+    ("given", "sent", "strict"),
     [
-        ({}, True),
-        ({"additionalProperties": True}, False),
-        ({"required": ["found"]}, False),
-        ({"properties": {**OUTPUT["properties"], "line": {"type": "object"}}}, False),  # type: ignore[dict-item]
+        (OUTPUT, OUTPUT, True),
+        (
+            {"required": ["a"], "properties": {"a": STRING}},
+            {
+                "type": "object",
+                "required": ["a"],
+                "properties": {"a": STRING},
+                "additionalProperties": False,
+            },
+            True,
+        ),
+        ({**OUTPUT, "additionalProperties": True}, {**OUTPUT, "additionalProperties": True}, False),
+        ({**OUTPUT, "required": ["found"]}, {**OUTPUT, "required": ["found"]}, False),
     ],
 )
-async def test_an_exact_match_is_asked_for_where_openai_can_promise_it(
-    provider: ScriptedProvider, tmp_path: Path, changes: dict[str, Any], strict: bool
+async def test_providers_are_asked_for_closed_objects_and_for_an_exact_match_if_they_can(
+    provider: ScriptedProvider,
+    tmp_path: Path,
+    given: dict[str, Any],
+    sent: dict[str, Any],
+    strict: bool,
 ) -> None:
-    async with bench(provider, tmp_path, agent("finder", output={**OUTPUT, **changes})) as work:
+    async with bench(provider, tmp_path, agent("finder", output=given)) as work:
         wanted = work.engine.preview(RunRequest("finder")).request.response_format
     assert wanted is not None
-    assert (wanted.strict, wanted.optional) == (strict, True)
+    assert (wanted.schema, wanted.strict, wanted.optional) == (sent, strict, True)
+
+
+async def test_objects_inside_are_closed_too_unless_several_schemas_describe_them(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    inner = {"properties": {"properties": STRING}}
+    listed = {"type": "object", "properties": {"all": {"type": "array", "items": inner}}}
+    composed = {"type": "object", "properties": {}, "allOf": [inner]}
+    asked = {}
+    for name, schema in (("listed", listed), ("composed", composed)):
+        async with bench(provider, tmp_path, agent(name, output=schema)) as work:
+            wanted = work.engine.preview(RunRequest(name)).request.response_format
+            assert wanted is not None
+            asked[name] = wanted.schema
+    items = asked["listed"]["properties"]["all"]["items"]
+    assert items == {**inner, "additionalProperties": False}
+    assert asked["composed"] == composed
+
+
+@pytest.mark.req("002-13")
+async def test_a_schema_that_a_provider_refuses_is_told_to_the_model_instead(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-finder", Refuses(400, "response_format: schema is not supported"))
+    provider.script("m-finder", *[Says(GOOD)] * 3)
+    other = agent("other", model="openai/m-finder", output={"required": ["found"]})
+    async with bench(provider, tmp_path, FINDER | other) as work:
+        first = await work.run("finder", "go")
+        await work.run("finder", "go")
+        await work.run("other", "go")
+    assert (first.turns, first.output) == (1, json.loads(GOOD))
+    refused, told, again, another = (each.body for each in provider.requests)
+    assert "response_format" in refused
+    assert "## Output" not in str(refused)
+    for body in (told, again):
+        assert "response_format" not in body
+        system = body["messages"][0]["content"]
+        assert system.startswith("Find it.\n\n---\n\n## Output\n\n")
+        assert json.loads(system.rpartition("\n")[2]) == OUTPUT
+    assert "response_format" in another
+    assert work.warnings == []
 
 
 @pytest.mark.req("002-13")

@@ -93,14 +93,15 @@ class ResponseFormat:
 
     With `json_schema` there is a `schema`, called `name`. `strict` asks for an exact match, which
     some providers promise for simple schemas only. A provider that refuses a format that is
-    `optional` is asked again without it.
+    `optional` is asked again without it, and with `otherwise` at the end of the system prompt.
     """
 
     type: Literal["text", "json_object", "json_schema"]
-    schema: Mapping[str, Json] = field(default_factory=dict)
+    schema: Mapping[str, Json] = field(default_factory=dict, hash=False)
     name: str = "response"
     strict: bool = True
     optional: bool = False
+    otherwise: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,10 +60,14 @@ class Output:
         is_promised = self.schema.get("type") == "object" and not (
             provider == "ollama" and has_tools
         )
+        told = _TOLD.format(schema=self.schema_text)
         if wanted is not None or not is_promised:
-            return wanted, _TOLD.format(schema=self.schema_text)
-        is_strict = _is_strict(self.schema)
-        return ResponseFormat("json_schema", self.schema, strict=is_strict, optional=True), ""
+            return wanted, told
+        schema = _closed(self.schema) if _is_plain(self.schema) else self.schema
+        is_strict = _is_strict(schema)
+        return ResponseFormat(
+            "json_schema", schema, strict=is_strict, optional=True, otherwise=told
+        ), ""
 
     def read(self, answer: str) -> tuple[Json, str]:
         """The value of an answer, and what is wrong with it or ""."""
@@ -111,6 +115,45 @@ def _unfenced(text: str) -> str:
     if newline and first in ("```", "```json") and rest.endswith("```"):
         return rest.removesuffix("```")
     return text
+
+
+_COMPOSED = {
+    "$dynamicRef",
+    "$ref",
+    "allOf",
+    "anyOf",
+    "dependentSchemas",
+    "if",
+    "not",
+    "oneOf",
+    "patternProperties",
+    "unevaluatedProperties",
+}
+"""Keywords by which several schemas describe one object, so that none of them may be closed."""
+
+
+def _is_plain(schema: Json) -> bool:
+    if isinstance(schema, list):
+        return all(_is_plain(each) for each in schema)
+    if not isinstance(schema, dict):
+        return True
+    return not schema.keys() & _COMPOSED and all(_is_plain(each) for each in schema.values())
+
+
+def _closed(schema: Json) -> Json:
+    """The schema with all objects closed that may have members that it does not name.
+
+    Providers want that, and what fits the closed schema fits the open one.
+    """
+    if not isinstance(schema, dict):
+        return schema
+    closed = dict(schema)
+    if isinstance(members := schema.get("properties"), dict):
+        closed["properties"] = {name: _closed(each) for name, each in members.items()}
+        closed.setdefault("additionalProperties", False)
+    if "items" in schema:
+        closed["items"] = _closed(schema["items"])
+    return closed
 
 
 def _is_strict(schema: Json) -> bool:

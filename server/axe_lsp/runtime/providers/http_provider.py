@@ -16,7 +16,7 @@ from axe_lsp.agentfile.model_name import RUNNABLE_PROVIDERS, ModelName
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import AgentError, ConfigError, NoAnswerError, ProviderError
 from axe_lsp.runtime.folders import Environment
-from axe_lsp.runtime.messages import Request, Response
+from axe_lsp.runtime.messages import Request, Response, ResponseFormat
 from axe_lsp.runtime.providers import anthropic, ollama, openai
 from axe_lsp.runtime.providers.body import encode_body
 from axe_lsp.runtime.providers.provider import Exchange, OnText
@@ -73,13 +73,17 @@ class _Service:
         return ProviderError(error.category, message, error.status, error.retry_after)
 
 
+_Place = tuple[str, ModelName, ResponseFormat | None]
+"""Where something was refused: what one schema is refused for says nothing about another."""
+
+
 class HttpProvider:
     """Answers requests by asking the service that the model names."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
         self._client: HttpClient | None = None
-        self._refused: dict[tuple[str, ModelName], frozenset[Field]] = {}
+        self._refused: dict[_Place, frozenset[Field]] = {}
 
     def check(self, model: ModelName, workdir: Path) -> None:
         """Connect. Raise RunError for a broken config.toml, an unsupported provider, no key."""
@@ -97,7 +101,7 @@ class HttpProvider:
     async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
         """Answer a request. Raises RunError."""
         service = self._service(exchange.model.provider)
-        place = service.url, exchange.model
+        place = service.url, exchange.model, exchange.request.response_format
         while True:
             terms = Terms(service.is_own, self._refused.get(place, frozenset()))
             if exchange.turn == 1:

@@ -37,8 +37,10 @@ def accepted(request: Request, terms: Terms) -> Request:
     """The request without what may be left out and was refused."""
     if "temperature" in terms.refused:
         request = replace(request, temperature=None)
-    if "response_format" in terms.refused:
-        request = replace(request, response_format=None)
+    wanted = request.response_format
+    if "response_format" in terms.refused and wanted is not None:
+        system = request.system + wanted.otherwise
+        request = replace(request, response_format=None, system=system)
     return request
 
 
@@ -98,7 +100,9 @@ def _was_sent(field: Field, request: Request, terms: Terms) -> bool:
 
 def left_out(request: Request, terms: Terms) -> list[str]:
     """What the user should know about a request as it is sent."""
-    fields: list[Field] = ["temperature", "response_format"]
+    fields: list[Field] = ["temperature"]
+    if request.response_format is not None and not request.response_format.otherwise:
+        fields.append("response_format")
     return [
         f"the model {request.model} refuses params.{field}, so it is left out"
         for field in fields
