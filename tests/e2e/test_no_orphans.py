@@ -144,6 +144,7 @@ def test_no_process_remains_when_a_server_of_several_editors_is_killed(
         wait_for_none(mark)
 
 
+@pytest.mark.parametrize("isolation", ["", '[isolation]\nmode = "process"\n'])
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_no_process_remains_when_a_run_at_a_terminal_is_ended(
     project: Project,
@@ -151,13 +152,16 @@ def test_no_process_remains_when_a_run_at_a_terminal_is_ended(
     sleepers: Sleepers,
     mark: str,
     how: signal.Signals,
+    isolation: str,
 ) -> None:
+    project.write("searcher", SEARCHER + isolation)
     script_two_searches(provider)
     command = [sys.executable, "-m", "axe_lsp", "run", "lead"]
     environment = {**os.environ, **project.environment}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, env=environment, cwd=project.root, **quiet) as run:
         sleepers.wait_for(6)
+        assert len(hosts_of(mark)) == (2 if isolation else 0)
 
         run.send_signal(how)
 

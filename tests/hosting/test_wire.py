@@ -1,12 +1,22 @@
 """What goes over the wire arrives as it was, and events look as clients expect them."""
 
+import dataclasses
 import json
+from pathlib import Path
 
 import pytest
 
+from axe_lsp.agentfile.definition import BudgetConfig
 from axe_lsp.hosting import wire
-from axe_lsp.runtime.events import AgentEnd, RunIds, TextDelta, ToolBegin, TurnEnd
-from axe_lsp.runtime.runs import RunRequest, RunResult
+from axe_lsp.runtime import events
+from axe_lsp.runtime.events import AgentEnd, Event, RunIds, TextDelta, ToolBegin, TurnEnd
+from axe_lsp.runtime.runs import Order, RunRequest, RunResult
+
+
+def every_kind_of_event() -> list[type[Event]]:
+    kinds = (each for each in vars(events).values() if isinstance(each, type))
+    return [kind for kind in kinds if issubclass(kind, Event) and kind is not Event]
+
 
 ROOT = RunIds(run_id="r", root_run_id="r", agent="lead")
 CHILD = RunIds(run_id="c", root_run_id="r", agent="lint", depth=1, parent_run_id="r")
@@ -34,6 +44,13 @@ RESULT = RunResult(
             wire.Workplace("/w", ("/w/axe/agents", "/u"), {"/w/axe/agents/lead.toml": "a = 1\n"}),
             stream=True,
         ),
+        wire.StartChild(
+            Order(CHILD, Path("/w"), "t", "Task: t", deadline=1.5, allowed_hosts=("h",), input={}),
+            wire.Workplace("/w"),
+            BudgetConfig(max_tokens=5),
+            allow=("grep",),
+        ),
+        wire.UsedUp("c"),
         wire.Cancel("r"),
         wire.Ping(7),
         wire.Pong(7),
@@ -52,6 +69,21 @@ def test_a_message_arrives_as_it_was_sent(message: wire.Message) -> None:
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
     assert wire.decode(line) == message
+
+
+@pytest.mark.parametrize("kind", sorted(every_kind_of_event(), key=lambda kind: kind.__name__))
+def test_an_event_becomes_a_notification_and_an_event_again(kind: type[Event]) -> None:
+    samples = {"int": 3, "str": "s", "bool": True, "tuple": ({"id": "1"},), "Mapping": {"a": 1}}
+    own = {
+        each.name: samples[str(each.type).partition("[")[0].partition(" ")[0]]
+        for each in dataclasses.fields(kind)
+        if each.name != "run" and each.name != "status"
+    }
+    status = {"status": "killed"} if kind is AgentEnd else {}
+    event = kind(run=CHILD, **own, **status)
+    arrived = wire.decode(wire.encode(wire.notification(event)))
+    assert isinstance(arrived, wire.Notification)
+    assert wire.event_of(arrived) == event
 
 
 def test_half_a_character_does_not_break_the_line() -> None:

@@ -21,8 +21,7 @@ HEAD = 'name = "a"\nmodel = "openai/m"\n'
         ('tools = ["read_file"]', ""),
         ("tools = []", ""),
         ("[artifacts]\nenabled = false", ""),
-        ('[isolation]\nmode = "process"', "[isolation]"),
-        ('[isolation]\nmode = "inline"', ""),
+        ('[isolation]\nmode = "process"', ""),
         ("[something_else]\nx = 1", ""),
         (
             '[[mcp_servers]]\nname = "m"\nurl = "http://x"\ntransport = "sse"\n[artifacts]\nenabled = true',

@@ -65,6 +65,13 @@ class BudgetConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class IsolationConfig:
+    """`[isolation]`: `inline`, or `process` for a process of its own."""
+
+    mode: str = "inline"
+
+
+@dataclass(frozen=True, slots=True)
 class ToolPolicy:
     """`[tool_policy]`: names and globs."""
 
@@ -132,6 +139,7 @@ class AgentDefinition:
     read_only: bool = False
     retry: RetryConfig = field(default_factory=RetryConfig)
     budget: BudgetConfig = field(default_factory=BudgetConfig)
+    isolation: IsolationConfig = field(default_factory=IsolationConfig)
     rest: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -216,4 +224,5 @@ _TABLES: dict[str, type] = {
     "retry": RetryConfig,
     "budget": BudgetConfig,
     "tool_policy": ToolPolicy,
+    "isolation": IsolationConfig,
 }

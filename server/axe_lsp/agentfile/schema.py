@@ -550,7 +550,8 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "isolation.mode",
         _S,
-        "`process` gives the agent an operating-system process of its own.",
+        "`process` gives the agent an operating-system process of its own when another agent calls it: if that "
+        "crashes, the caller gets an error text, and all other runs go on.",
         default='"inline"',
         since=EXTENSION,
         choices=("inline", "process"),

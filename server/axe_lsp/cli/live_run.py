@@ -11,15 +11,20 @@ from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
+from axe_lsp.cli.arguments import agents_folder
 from axe_lsp.cli.asking import TerminalQuestions, open_terminal
 from axe_lsp.cli.display import Display, obeys_escapes, open_display
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.remembering import Remembering
 from axe_lsp.cli.verbose import VerboseLog
+from axe_lsp.hosting.isolation import Processes
+from axe_lsp.hosting.questions import nobody
+from axe_lsp.hosting.wire import Workplace
 from axe_lsp.runtime.approval import Approval, allowed
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import BudgetError, ConfigError
 from axe_lsp.runtime.events import Event, TextDelta
+from axe_lsp.runtime.isolation import Elsewhere
 from axe_lsp.runtime.prepare import Prepared, Resolve
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
 from axe_lsp.runtime.providers.replay import Replay
@@ -61,6 +66,7 @@ async def _run(
         memory.event(event)
         output.event(event)
 
+    approval = Approval(nobody if options.yes else _asker(output))
     engine = Engine(
         resolve=resolve,
         workspace=workspace,
@@ -69,7 +75,8 @@ async def _run(
         provider_hook=hook,
         warn=output.warn,
         note=output.note,
-        approve=allowed if options.yes else Approval(_asker(output)),
+        approve=allowed if options.yes else approval,
+        elsewhere=_elsewhere(options, workspace, approval),
     )
     output.on_fault = lambda: engine.cancel(run_id)
     async with memory, engine:
@@ -93,6 +100,17 @@ def _asker(output: _Output) -> Ask:
         return refusing(output.warn, _ADVICE)
     coloured = obeys_escapes(sys.stderr, os.environ) and not os.environ.get("NO_COLOR")
     return TerminalQuestions(terminal, output.paused, coloured)
+
+
+def _elsewhere(
+    options: argparse.Namespace, workspace: Path, approval: Approval
+) -> Elsewhere | None:
+    """Who makes runs of agents that want processes of their own; nobody in front of a recording."""
+    if options.record or options.replay:
+        return None
+    folder = agents_folder(options.agents_dir)
+    workplace = Workplace(str(workspace), (str(folder),) if folder else ())
+    return Processes(workplace, approval.decide, allow=("*",) if options.yes else ())
 
 
 class _Output:

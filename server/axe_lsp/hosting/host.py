@@ -14,13 +14,16 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from axe_lsp.hosting import wire
 from axe_lsp.hosting.process import LineBuffer
 from axe_lsp.hosting.questions import OutgoingQuestions
+from axe_lsp.runtime.budget import Ledger
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 
 if TYPE_CHECKING:
@@ -143,6 +146,7 @@ class Host:
         self._questions = OutgoingQuestions(outbox.send)
         self._orders: dict[str, asyncio.Task[wire.Message]] = {}
         self._engines: dict[str, Engine] = {}
+        self._callers: dict[str, Ledger] = {}
         self._workshop: Workshop | None = None
 
     def hear(self, line: bytes) -> None:
@@ -150,6 +154,10 @@ class Host:
         match wire.decode(line):
             case wire.Start() as start:
                 self._carry_out(start.run_id, self._run(start))
+            case wire.StartChild() as start:
+                self._carry_out(start.order.ids.run_id, self._run_child(start))
+            case wire.UsedUp(run_id):
+                self._callers[run_id].use_up()
             case wire.Preview() as order:
                 self._carry_out(order.run_id, self._preview(order))
             case wire.Cancel(run_id):
@@ -184,14 +192,36 @@ class Host:
             self._orders[run_id].cancel()
 
     async def _run(self, start: wire.Start) -> wire.Message:
+        workshop = await self._working_workshop()
+        async with self._engine(start.run_id, workshop.engine_for(start)) as engine:
+            return wire.Finished(await engine.run(start.request, start.run_id))
+
+    async def _run_child(self, start: wire.StartChild) -> wire.Message:
+        now = asyncio.get_running_loop().time()
+        order = replace(start.order, deadline=now + start.order.deadline)
+        run_id = order.ids.run_id
+        caller = self._callers[run_id] = Ledger(start.budget)
+        workshop = await self._working_workshop()
+        async with self._engine(run_id, workshop.engine_for_child(start)) as engine:
+            try:
+                return wire.Finished(await engine.run_child(order, caller))
+            except RunError as error:
+                # Its caller is in another process and can't see what was being done.
+                return _failed(run_id, error, error.described(order.ids.agent))
+
+    @asynccontextmanager
+    async def _engine(self, run_id: str, engine: Engine) -> AsyncIterator[Engine]:
+        async with engine:
+            self._engines[run_id] = engine
+            try:
+                yield engine
+            finally:
+                del self._engines[run_id]
+
+    async def _working_workshop(self) -> Workshop:
         making = await asyncio.to_thread(_import_making)
         self._workshop = self._workshop or making.Workshop(self._outbox.send, self._questions)
-        async with self._workshop.engine_for(start) as engine:
-            self._engines[start.run_id] = engine
-            try:
-                return wire.Finished(await engine.run(start.request, start.run_id))
-            finally:
-                del self._engines[start.run_id]
+        return self._workshop
 
     async def _preview(self, order: wire.Preview) -> wire.Message:
         making = await asyncio.to_thread(_import_making)
@@ -223,10 +253,10 @@ def _outcome(order: asyncio.Task[wire.Message]) -> wire.Message:
     return _failed(run_id, RunError(f"internal error: {error!r}"))
 
 
-def _failed(run_id: str, error: RunError) -> wire.Failed:
+def _failed(run_id: str, error: RunError, text: str = "") -> wire.Failed:
     return wire.Failed(
         run_id=run_id,
-        text=str(error),
+        text=text or str(error),
         kind=error.kind,
         exit_code=int(error.exit_code),
         cancelled=isinstance(error, RunCancelledError),

@@ -10,6 +10,7 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path, PurePath
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 Json = Any
@@ -22,7 +23,7 @@ _PLAIN = frozenset({str, int, float, bool})
 
 
 def to_json(value: Any) -> Json:
-    """`value` as JSON: dataclasses become objects, tuples arrays, the rest stays what it is."""
+    """`value` as JSON: dataclasses become objects, tuples arrays, paths strings."""
     kind: type[Any] = type(value)
     if kind in _PLAIN:
         return value
@@ -34,7 +35,7 @@ def to_json(value: Any) -> Json:
         }
     if isinstance(value, tuple):
         return [to_json(item) for item in value]
-    return value
+    return str(value) if isinstance(value, PurePath) else value
 
 
 def from_json(kind: type[Data], value: Mapping[str, Json]) -> Data:
@@ -50,6 +51,8 @@ def _arguments(kind: Any, value: Mapping[str, Json]) -> dict[str, Any]:
 
 
 def _part(hint: Any, value: Json) -> Any:
+    if hint is Path:
+        return Path(value)
     for option in (hint, *get_args(hint)):
         if isinstance(option, type) and is_dataclass(option) and value is not None:
             return from_json(option, value)

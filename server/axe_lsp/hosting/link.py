@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from axe_lsp.hosting import process, wire
@@ -13,6 +15,31 @@ from axe_lsp.runtime.redaction import redact
 from axe_lsp.runtime.user_config import known_secrets
 
 _log = logging.getLogger(__name__)
+
+HOST = (
+    sys.executable,
+    "-c",
+    "import sys; sys.path[:] = filter(None, sys.path); import axe_lsp.hosting.host as host; host.main()",
+)
+"""The command that starts a host. `-m` would import from the current directory first, which is a
+workspace: opening one must not run what lies there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a host may take, in seconds.
+
+    As long as it has orders it is asked every `heartbeat` whether it is well, and hangs if it does
+    not answer for `silence`. A cancelled run may take `cancel` to end, a host that was asked to
+    end `leave`, and one that was terminated `die` before it is killed.
+    """
+
+    heartbeat: float = 3.0
+    silence: float = 10.0
+    cancel: float = 0.8
+    leave: float = 1.0
+    die: float = 0.1
+
 
 _GLANCES = 5
 

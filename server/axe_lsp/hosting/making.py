@@ -17,6 +17,7 @@ from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.hosting import wire
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
+from axe_lsp.hosting.isolation import Processes
 from axe_lsp.hosting.jsonable import Json, to_json
 from axe_lsp.runtime.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.approval import Approval
@@ -44,18 +45,27 @@ class Workshop:
 
     def engine_for(self, start: wire.Start) -> Engine:
         """The engine for a run. All that clients should hear of it is sent."""
+        return self._engine(start, start.run_id, self._sink(start))
 
-        def warn(text: str) -> None:
-            self._send(wire.Warned(start.run_id, text))
+    def engine_for_child(self, start: wire.StartChild) -> Engine:
+        """The engine for a run that belongs to a tree of another process, which remembers it."""
+        return self._engine(
+            start, start.order.ids.run_id, lambda event: self._send(wire.notification(event))
+        )
 
+    def _engine(self, start: wire.Start | wire.StartChild, run_id: str, emit: EventSink) -> Engine:
+        approval = Approval(self._ask, start.allow)
         return Engine(
             resolve=_resolver(start.workplace),
             workspace=Path(start.workplace.workspace),
-            emit=self._sink(start),
+            emit=emit,
             streams=always if start.stream else never,
             http=self._http,
-            warn=warn,
-            approve=Approval(self._ask, start.allow),
+            warn=lambda text: self._send(wire.Warned(run_id, text)),
+            approve=approval,
+            elsewhere=Processes(
+                start.workplace, approval.decide, stream=start.stream, allow=start.allow
+            ),
             note=_log.info,
         )
 

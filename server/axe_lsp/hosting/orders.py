@@ -10,7 +10,7 @@ from axe_lsp.hosting import wire
 from axe_lsp.hosting.link import Link
 from axe_lsp.hosting.questions import nobody
 from axe_lsp.hosting.trees import RunTree
-from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunError
+from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunCancelledError, RunError
 from axe_lsp.runtime.questions import Ask
 from axe_lsp.runtime.runs import RunResult
 
@@ -22,6 +22,18 @@ class HostedRunError(RunError):
         super().__init__(text)
         self.kind = kind
         self.exit_code = ExitCode(exit_code)
+
+
+def error_of(message: wire.Failed) -> RunError:
+    """The failure that a host tells of."""
+    error = (
+        RunCancelledError()
+        if message.cancelled
+        else HostedRunError(message.text, message.kind, message.exit_code)
+    )
+    error.run_id = message.run_id
+    error.partial = message.partial
+    return error
 
 
 @dataclass(slots=True, eq=False)

@@ -9,16 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from axe_lsp.hosting import wire
 from axe_lsp.hosting.archive import Archive
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.jsonable import Json
-from axe_lsp.hosting.link import Link, is_done_within
-from axe_lsp.hosting.orders import HostedRunError, Order, Run
+from axe_lsp.hosting.link import HOST, Link, Patience, is_done_within
+from axe_lsp.hosting.orders import HostedRunError, Order, Run, error_of
 from axe_lsp.hosting.questions import IncomingQuestions, nobody
 from axe_lsp.hosting.subscribers import Subscriber, Subscribers
 from axe_lsp.runtime.errors import RunCancelledError, RunError
@@ -29,30 +27,6 @@ from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.tasks import Tasks
 
 _log = logging.getLogger(__name__)
-
-HOST = (
-    sys.executable,
-    "-c",
-    "import sys; sys.path[:] = filter(None, sys.path); import axe_lsp.hosting.host as host; host.main()",
-)
-"""The command that starts a host. `-m` would import from the current directory first, which is a
-workspace: opening one must not run what lies there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long a host may take, in seconds.
-
-    As long as it has orders it is asked every `heartbeat` whether it is well, and hangs if it does
-    not answer for `silence`. A cancelled run may take `cancel` to end, a host that was asked to
-    end `leave`, and one that was terminated `die` before it is killed.
-    """
-
-    heartbeat: float = 3.0
-    silence: float = 10.0
-    cancel: float = 0.8
-    leave: float = 1.0
-    die: float = 0.1
 
 
 class Runs:
@@ -245,7 +219,7 @@ class Runs:
             case wire.Previewed():
                 self._settle(message.run_id, message.preview)
             case wire.Failed():
-                self._settle(message.run_id, _error(message))
+                self._settle(message.run_id, error_of(message))
 
     def _on_event(self, event: wire.Notification) -> None:
         order = self._orders.get(event.params["rootRunId"])
@@ -277,17 +251,6 @@ class Runs:
             self.archive.over(run_id)
             self._questions.forget(run_id)
             self.admit()
-
-
-def _error(message: wire.Failed) -> RunError:
-    error = (
-        RunCancelledError()
-        if message.cancelled
-        else HostedRunError(message.text, message.kind, message.exit_code)
-    )
-    error.run_id = message.run_id
-    error.partial = message.partial
-    return error
 
 
 def _obituary(how: str) -> str:

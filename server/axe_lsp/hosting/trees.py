@@ -20,6 +20,7 @@ class RunTree:
 
     def __init__(self) -> None:
         self._open: dict[str, _OpenRun] = {}
+        self._root = ""
         self._last_seq = 0
 
     def __contains__(self, run_id: str) -> bool:
@@ -32,6 +33,7 @@ class RunTree:
         run_id = params["runId"]
         match event.method, params.get("kind"):
             case "axe/agent", "begin":
+                self._root = self._root or run_id
                 self._open[run_id] = _OpenRun(from_json(RunIds, params), params["model"])
             case "axe/agent", "end":
                 del self._open[run_id]
@@ -45,7 +47,8 @@ class RunTree:
     def end(self, status: Status, error: str, now: str) -> tuple[list[AgentEnd], RunResult | None]:
         """End every run, children before their parents.
 
-        Returns the events that say so, and what the root had come to, if it had not ended before.
+        Returns the events that say so, and what the root, which began first, had come to, if it
+        had not ended before.
         """
         events = []
         root = None
@@ -53,7 +56,7 @@ class RunTree:
             self._last_seq += 1
             result = run.result(status)
             events.append(_end_event(run.ids, result, error, self._last_seq, now))
-            root = result if run.ids.depth == 0 else None
+            root = result if run.ids.run_id == self._root else None
         self._open.clear()
         return events, root
 

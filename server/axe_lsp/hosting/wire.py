@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from axe_lsp.agentfile.definition import BudgetConfig
 from axe_lsp.hosting.jsonable import Json, from_json, to_json
+from axe_lsp.runtime import events
 from axe_lsp.runtime.errors import ErrorKind
 from axe_lsp.runtime.events import Event
 from axe_lsp.runtime.questions import Answer, Question
-from axe_lsp.runtime.runs import RunRequest, RunResult
+from axe_lsp.runtime.runs import Order, RunRequest, RunResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,31 @@ class Start(Message):
     stream: bool = False
     keep_days: int = 0
     allow: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StartChild(Message):
+    """To the host: make a run that belongs to the tree of another process.
+
+    The deadline of `order` counts from now on. `budget` is what its callers have left.
+    """
+
+    TYPE = "start-child"
+
+    order: Order
+    workplace: Workplace
+    budget: BudgetConfig
+    stream: bool = False
+    allow: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UsedUp(Message):
+    """To the host: the callers of the run have nothing left of their budget."""
+
+    TYPE = "used-up"
+
+    run_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +231,13 @@ def notification(event: Event) -> Notification:
     return Notification(event.METHOD, {**own.pop("run"), **kind, **own})
 
 
+def event_of(notification: Notification) -> Event:
+    """The event that a notification tells of."""
+    params = notification.params
+    kind = _EVENTS[notification.method, params.get("kind")]
+    return from_json(kind, {**params, "run": params})
+
+
 def encode(message: Message) -> bytes:
     """A message as a line, with its newline."""
     text = _to_text({"type": message.TYPE, **to_json(message)})
@@ -220,10 +254,18 @@ def decode(line: bytes) -> Message:
 _to_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
+_EVENTS: dict[tuple[str, str | None], type[Event]] = {
+    (kind.METHOD, kind.KIND): kind
+    for kind in vars(events).values()
+    if isinstance(kind, type) and issubclass(kind, Event) and kind is not Event
+}
+
 _MESSAGES: dict[str, type[Message]] = {
     kind.TYPE: kind
     for kind in (
         Start,
+        StartChild,
+        UsedUp,
         Preview,
         Cancel,
         Ping,

@@ -29,6 +29,7 @@ from axe_lsp.runtime.errors import (
 )
 from axe_lsp.runtime.events import AgentBegin, AgentEnd, Status
 from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.isolation import Elsewhere, Stoppable, located, tether, wants_process
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.loop import Surroundings, converse
 from axe_lsp.runtime.mcp.tools import RemoteTools, remote_tools
@@ -64,7 +65,8 @@ class Tree:
     streams: Callable[[Prepared], bool]
     warn: Callable[[str], None]
     note: Callable[[str], None]
-    live: dict[str, AgentRun]
+    live: dict[str, Stoppable]
+    elsewhere: Elsewhere | None = None
     warned: set[str] = field(default_factory=set)
     on_ready: OnReady | None = None
 
@@ -220,7 +222,7 @@ class AgentRun:
             remote=remote,
             provider=self._patient_provider(prepared),
             journal=tree.journal,
-            start=lambda order: AgentRun(order, tree, self._ledger).execute(),
+            start=lambda order: _make_child(order, tree, self._ledger),
             workplace=self._workplace(prepared),
             approve=tree.approve,
             ledger=self._ledger,
@@ -311,6 +313,15 @@ class AgentRun:
             output=self._output,
             budget=self._ledger.budget,
         )
+
+
+async def _make_child(order: Order, tree: Tree, caller: Ledger) -> RunResult:
+    """Make a run that another one asks for, in this process unless its agent wants its own."""
+    order = located(order, tree.resolve)
+    if tree.elsewhere is None or not wants_process(order):
+        return await AgentRun(order, tree, caller).execute()
+    ties = tether(tree.journal, caller, tree.warn, tree.live)
+    return await tree.elsewhere(order, ties)
 
 
 def _status(error: RunError) -> Status:

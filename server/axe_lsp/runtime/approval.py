@@ -68,9 +68,14 @@ class Approval:
         subject = (wish.run.root_run_id, wish.tool)
         if self._is_allowed(wish, subject):
             return ""
-        question = _question(wish, await wish.rehearse())
+        answer = await self.decide(_question(wish, await wish.rehearse()))
+        return answer.why or "the user said no" if answer.decision == "deny" else ""
+
+    async def decide(self, question: Question) -> Answer:
+        """Ask, unless it was answered with another question."""
+        subject = (question.run.root_run_id, question.tool)
         if subject in self._for_run:  # Somebody has answered meanwhile.
-            return ""
+            return Answer("allow")
         with anyio.CancelScope() as scope:
             waiting = self._open.setdefault(subject, set())
             waiting.add(scope)
@@ -78,17 +83,17 @@ class Approval:
                 return self._take(await self._ask(question), subject)
             finally:
                 waiting.discard(scope)
-        return ""  # It was answered with another one.
+        return Answer("allow")  # It was answered with another one.
 
     def _is_allowed(self, wish: Wish, subject: tuple[str, str]) -> bool:
         return subject in self._for_run or is_allowed(self._allowances, wish.tool, wish.arguments)
 
-    def _take(self, answer: Answer, subject: tuple[str, str]) -> str:
+    def _take(self, answer: Answer, subject: tuple[str, str]) -> Answer:
         if answer.decision == "allowForRun":
             self._for_run.add(subject)
             for scope in self._open[subject]:
                 scope.cancel()
-        return answer.why or "the user said no" if answer.decision == "deny" else ""
+        return answer
 
 
 def _question(wish: Wish, rehearsal: Rehearsal) -> Question:

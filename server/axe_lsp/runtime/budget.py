@@ -108,6 +108,27 @@ class Ledger:
             ledger._tool_calls += number
 
     @property
+    def left(self) -> BudgetConfig:
+        """What the runs above leave for this one; at least 1 of what is limited, for 0 is no limit."""
+        callers = list(self._charged_callers())
+        tokens = [
+            each._limits.max_tokens - each._tokens for each in callers if each._limits.max_tokens
+        ]
+        calls = [
+            each._limits.max_tool_calls - each._tool_calls
+            for each in callers
+            if each._limits.max_tool_calls
+        ]
+        return BudgetConfig(
+            max_tokens=max(1, min(tokens)) if tokens else 0,
+            max_tool_calls=max(1, min(calls)) if calls else 0,
+        )
+
+    def use_up(self) -> None:
+        """Nothing is left: others have used it."""
+        self._refused_calls = "nothing is left of the budget"
+
+    @property
     def _tokens(self) -> int:
         return (self.own if self._limits.scope == "self" else self.tree).tokens
 

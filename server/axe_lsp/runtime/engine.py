@@ -13,15 +13,17 @@ from types import TracebackType
 
 from axe_lsp.runtime.agent_run import AgentRun, OnReady, Tree
 from axe_lsp.runtime.approval import Approve, nobody_to_ask
+from axe_lsp.runtime.budget import Ledger
 from axe_lsp.runtime.events import EventSink
 from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.isolation import Elsewhere, Stoppable
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.memory_place import forget_run
 from axe_lsp.runtime.prepare import Prepared, Resolve, prepare_request
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
 from axe_lsp.runtime.providers.replay import NamedReplays
-from axe_lsp.runtime.runs import RunRequest, RunResult, root_order
+from axe_lsp.runtime.runs import Order, RunRequest, RunResult, root_order
 
 
 def always(_: Prepared) -> bool:
@@ -49,6 +51,7 @@ class Engine:
     - `provider_hook` may stand between the runs and whoever answers, to record or to replay.
     - `warn` takes a text that the user should see; `note` a line for a log.
     - `approve` decides about calls of tools that change something.
+    - `elsewhere` makes runs of agents that want processes of their own; without it none gets one.
     - `environment` is where keys and folders are looked up, at the moment they are needed.
     """
 
@@ -64,6 +67,7 @@ class Engine:
         warn: Callable[[str], None] = _ignore,
         note: Callable[[str], None] = _ignore,
         approve: Approve = nobody_to_ask,
+        elsewhere: Elsewhere | None = None,
         environment: Environment | None = None,
     ) -> None:
         self._resolve = resolve
@@ -74,10 +78,11 @@ class Engine:
         self._warn = warn
         self._note = note
         self._approve = approve
+        self._elsewhere = elsewhere
         self._environment = os.environ if environment is None else environment
         self._owns_http = http is None
         self._http = http or HttpProvider(self._environment)
-        self._live: dict[str, AgentRun] = {}
+        self._live: dict[str, Stoppable] = {}
 
     async def __aenter__(self) -> Engine:
         return self
@@ -106,6 +111,10 @@ class Engine:
         finally:
             forget_run(order.ids.run_id, self._environment)
 
+    async def run_child(self, order: Order, caller: Ledger) -> RunResult:
+        """Make a run for a tree in another process, charged to `caller`. Raises RunError."""
+        return await AgentRun(order, self._tree(), caller).execute()
+
     def cancel(self, run_id: str) -> bool:
         """Stop a run, a root or any child, with all below it. False if no such run is going on."""
         run = self._live.get(run_id)
@@ -121,7 +130,7 @@ class Engine:
         """
         return prepare_request(request, self._resolve, self._workspace, self._environment)
 
-    def _tree(self, on_ready: OnReady | None) -> Tree:
+    def _tree(self, on_ready: OnReady | None = None) -> Tree:
         return Tree(
             resolve=self._resolve,
             workspace=self._workspace,
@@ -133,6 +142,7 @@ class Engine:
             warn=self._warn,
             note=self._note,
             live=self._live,
+            elsewhere=self._elsewhere,
             on_ready=on_ready,
         )
 

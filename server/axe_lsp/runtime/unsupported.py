@@ -24,10 +24,7 @@ def unsupported_warning(agent: str, definition: AgentDefinition) -> str:
 
 def _unsupported(definition: AgentDefinition) -> list[str]:
     rest = definition.rest
-    missing = [f"[{name}]" for name in _TABLES if name in rest and _asks(rest[name])]
-    if rest.get("isolation", {}).get("mode") == "process":
-        missing.append("[isolation]")
-    return missing
+    return [f"[{name}]" for name in _TABLES if name in rest and _asks(rest[name])]
 
 
 def _asks(value: Any) -> bool:
