@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from support.editors import PROJECT, clean_environment, code_server, missing, server_program
+from support.engines import agent
 from support.review_project import MANAGER, MENDED, script_review, write_project
-from support.scripted_provider import ScriptedProvider
+from support.scripted_provider import Call, Says, ScriptedProvider
 from support.workbench import Workbench, workbench
 
 PROBLEMS = [
@@ -73,6 +74,54 @@ def test_an_agent_is_mended_and_run_in_vscode(
         window.wait_for_text("├─ task: Review the change", "├─ slow: completed after")
         window.screenshot("past run")
     assert manager.read_text(encoding="utf-8") == MANAGER, "what ran was not saved"
+
+
+@pytest.mark.editor
+def test_agents_ask_in_vscode_before_they_change_something(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "review"
+    writer = write_project(project).with_name("writer.toml")
+    text = agent("writer", tools=["write_file", "run_command"])["writer"]
+    writer.write_text(text, encoding="utf-8")
+    _put_server_into(project).symlink_to(server_program())
+    script_changes(provider)
+    settings = {"security.workspace.trust.enabled": False, "files.autoSave": "off"}
+    with _window(extension, project, tmp_path, provider, settings) as window:
+        window.open_file("axe/agents/writer.toml")
+        window.wait_for_problems(PROBLEMS)
+        window.run_command("axe: Run This Agent")
+        window.answer_question("Run writer", "Write")
+        said = window.answer_dialog("wants to write a.txt", "Deny and Say Why")
+        assert "+++ a.txt" in said
+        assert "+A" in said
+        window.answer_question("wants to write a.txt", "write b.txt")
+        said = window.answer_dialog("wants to write b.txt", "Allow for This Run")
+        assert "more lines in the editor" in said
+        said = window.answer_dialog("wants to run a command", "Always Allow This Command Here")
+        assert "touch d.txt" in said
+        window.screenshot("approval")
+        window.wait_for_output("writer | First.", "writer ✓ completed")
+
+        (project / "d.txt").unlink()
+        window.run_command("axe: Run This Agent")
+        window.answer_question("Run writer", "Again")
+        window.wait_for_output("writer | Second.")
+    assert (project / "d.txt").exists(), "what is always allowed here was not asked about again"
+    assert {path.name for path in project.glob("?.txt")} == {"b.txt", "c.txt", "d.txt"}
+    told = provider.asked("m-writer")[1].body["messages"][-1]["content"]
+    assert told == "write_file was not allowed: the user said no: write b.txt"
+
+
+def script_changes(provider: ScriptedProvider) -> None:
+    """Two runs: three files and a command, then the same command."""
+    contents = {"a.txt": "A\n", "b.txt": "B\n" * 60, "c.txt": "C\n"}
+    writes = [
+        Says(calls=[Call("write_file", {"path": path, "content": content})])
+        for path, content in contents.items()
+    ]
+    command = Says(calls=[Call("run_command", {"command": "touch d.txt"})])
+    provider.script("m-writer", *writes, command, Says("First."), command, Says("Second."))
 
 
 @pytest.mark.editor

@@ -114,6 +114,14 @@ class Workbench:
         lines = ".editor-instance .view-line"
         self._wait_for(f"the text {parts}", lambda: _has(self._texts(lines), parts))
 
+    def answer_dialog(self, message: str, button: str) -> str:
+        """Presses a button of the modal dialog that begins so; returns all that it says."""
+        dialog = self._page.locator(".monaco-dialog-box", has_text=message)
+        dialog.wait_for(timeout=TIMEOUT)
+        said: str = dialog.inner_text()
+        dialog.locator(".monaco-button", has_text=button).first.click()
+        return said
+
     def wait_for_squiggles(self, errors: int, warnings: int) -> None:
         """Waits until so many stretches of the text are underlined."""
         self._wait_for(

@@ -4,6 +4,7 @@
 import { basename } from 'node:path';
 import { commands, Uri, window, workspace, type ExtensionContext } from 'vscode';
 import { LSPErrorCodes, ResponseError, type LanguageClient } from 'vscode-languageclient/node';
+import { Approvals } from './approvals';
 import { Connection } from './client';
 import { pastRunItem } from './pastRuns';
 import { PREVIEW_SCHEME, Previews } from './previews';
@@ -19,7 +20,11 @@ let connection: Connection | undefined;
 export async function activate(context: ExtensionContext): Promise<void> {
   const runs = new Runs();
   const previews = new Previews();
-  const server = new Connection((client) => runs.listenTo(client));
+  const approvals = new Approvals(context.workspaceState, previews);
+  const server = new Connection((client) => {
+    runs.listenTo(client);
+    approvals.listenTo(client);
+  });
   connection = server;
 
   const register = (name: string, action: (client: LanguageClient, ...given: unknown[]) => Promise<void>) =>
@@ -40,6 +45,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     register('axeLsp.showPastRuns', (client) => showPastRun(client, previews)),
     commands.registerCommand('axeLsp.restart', () => server.restart()),
     commands.registerCommand('axeLsp.showRuns', () => runs.show()),
+    commands.registerCommand('axeLsp.forgetApprovals', () => approvals.forget()),
     workspace.onDidGrantWorkspaceTrust(() => server.restart()),
     workspace.onDidChangeConfiguration((event) => {
       if (FIXED_AT_START.some((setting) => event.affectsConfiguration(setting))) {

@@ -1,7 +1,7 @@
 // Texts of the server (what would be sent, what happened in a run) as documents that can't be edited and ask nothing
 // when they are closed.
 
-import { EventEmitter, Uri, window, type Disposable, type TextDocumentContentProvider } from 'vscode';
+import { EventEmitter, TabInputText, Uri, window, type Disposable, type Tab, type TextDocumentContentProvider } from 'vscode';
 
 export const PREVIEW_SCHEME = 'axe-preview';
 
@@ -15,13 +15,29 @@ export class Previews implements TextDocumentContentProvider, Disposable {
   }
 
   async show(title: string, text: string): Promise<void> {
+    await window.showTextDocument(this.document(title, text), { preview: true });
+  }
+
+  /** Shows a text until the function that is returned is called, and takes no tab's place. */
+  async showBriefly(title: string, text: string): Promise<() => Thenable<unknown>> {
+    const uri = this.document(title, text);
+    await window.showTextDocument(uri, { preview: false, preserveFocus: true });
+    return () => window.tabGroups.close(tabsOf(uri), true);
+  }
+
+  private document(title: string, text: string): Uri {
     const uri = Uri.from({ scheme: PREVIEW_SCHEME, path: title });
     this.texts.set(uri.path, text);
     this.changed.fire(uri);
-    await window.showTextDocument(uri, { preview: true });
+    return uri;
   }
 
   dispose(): void {
     this.changed.dispose();
   }
+}
+
+function tabsOf(uri: Uri): readonly Tab[] {
+  const tabs = window.tabGroups.all.flatMap((group) => group.tabs);
+  return tabs.filter(({ input }) => input instanceof TabInputText && input.uri.toString() === uri.toString());
 }

@@ -96,11 +96,27 @@ export interface ToolEnd extends RunEvent {
   readonly durationMs: number;
 }
 
+/** `details` is the exact command, or the change as a unified diff. */
+export interface Question {
+  readonly rootRunId: string;
+  readonly agent: string;
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly reason: string;
+  readonly details: string;
+}
+
+export interface Approval {
+  readonly decision: 'allow' | 'allowForRun' | 'deny';
+  readonly note?: string;
+}
+
 export const RunRequest = new RequestType<RunParams, RunResult, unknown>('axe/run');
 export const PreviewRequest = new RequestType<RunParams, Preview, unknown>('axe/preview');
 export const RunsRequest = new RequestType<{ limit: number }, PastRun[], unknown>('axe/runs');
 export const EventsRequest = new RequestType<{ runId: string; format: 'text' }, { text: string }, unknown>('axe/events');
 export const StopRequest = new RequestType<{ runId: string }, unknown, unknown>('axe/stop');
+export const ApproveRequest = new RequestType<Question, Approval, unknown>('axe/approve');
 
 export const AgentNotification = new NotificationType<AgentBegin | AgentEnd>('axe/agent');
 export const TurnNotification = new NotificationType<TurnBegin | TurnRetry | TurnEnd>('axe/turn');
