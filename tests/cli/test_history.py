@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -204,6 +205,22 @@ def wait_for_event(home: Home, method: str, name: str) -> None:
 def newest(home: Home) -> str:
     run_id: str = json.loads(home.call("history", "list", "--json")[1])[0]["runId"]
     return run_id
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_interrupted_is_remembered_as_cancelled(
+    home: Home, provider: ScriptedProvider, number: signal.Signals
+) -> None:
+    home.add(agent("solo"))
+    hold = Hold()
+    provider.script("m-solo", Answer(Says("never"), hold=hold))
+    with home.start("run", "solo") as process:
+        hold.wait_until_arrived()
+        process.send_signal(number)
+        process.communicate(timeout=60)
+
+    (run,) = json.loads(home.call("history", "list", "--json")[1])
+    assert (run["status"], process.returncode) == ("cancelled", 128 + number)
 
 
 def test_processes_that_write_at_once_lose_nothing(home: Home, provider: ScriptedProvider) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from support.raw_client import ServerError
-from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import PATIENCE, Answer, Hold, Says, ScriptedProvider, calls_agent
 from support.session import Editor, Project
 
 Json = Any
@@ -111,6 +112,45 @@ def test_a_run_that_died_with_its_host_is_remembered_as_killed(
 
         assert killed["runId"] == going["runId"]
         assert events == as_stored(heard(editor))
+
+
+@pytest.mark.req("002-16")
+def test_a_server_that_is_killed_leaves_nothing_out_either(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", ASKS)
+    provider.script("m-solo", Answer(Says("never"), hold=hold))
+    with project.editor() as editor:
+        editor.client.start_request("axe/run", {"agent": "lead"})
+        hold.wait_until_arrived()
+        (going,) = editor.client.request("axe/runs", {"status": "running"})
+        host = os.pidfd_open(host_of(editor))
+        assert editor.client.process is not None
+        editor.client.process.kill()
+        editor.client.wait_until_ended()
+        seen = as_stored(heard(editor))
+        wait_until_gone(host)
+
+    with project.editor() as editor:
+        (run,) = editor.client.request("axe/runs", {})
+        events = editor.client.request("axe/events", {"runId": run["runId"]})
+
+    assert (run["runId"], run["status"]) == (going["runId"], "cancelled")
+    assert events[: len(seen)] == seen
+    assert ends(events) == [("solo", "cancelled"), ("lead", "cancelled")]
+
+
+def ends(events: list[Json]) -> list[tuple[str, str]]:
+    params = [each["params"] for each in events]
+    return [(each["agent"], each["status"]) for each in params if "status" in each]
+
+
+def wait_until_gone(process: int) -> None:
+    try:
+        assert select.select([process], [], [], PATIENCE)[0], "the host lives on"
+    finally:
+        os.close(process)
 
 
 def test_who_subscribes_to_all_runs_hears_of_those_of_others(

@@ -19,7 +19,7 @@ from axe_lsp.hosting.orders import Run
 from axe_lsp.hosting.wire import Warned
 from axe_lsp.runtime.errors import RunError
 from support.hosts import MAIN, Stage, agent, stage
-from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import PATIENCE, Answer, Hold, Says, ScriptedProvider, calls_agent
 from support.secrets import OPENAI_KEY
 
 TEAM = {"lead": agent("lead", "left", "right"), "left": agent("left"), "right": agent("right")}
@@ -178,7 +178,51 @@ async def test_a_full_disk_costs_the_memory_and_one_warning_but_no_run(
     assert "disk is full" in warnings[0]
 
 
-async def test_a_disk_that_has_room_again_gets_at_least_how_the_runs_ended(
+async def test_a_disk_that_gets_full_in_the_middle_of_a_run_keeps_how_it_ended(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    limit = 150_000
+    program = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+    provider.script("m-lead", BOTH, Says("Both are done."))
+    provider.script("m-left", Says("x" * 2 * limit))
+    provider.script("m-right", Says("right is done"))
+    warnings: list[str] = []
+    async with stage(tmp_path, TEAM, program + MAIN) as at:
+        at.runs.subscribe(lambda news: isinstance(news, Warned) and warnings.append(news.text))
+        run = at.start("lead", "go", keep_days=3)
+        assert (await run.result()).content == "Both are done."
+
+        assert await statuses(at) == ["completed"]
+        told = await remembered(at, run)
+
+    assert len(warnings) == 1
+    assert told == [event for event in at.of(run.id) if event in told]
+    assert told[0] == at.of(run.id)[0]
+    assert told[-1] == at.of(run.id)[-1]
+    assert len(told) < len(at.of(run.id))
+
+
+async def test_a_bug_costs_some_events_and_nothing_after_them(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    program = (
+        "from axe_lsp.hosting.history import writer\n"
+        "class Buggy(writer.Bookkeeping):\n"
+        "    def add(self, batch, event, origin):\n"
+        "        if event.params.get('task') == 'bug': raise ZeroDivisionError\n"
+        "        super().add(batch, event, origin)\n"
+        "writer.Bookkeeping = Buggy\n"
+    )
+    provider.script("m-right", Says("one"), Says("two"))
+    async with stage(tmp_path, TEAM, program + MAIN) as at:
+        await at.start("right", "bug", keep_days=3).result()
+        run = at.start("right", "go", keep_days=3)
+        await run.result()
+
+        assert await remembered(at, run) == at.of(run.id)
+
+
+async def test_a_place_that_can_be_written_again_gets_all_that_happened(
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:
     put_in_the_way()
@@ -189,14 +233,34 @@ async def test_a_disk_that_has_room_again_gets_at_least_how_the_runs_ended(
         at.runs.subscribe(lambda news: isinstance(news, Warned) and warned.set())
         run = at.start("left", "go", keep_days=3)
         await hold.arrived()
-        await asyncio.wait_for(warned.wait(), 20)
+        await asyncio.wait_for(warned.wait(), PATIENCE)
         put_out_of_the_way()
         hold.release()
         await run.result()
 
         (told,) = await at.runs.archive.runs(Wanted())
+        assert await remembered(at, run) == at.of(run.id)
 
     assert (told["runId"], told["task"], told["status"]) == (run.id, "go", "completed")
+
+
+async def test_what_could_not_be_written_is_tried_again_though_nothing_more_happens(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    program = "from axe_lsp.hosting.history import writer; writer._AGAIN = 0.02\n" + MAIN
+    put_in_the_way()
+    provider.script("m-left", Says("done"))
+    async with stage(tmp_path, TEAM, program) as at:
+        run = at.start("left", "go", keep_days=3)
+        await run.result()
+        put_out_of_the_way()
+
+        async def all_is_there() -> None:
+            while not await statuses(at) == ["completed"]:
+                await asyncio.sleep(0.02)
+
+        await asyncio.wait_for(all_is_there(), PATIENCE)
+        assert await remembered(at, run) == at.of(run.id)
 
 
 async def test_a_history_that_is_locked_for_a_while_is_written_afterwards(

@@ -104,9 +104,10 @@ def test_the_events_of_a_child_are_those_of_all_below_it(tmp_path: Path) -> None
 
 
 def test_a_run_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:
-    with history(tmp_path / "history.db", OLD, TEAM) as connection:
+    with history(tmp_path / "history.db", OLD, TEAM, Tale("a").begin("short")) as connection:
         assert find_run(connection, "bb02") == ("bb02", "aa02")
         assert find_run(connection, "aa01") == ("aa01", "aa01")
+        assert find_run(connection, "a") == ("a", "a"), "a whole id is no beginning of others"
         with pytest.raises(HistoryError, match="several runs begin with 'aa'"):
             find_run(connection, "aa")
         for unknown in ("x", "aa03", ""):

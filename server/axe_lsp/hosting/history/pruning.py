@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 
 from axe_lsp.hosting.history.database import transaction
 from axe_lsp.hosting.history.rows import date_in
@@ -12,44 +12,45 @@ _MOST_AT_ONCE = 50
 """Trees that a process forgets when it begins to write; the next one goes on."""
 
 
-def forget_expired(connection: sqlite3.Connection) -> None:
-    """Forget some of the runs whose time has come."""
-    _forget(
-        connection,
-        "forget_after < ? ORDER BY forget_after LIMIT ?",
-        (date_in(0), _MOST_AT_ONCE),
-    )
+def forget_expired(connection: sqlite3.Connection, may_go_on: Callable[[], bool]) -> None:
+    """Forget some of the runs whose time has come, as long as there is nothing better to do."""
+    which = "forget_after < ? ORDER BY forget_after LIMIT ?"
+    for root in _roots(connection, which, (date_in(0), _MOST_AT_ONCE)):
+        if not may_go_on():
+            return
+        _forget(connection, root)
 
 
 def forget_older(connection: sqlite3.Connection, days: int) -> int:
     """Forget the runs that began more than so many days ago; returns how many there were."""
-    forgotten = _forget(connection, "began < ?", (date_in(-days),))
-    _shrink(connection)
-    return forgotten
+    return _forget_all(connection, _roots(connection, "began < ?", (date_in(-days),)))
 
 
 def forget_all_but(connection: sqlite3.Connection, count: int) -> int:
     """Forget all but so many of the newest runs; returns how many there were."""
-    forgotten = _forget(connection, "1 ORDER BY began DESC LIMIT -1 OFFSET ?", (count,))
-    _shrink(connection)
-    return forgotten
+    which = "1 ORDER BY began DESC LIMIT -1 OFFSET ?"
+    return _forget_all(connection, _roots(connection, which, (count,)))
 
 
-def _forget(connection: sqlite3.Connection, which: str, values: Iterable[object]) -> int:
-    """Forget roots with all below them. One that is under way stays."""
+def _roots(connection: sqlite3.Connection, which: str, values: tuple[object, ...]) -> list[str]:
+    """Roots that can be forgotten. One that is under way can't."""
     found = connection.execute(
         f"SELECT run_id, status FROM runs WHERE depth = 0 AND {which}",  # noqa: S608 - our own words
-        tuple(values),
+        values,
     )
-    roots = [run_id for run_id, status in found.fetchall() if status != "running"]
+    return [run_id for run_id, status in found if status != "running"]
+
+
+def _forget_all(connection: sqlite3.Connection, roots: Sequence[str]) -> int:
+    """Forget trees, and give the room back to the disk."""
     for root in roots:
-        with transaction(connection):
-            connection.execute("DELETE FROM events WHERE root_run_id = ?", (root,))
-            connection.execute("DELETE FROM runs WHERE root_run_id = ?", (root,))
+        _forget(connection, root)
+    # `execute` would give back a single page.
+    connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);")
     return len(roots)
 
 
-def _shrink(connection: sqlite3.Connection) -> None:
-    """Give the room back to the disk."""
-    # `execute` would give back a single page.
-    connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);")
+def _forget(connection: sqlite3.Connection, root: str) -> None:
+    with transaction(connection):
+        connection.execute("DELETE FROM events WHERE root_run_id = ?", (root,))
+        connection.execute("DELETE FROM runs WHERE root_run_id = ?", (root,))

@@ -107,14 +107,15 @@ def progress_of_roots(connection: sqlite3.Connection, known: Progress | None = N
 def find_run(connection: sqlite3.Connection, beginning: str) -> tuple[str, str]:
     """The ids of the run whose id begins so, and of its root. Raises HistoryError."""
     found = connection.execute(
-        "SELECT run_id, root_run_id FROM runs WHERE run_id >= ? AND run_id < ? LIMIT 2",
+        "SELECT run_id, root_run_id FROM runs WHERE run_id >= ? AND run_id < ? "
+        "ORDER BY run_id LIMIT 2",
         (beginning, beginning + _LAST_CHARACTER),
     ).fetchall()
     if not found or not beginning:
         raise HistoryError(
             f"no run {beginning!r} is remembered; `axe-lsp history list` shows which"
         )
-    if len(found) > 1:
+    if len(found) > 1 and found[0][0] != beginning:
         raise HistoryError(f"several runs begin with {beginning!r}; give more of the id")
     run_id, root = found[0]
     return run_id, root

@@ -73,6 +73,11 @@ class Batch:
     ends: list[tuple[str, int, str]] = field(default_factory=list)
     superfluous: dict[str, list[int]] = field(default_factory=dict)
 
+    @property
+    def size(self) -> int:
+        """How many characters its events have."""
+        return sum(len(row.params) for row in self.events.values())
+
     def begins_and_ends(self) -> Batch:
         """The part without which the runs themselves would get lost."""
         events = {key: row for key, row in self.events.items() if row.method == "axe/agent"}

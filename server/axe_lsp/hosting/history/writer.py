@@ -6,12 +6,14 @@ file within a moment, and thousands cost a few transactions.
 
 from __future__ import annotations
 
+import logging
 import os
 import queue
 import sqlite3
 import threading
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from axe_lsp.hosting.history.database import (
@@ -29,6 +31,8 @@ from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.redaction import redact
 from axe_lsp.runtime.user_config import known_secrets
 
+_log = logging.getLogger(__name__)
+
 Warn = Callable[[str, str], None]
 """Takes the id of a root run and what its user should know, in any thread."""
 
@@ -42,6 +46,13 @@ that a short turn takes, as threads of one process wait for each other."""
 _MOST_AT_ONCE = 2_000
 """Events in a batch. Others that want to write wait for as long as one takes."""
 
+_MOST_OWED = 10_000_000
+"""Characters of events that wait for a history that can't be written. There may be more begins and
+ends of runs."""
+
+_AGAIN = 5.0
+"""Seconds until that is tried again, if nothing happens."""
+
 _LAST_SECONDS = 3.0
 
 
@@ -53,8 +64,8 @@ class _Entry(NamedTuple):
 class HistoryWriter:
     """The one writer of a process.
 
-    When the history can't be written the runs go on, and one warning says so. Begins and ends of
-    runs are written as soon as it works again.
+    When the history can't be written the runs go on, and one warning says so. What has happened is
+    written as soon as that works again: all of it, or if it is much the begins and ends of runs.
     """
 
     def __init__(self, warn: Warn, stored: Stored = lambda _root, _seq: None) -> None:
@@ -91,15 +102,22 @@ class HistoryWriter:
         more = True
         while more:
             entries, more = self._next()
-            if entries:
+            try:
                 self._store(entries)
+            except Exception:  # noqa: BLE001 - a bug costs a batch, and not the rest
+                _log.exception("Some events are not remembered")
+            for root, seq in _last_numbers(entries).items():
+                self._stored(root, seq)
         self._put_away()
         self._end_life()
 
     def _next(self) -> tuple[list[_Entry], bool]:
-        """All that waits, and whether more may come."""
+        """All that waits, and whether more may come. Nothing if it is time to try again."""
         entries = []
-        entry = self._entries.get()
+        try:
+            entry = self._entries.get(timeout=_AGAIN if self._owed.events else None)
+        except queue.Empty:
+            return [], True
         self._closing.wait(_TOGETHER)
         while entry is not None:
             entries.append(entry)
@@ -109,40 +127,60 @@ class HistoryWriter:
         return entries, False
 
     def _store(self, entries: list[_Entry]) -> None:
-        batch, self._owed = self._owed, Batch()
-        if any(entry.event.params["depth"] == 0 for entry in entries):
-            self._secrets = known_secrets(os.environ)
-        for entry in entries:
-            self._books.add(batch, *entry)
+        batch = self._batch(entries)
+        if not batch.events:
+            return
         try:
             self._write(batch)
             self._has_warned = False
         except RunError as error:
-            self._fail(batch, error, entries[0].event.params["rootRunId"])
-        for root, seq in {_root(entry): entry.event.params["seq"] for entry in entries}.items():
-            self._stored(root, seq)
+            self._warn_once(batch, error)
+            self._owed = self._rest(batch)
+
+    def _rest(self, batch: Batch) -> Batch:
+        """Try with what a disk may have room for; returns what can't be written now."""
+        least = batch.begins_and_ends()
+        try:
+            self._write(least)
+        except RunError:
+            return batch if batch.size < _MOST_OWED else least
+        return Batch()
+
+    def _warn_once(self, batch: Batch, error: RunError) -> None:
+        if not self._has_warned:
+            self._has_warned = True
+            root = next(iter(batch.events.values())).root_run_id
+            self._warn(root, f"this run is not remembered: {error}")
+
+    def _batch(self, entries: list[_Entry]) -> Batch:
+        batch, self._owed = self._owed, Batch()
+        if any(_begins_tree(entry.event) for entry in entries):
+            self._secrets = known_secrets(os.environ)
+        for entry in entries:
+            self._books.add(batch, *entry)
+        return batch
 
     def _write(self, batch: Batch) -> None:
         path = history_file(os.environ)
+        try:
+            with faults_named(path):
+                self._write_into(path, batch)
+        except RunError:
+            self._put_away()
+            raise
+
+    def _write_into(self, path: Path, batch: Batch) -> None:
         is_first = self._connection is None
         connection = self._connection = self._connection or open_history(path)
-        with faults_named(path):
-            if self._life is None and not self._books.is_idle:
-                self._life = Life(lives_beside(path), self._name)
-            with transaction(connection):
-                write(connection, batch)
-            if self._books.is_idle:
-                self._end_life()
-            if is_first:
-                end_runs_of_the_dead(connection, lives_beside(path))
-                forget_expired(connection)
-
-    def _fail(self, batch: Batch, error: RunError, root: str) -> None:
-        self._owed = batch.begins_and_ends()
-        self._put_away()
-        if not self._has_warned:
-            self._has_warned = True
-            self._warn(root, f"this run is not remembered: {error}")
+        if self._life is None and not self._books.is_idle:
+            self._life = Life(lives_beside(path), self._name)
+        with transaction(connection):
+            write(connection, batch)
+        if self._books.is_idle:
+            self._end_life()
+        if is_first:
+            end_runs_of_the_dead(connection, lives_beside(path))
+            forget_expired(connection, self._entries.empty)
 
     def _put_away(self) -> None:
         if self._connection is not None:
@@ -158,6 +196,11 @@ class HistoryWriter:
         return redact(text, self._secrets)
 
 
-def _root(entry: _Entry) -> str:
-    root: str = entry.event.params["rootRunId"]
-    return root
+def _begins_tree(event: Notification) -> bool:
+    params = event.params
+    return params["depth"] == 0 and event.method == "axe/agent" and params["kind"] == "begin"
+
+
+def _last_numbers(entries: list[_Entry]) -> dict[str, int]:
+    """The number of the last event, by root."""
+    return {event.params["rootRunId"]: event.params["seq"] for event, _ in entries}
