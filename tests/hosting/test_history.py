@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sqlite3
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +17,7 @@ from axe_lsp.hosting.archive import Archive
 from axe_lsp.hosting.history.database import history_file
 from axe_lsp.hosting.history.reading import Wanted
 from axe_lsp.hosting.orders import Run
+from axe_lsp.hosting.subscribers import News
 from axe_lsp.hosting.wire import Warned
 from axe_lsp.runtime.errors import RunError
 from support.hosts import MAIN, Stage, agent, stage
@@ -38,6 +40,20 @@ async def remembered(at: Stage, run: Run) -> Sequence[tuple[str, Mapping[str, An
 
 async def statuses(at: Stage) -> list[str]:
     return [run["status"] for run in await at.runs.archive.runs(Wanted())]
+
+
+class Warnings:
+    """What users are told that does not end their runs."""
+
+    def __init__(self, at: Stage) -> None:
+        self.texts: list[str] = []
+        self.came = asyncio.Event()
+        at.runs.subscribe(self._hear)
+
+    def _hear(self, news: News) -> None:
+        if isinstance(news, Warned):
+            self.texts.append(news.text)
+            self.came.set()
 
 
 def put_in_the_way() -> None:
@@ -163,19 +179,21 @@ async def test_a_full_disk_costs_the_memory_and_one_warning_but_no_run(
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:
     program = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))\n" + MAIN
+    hold = Hold()
+    provider.script("m-left", Answer(Says("left is done"), hold=hold))
     script(provider)
-    script(provider)
-    warnings: list[str] = []
     async with stage(tmp_path, TEAM, program) as at:
-        at.runs.subscribe(lambda news: isinstance(news, Warned) and warnings.append(news.text))
-        for _ in range(2):
-            result = await at.start("lead", "go", keep_days=3).result()
-            assert result.content == "Both are done."
+        warnings = Warnings(at)
+        run = at.start("left", "go", keep_days=3)
+        await asyncio.wait_for(warnings.came.wait(), PATIENCE)
+        hold.release()
+        assert (await run.result()).content == "left is done"
+        assert (await at.start("lead", "go", keep_days=3).result()).content == "Both are done."
         assert await at.runs.archive.runs(Wanted()) == []
 
-    assert len(warnings) == 1
-    assert "this run is not remembered" in warnings[0]
-    assert "disk is full" in warnings[0]
+    (warning,) = warnings.texts
+    assert "this run is not remembered" in warning
+    assert "disk is full" in warning
 
 
 async def test_a_disk_that_gets_full_in_the_middle_of_a_run_keeps_how_it_ended(
@@ -183,19 +201,21 @@ async def test_a_disk_that_gets_full_in_the_middle_of_a_run_keeps_how_it_ended(
 ) -> None:
     limit = 150_000
     program = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
-    provider.script("m-lead", BOTH, Says("Both are done."))
+    hold = Hold()
+    provider.script("m-lead", BOTH, Answer(Says("Both are done."), hold=hold))
     provider.script("m-left", Says("x" * 2 * limit))
     provider.script("m-right", Says("right is done"))
-    warnings: list[str] = []
     async with stage(tmp_path, TEAM, program + MAIN) as at:
-        at.runs.subscribe(lambda news: isinstance(news, Warned) and warnings.append(news.text))
         run = at.start("lead", "go", keep_days=3)
+        warnings = Warnings(at)
+        await asyncio.wait_for(warnings.came.wait(), PATIENCE)
+        hold.release()
         assert (await run.result()).content == "Both are done."
 
         assert await statuses(at) == ["completed"]
         told = await remembered(at, run)
 
-    assert len(warnings) == 1
+    assert len(warnings.texts) == 1
     assert told == [event for event in at.of(run.id) if event in told]
     assert told[0] == at.of(run.id)[0]
     assert told[-1] == at.of(run.id)[-1]
@@ -229,11 +249,10 @@ async def test_a_place_that_can_be_written_again_gets_all_that_happened(
     hold = Hold()
     provider.script("m-left", Answer(Says("done"), hold=hold))
     async with stage(tmp_path, TEAM) as at:
-        warned = asyncio.Event()
-        at.runs.subscribe(lambda news: isinstance(news, Warned) and warned.set())
+        warnings = Warnings(at)
         run = at.start("left", "go", keep_days=3)
         await hold.arrived()
-        await asyncio.wait_for(warned.wait(), PATIENCE)
+        await asyncio.wait_for(warnings.came.wait(), PATIENCE)
         put_out_of_the_way()
         hold.release()
         await run.result()
@@ -255,11 +274,10 @@ async def test_what_could_not_be_written_is_tried_again_though_nothing_more_happ
         await run.result()
         put_out_of_the_way()
 
-        async def all_is_there() -> None:
-            while not await statuses(at) == ["completed"]:
-                await asyncio.sleep(0.02)
-
-        await asyncio.wait_for(all_is_there(), PATIENCE)
+        seen = len(at.of(run.id))
+        deadline = time.monotonic() + PATIENCE
+        while await statuses(at) != ["completed"] or len(await remembered(at, run)) < seen:
+            assert time.monotonic() < deadline, "they were not written"
         assert await remembered(at, run) == at.of(run.id)
 
 

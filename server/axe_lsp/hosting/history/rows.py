@@ -101,6 +101,10 @@ class Bookkeeping:
         """Whether all runs are over."""
         return not self._runs
 
+    def has_under_way(self, run_id: str) -> bool:
+        """Whether a run has begun and not ended."""
+        return run_id in self._runs
+
     def add(self, batch: Batch, event: Notification, origin: Origin) -> None:
         """Put an event into a batch."""
         params = event.params

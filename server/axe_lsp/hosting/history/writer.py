@@ -13,6 +13,7 @@ import sqlite3
 import threading
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -138,18 +139,17 @@ class HistoryWriter:
             self._owed = self._rest(batch)
 
     def _rest(self, batch: Batch) -> Batch:
-        """Try with what a disk may have room for; returns what can't be written now."""
+        """Write what a disk may still have room for; returns what is to be tried again."""
         least = batch.begins_and_ends()
-        try:
+        with suppress(RunError):
             self._write(least)
-        except RunError:
-            return batch if batch.size < _MOST_OWED else least
-        return Batch()
+        return batch if batch.size < _MOST_OWED else least
 
     def _warn_once(self, batch: Batch, error: RunError) -> None:
+        """Tell the user of a run; who has seen its end may not listen any more."""
+        root = list(batch.events.values())[-1].root_run_id
         if not self._has_warned:
-            self._has_warned = True
-            root = next(iter(batch.events.values())).root_run_id
+            self._has_warned = self._books.has_under_way(root)
             self._warn(root, f"this run is not remembered: {error}")
 
     def _batch(self, entries: list[_Entry]) -> Batch:
