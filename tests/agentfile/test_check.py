@@ -238,6 +238,16 @@ def test_tools_of_a_policy_may_be_those_of_mcp_servers() -> None:
     )
 
 
+def test_beside_servers_a_policy_may_name_tools_that_nobody_knows_yet() -> None:
+    policy = '[tool_policy]\nallow = ["x_*"]\ndeny = ["github_merge"]\n'
+    server = '[[mcp_servers]]\nname = "s"\nurl = "http://x"\ntransport = "sse"\n'
+    alone, beside = (
+        [each.code for each in check(Parse(HEAD + policy + more))].count("unknown-tool")
+        for more in ("", server)
+    )
+    assert (alone, beside) == (2, 0)
+
+
 def test_a_glob_for_tools_that_matches_none_does_not_keep_the_agent_from_running() -> None:
     (problem,) = check(Parse(HEAD + 'tools = ["x*"]'))
     assert not problem.fatal

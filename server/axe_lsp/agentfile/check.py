@@ -19,7 +19,6 @@ from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.problem import Problem, decode_problem, problem
 from axe_lsp.agentfile.schema import (
     AGENT,
-    TOOLS,
     KeyPath,
     KeySpec,
     KeyType,
@@ -178,12 +177,15 @@ class _Checker:
 
     def _tool(self, spec: KeySpec, path: KeyPath, item: Value) -> Iterator[Problem]:
         name = decode(self.text, item)
-        if not isinstance(name, str) or set(tools_meant([name])) & set(TOOLS):
+        if not isinstance(name, str) or tools_meant([name]):
+            return
+        is_policy = spec.path[0] == "tool_policy"
+        # It may be a tool of an MCP server, which nobody knows before it runs.
+        if is_policy and self.lookup.has(("mcp_servers",)):
             return
         where = "tools config" if path == ("tools",) else ".".join(path)
         message = f"unknown tool {quoted(name)} in {where}"
-        # What a policy names may be a tool of an MCP server, which nobody knows before it runs.
-        is_fatal = not is_tool_glob(name) and spec.path[0] != "tool_policy"
+        is_fatal = not is_tool_glob(name) and not is_policy
         yield problem("unknown-tool", spec, item.range, message, fatal=is_fatal, found=name)
 
     def _glob(self, spec: KeySpec, item: Value) -> Iterator[Problem]:

@@ -11,10 +11,13 @@ from axe_lsp.agentfile.schema import TOOL_ALIASES, TOOLS
 def tools_meant(
     listed: Sequence[str], allow: Sequence[str] = (), deny: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """The tools that are listed or allowed, and not denied; each once, in the order of the names."""
+    """The tools that are listed or allowed, and not denied; each once, in the order of the names.
+
+    Names that no tool has mean none.
+    """
     denied = set(_expanded(deny))
     meant = dict.fromkeys(_expanded([*listed, *allow]))
-    return tuple(tool for tool in meant if tool not in denied)
+    return tuple(tool for tool in meant if tool in TOOLS and tool not in denied)
 
 
 def is_tool_glob(name: str) -> bool:

@@ -78,6 +78,7 @@ async def test_a_child_finds_out_with_its_own_tools(
             ["read_file"],
         ),
         ({"tools": ["read_file"], "tool_policy": {"deny": ["*"]}}, []),
+        ({"tools": ["read_file"], "tool_policy": {"allow": ["of_some_server"]}}, ["read_file"]),
     ],
 )
 async def test_which_tools_a_file_means(
