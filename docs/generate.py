@@ -173,6 +173,11 @@ api_key = "..."
 base_url = "http://localhost:11434"
 ```
 
+An address of your own stands in for the provider's. Where `openai` leads to a compatible server, its address may end in `/v1`, hold
+another version (`/api/v3`, `/v1beta/openai`), or leave it out, and requests are in the words that all such servers know: `max_tokens`, unless the
+server asks for `max_completion_tokens`. A server in place of `anthropic` is told what to cache from the third request of a run on, Anthropic
+itself from the first. A model that takes no `temperature` is asked without, and the run says so.
+
 In the editor it is checked, completed and explained as agent files are. On the command line that is `axe-lsp check` with the file, or the
 folder that it is in; without a path only the agents of the current folder are checked, so that CI finds what you find. A workspace has no
 settings of this kind: nobody's key is sent where a repository says.

@@ -157,3 +157,14 @@ def test_a_memory_of_the_run_is_nothing_to_collect(home: Home) -> None:
     home.add(agent("bot", memory={"enabled": True, "scope": "run"}))
     warning = 'Warning: the memory of agent "bot" ends with each run. Skipping.\n'
     assert home.call("gc", "bot") == (0, "", warning)
+
+
+def test_agents_of_a_folder_that_is_named(home: Home, provider: ScriptedProvider) -> None:
+    (home.work / "mine").mkdir()
+    memory = {"enabled": True, "last_n": 1}
+    (home.work / "mine" / "bot.toml").write_text(agent("bot", memory=memory)["bot"])
+    path = remember(home, "bot", 2)
+    provider.script("m-bot", Says("a"))
+    assert home.call("gc", "bot")[0] == 2
+    assert home.call("gc", "bot", "--agents-dir", "mine")[0] == 0
+    assert path.read_text() == entry(2)

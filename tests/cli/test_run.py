@@ -123,7 +123,10 @@ def test_verbose_tells_about_memory_and_of_failures(home: Home, provider: Script
         ([], " \n", "Execute the task described in your instructions."),
         (["-p", "asked"], "piped", "asked"),
         (["--prompt=asked"], None, "asked"),
-        (["-p", ""], "piped", "Execute the task described in your instructions."),
+        (["-p", ""], "piped", "piped"),
+        (["-p", " \n"], "piped", "piped"),
+        (["-p", " "], None, "Execute the task described in your instructions."),
+        (["-p", " asked "], None, " asked "),
     ],
 )
 def test_the_task_is_the_prompt_or_standard_input_or_the_default(

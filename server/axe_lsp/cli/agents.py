@@ -103,7 +103,9 @@ def _parser() -> Parser:
         ("init", "create a new agent file"),
         ("edit", "open an agent file in $EDITOR"),
     ):
-        command = commands.add_parser(name, help=help_, description=help_.capitalize() + ".")
+        command = commands.add_parser(
+            name, help=help_, description=f"{help_[0].upper()}{help_[1:]}."
+        )
         command.add_argument(
             "--agents-dir", metavar="DIR", default=argparse.SUPPRESS, help="search DIR first"
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition, MemoryConfig
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.cli.arguments import Parser
+from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import complain
 from axe_lsp.runtime.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.errors import AgentError, ConfigError, RunError
@@ -30,7 +30,8 @@ def main(arguments: Sequence[str]) -> int:
             raise AgentError("cannot specify both --all and an agent name")
         if not options.all and not options.agent:
             raise AgentError("agent name is required (or use --all)")
-        folders = AgentFolders(search_folders([working_folder()], os.environ))
+        agents_dir = agents_folder(options.agents_dir)
+        folders = AgentFolders(search_folders([working_folder()], os.environ, agents_dir))
         if options.all:
             _collect_all(folders, options)
         else:
@@ -52,6 +53,7 @@ def _parser() -> Parser:
     add("--all", action="store_true", help="all agents that have a memory, one after the other")
     add("--dry-run", action="store_true", help="analyze only, and trim nothing")
     add("--model", metavar="PROVIDER/NAME", default="", help="instead of the agent's own model")
+    add("--agents-dir", metavar="DIR", help="search this folder for agents first")
     return parser
 
 

@@ -100,7 +100,9 @@ def _request(options: argparse.Namespace) -> RunRequest:
 
 
 def _task(options: argparse.Namespace) -> str:
-    return _standard_input() if options.prompt is None else str(options.prompt)
+    """What the agent is told. A blank prompt is none, as in axe."""
+    prompt: str = options.prompt or ""
+    return prompt if prompt.strip() else _standard_input()
 
 
 def _standard_input() -> str:

@@ -124,3 +124,18 @@ def test_the_message_of_a_refusal_is_the_providers_or_the_status(body: bytes, me
 
 def test_a_status_without_a_name_is_a_number() -> None:
     assert refusal(529, b"").message == "HTTP status 529"
+
+
+@pytest.mark.parametrize(
+    ("base", "url"),
+    [
+        ("https://api.x.com/v3", "https://api.x.com/v3/chat/completions"),
+        ("https://x.com/v1beta/openai/", "https://x.com/v1beta/openai/chat/completions"),
+        ("https://x.com/v1/acct/openai", "https://x.com/v1/acct/openai/chat/completions"),
+        ("https://x.com/openai", "https://x.com/openai/v1/chat/completions"),
+        ("https://v2.x.com", "https://v2.x.com/v1/chat/completions"),
+        ("https://x.com/very", "https://x.com/very/v1/chat/completions"),
+    ],
+)
+def test_a_base_may_have_a_version_of_its_own(base: str, url: str) -> None:
+    assert address(base, "v1/chat/completions", any_version=True) == url

@@ -21,6 +21,7 @@ from axe_lsp.runtime.providers.wire import (
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 PATH = "v1/messages"
 STREAM_TYPES = frozenset({"text/event-stream"})
+ANY_VERSION = False
 MARKS_CACHES = True
 """Not more than four in a request: the tools, the system prompt, and two messages."""
 

@@ -56,12 +56,12 @@ class _Service:
     @property
     def url(self) -> str:
         """Where requests go."""
-        return address(self.base_url, self.wire_format.PATH)
+        return _address(self.wire_format, self.base_url)
 
     @property
     def is_own(self) -> bool:
         """Whether it is the provider's own, and none that stands in for it."""
-        return self.url == address(self.wire_format.DEFAULT_BASE_URL, self.wire_format.PATH)
+        return self.url == _address(self.wire_format, self.wire_format.DEFAULT_BASE_URL)
 
     def explained(self, error: ProviderError) -> ProviderError:
         """The error with what the user needs to know, and without any key."""
@@ -71,6 +71,10 @@ class _Service:
         elif isinstance(error, NoAnswerError):
             message += f" ({self.provider} at {_shown(self.base_url)})"
         return ProviderError(error.category, message, error.status, error.retry_after)
+
+
+def _address(wire_format: WireFormat, base_url: str) -> str:
+    return address(base_url, wire_format.PATH, wire_format.ANY_VERSION)
 
 
 _Place = tuple[str, ModelName, ResponseFormat | None]

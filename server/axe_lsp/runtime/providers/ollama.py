@@ -20,6 +20,7 @@ DEFAULT_BASE_URL = "http://localhost:11434"
 PATH = "api/chat"
 MODELS_PATH = "api/tags"
 STREAM_TYPES = frozenset({"application/x-ndjson", "application/jsonl", "text/plain"})
+ANY_VERSION = False
 MARKS_CACHES = False
 
 

@@ -30,6 +30,7 @@ from axe_lsp.runtime.providers.wire import (
 DEFAULT_BASE_URL = "https://api.openai.com"
 PATH = "v1/chat/completions"
 STREAM_TYPES = frozenset({"text/event-stream"})
+ANY_VERSION = True
 MARKS_CACHES = False
 
 _DONE = "[DONE]"

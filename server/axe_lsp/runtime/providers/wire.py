@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, NoReturn, Protocol
@@ -26,6 +27,9 @@ _CATEGORIES: Mapping[int, ProviderErrorCategory] = {
     429: "rate_limit",
     529: "overloaded",
 }
+
+
+_VERSION = re.compile(r"[^/]/v\d[^/]*(/|$)")
 
 
 class WireError(ValueError):
@@ -51,6 +55,8 @@ class WireFormat(Protocol):
     DEFAULT_BASE_URL: str
     PATH: str
     STREAM_TYPES: frozenset[str]
+    ANY_VERSION: bool
+    """Whether a base URL may hold a version of its own in place of the path's."""
     MARKS_CACHES: bool
     """Whether the provider wants to be told what to cache."""
 
@@ -148,11 +154,15 @@ def to_json(value: Json) -> str:
     return valid_text(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 
 
-def address(base_url: str, path: str) -> str:
-    """Where requests go. A base that already ends in the path's first part (`/v1`) is as good."""
+def address(base_url: str, path: str, any_version: bool = False) -> str:
+    """Where requests go. A base that already ends in the path's first part (`/v1`) is as good.
+
+    So is, with `any_version`, one that has a version of its own (`/api/v3`, `/v1beta/openai`).
+    """
     base = base_url.rstrip("/")
     first, _, rest = path.partition("/")
-    return f"{base}/{rest}" if base.endswith(f"/{first}") else f"{base}/{path}"
+    has_first = base.endswith(f"/{first}") or (any_version and _VERSION.search(base))
+    return f"{base}/{rest}" if has_first else f"{base}/{path}"
 
 
 def is_http_address(url: str) -> bool:
