@@ -118,7 +118,7 @@ def _meaning(key: KeySpec) -> str:
         facts.append(f"{key.minimum} to {key.maximum}.")
     if key.is_extension:
         facts.append(f"*{schema.EXTENSION}*")
-    elif key.since != "axe 0.1":
+    elif key.since != schema.FIRST_AXE:
         facts.append(f"*{key.since}*")
     return " ".join(facts)
 
@@ -209,7 +209,8 @@ def _model_row(model: Model) -> str:
         notes.append(f"more for prompts above {model.dearer_above:,} tokens")
     if model.ends:
         notes.append(f"ends {model.ends}")
-    costs = f"{price(model.input_price)} | {price(model.output_price)}"
+    prices = (model.input_price, model.cached_price, model.written_price, model.output_price)
+    costs = " | ".join(map(price, prices))
     note = ", ".join(notes)
     return f"| `{model}` | {model.context:,} | {model.max_output:,} | {costs} | {note} |"
 
@@ -221,10 +222,10 @@ What completion and hover on `model` know. Any other name is fine, too: nothing 
 that other agents of the workspace use is offered first, whether or not it is here. Those that are installed in Ollama are offered
 where it is running: as soon as somebody types `ollama/`, it is asked in the background, at the address that runs use.
 
-Sizes are in tokens, prices in US dollars for a million tokens, as read on {date}.
+Sizes are in tokens, prices in US dollars for a million tokens, as read on {date}. [What a run costs](limits.md#what-it-costs) is computed from them.
 
-| model | context | longest answer | input | output | |
-|---|---|---|---|---|---|
+| model | context | longest answer | input | from the cache | into the cache | output | |
+|---|---|---|---|---|---|---|---|
 {rows}
 
 ## To bring it up to date

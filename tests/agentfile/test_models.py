@@ -13,7 +13,8 @@ def test_every_row_names_a_model_that_can_be_run_and_says_where_its_figures_are_
         assert parse_model_name(str(model)).provider in RUNNABLE_PROVIDERS
         assert SOURCES[model.provider].startswith("https://")
         assert 0 < model.max_output < model.context
-        assert 0 < model.input_price < model.output_price
+        assert 0 < model.cached_price < model.input_price < model.output_price
+        assert model.input_price <= model.written_price
         assert model.dearer_above < model.context
 
 

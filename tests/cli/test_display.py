@@ -87,6 +87,7 @@ def test_parallel_children_each_have_a_line_of_their_own(home: Home, team: Team)
         "  [scout] explore codebase - done (9.9s)",
         "> Task: forge 剣",
         "  [smith] forge 剣 - done (9.9s)",
+        "[lead] done (2 tools, 9.9s; all agents: 40 tokens in, 20 out)",
         "All is well.",
     ]
     assert b"words" not in terminal.written
@@ -114,6 +115,7 @@ def test_grandchildren_are_indented(home: Home, provider: ScriptedProvider) -> N
         "  [scout] look around - done (1 tool, 9.9s)",
         "  > Task: hit it",
         "    [smith] hit it - done (9.9s)",
+        "[lead] done (1 tool, 9.9s; all agents: 50 tokens in, 25 out)",
         "Done.",
     ]
 
@@ -140,11 +142,12 @@ def test_a_narrow_window_and_one_that_changes(home: Home, team: Team) -> None:
         scout.release()
         smith.release()
         _, screen = terminal.end()
-    assert steady(screen)[-5:] == [
+    assert steady(screen)[-6:] == [
         "> Task: explore codebase",
         "  [scout] explore codebase - done (9.9s)",
         "> Task: forge 剣",
         "  [smith] forge 剣 - done (9.9s)",
+        "[lead] done (2 tools, 9.9s; all agents: 40 tokens in, 20 o…",
         "All is well.",
     ]
 
@@ -162,6 +165,7 @@ def test_ctrl_c_leaves_the_terminal_in_order(home: Home, team: Team) -> None:
         "  [scout] explore codebase - cancelled (9.9s)",
         "> Task: forge 剣",
         "  [smith] forge 剣 - cancelled (9.9s)",
+        "[lead] cancelled (2 tools, 9.9s; all agents: 10 tokens in, 5 out)",
     ]
     assert b"\x1b[?25l" not in terminal.written, "the cursor is never hidden"
 
@@ -175,7 +179,12 @@ def test_a_run_that_fails_leaves_the_children_and_the_reason(
     with on_terminal(home, "run", "lead") as terminal:
         code, screen = terminal.end()
     assert code == 3
-    assert steady(screen) == ["> Task: go", "  [scout] go - done (9.9s)", "auth: who?"]
+    assert steady(screen) == [
+        "> Task: go",
+        "  [scout] go - done (9.9s)",
+        "[lead] failed (1 tool, 9.9s; all agents: 20 tokens in, 10 out)",
+        "auth: who?",
+    ]
 
 
 def test_colours_unless_they_are_unwanted(home: Home, team: Team) -> None:
@@ -201,7 +210,10 @@ def test_a_dumb_terminal_gets_a_line_for_each_start_and_end(home: Home, team: Te
         "  [scout] explore codebase - done (9.9s)",
         "  [smith] forge 剣 - done (9.9s)",
     ]
-    assert screen[4:] == ["All is well."]
+    assert steady(screen)[4:] == [
+        "[lead] done (2 tools, 9.9s; all agents: 40 tokens in, 20 out)",
+        "All is well.",
+    ]
 
 
 @pytest.mark.parametrize("arguments", [(), ("--json",)])
@@ -214,7 +226,7 @@ def test_the_answer_can_be_redirected_while_progress_is_watched(
         command = [*COMMAND, "run", "lead", *arguments]
         with Terminal(command, home.environment, home.work, redirected=out.fileno()) as terminal:
             _, screen = terminal.end()
-    assert len(screen) == 4
+    assert len(screen) == 5
     assert b"All is well." in (tmp_path / "out").read_bytes()
 
 

@@ -18,6 +18,7 @@ from axe_lsp.runtime.events import (
     TurnEnd,
     TurnRetry,
 )
+from axe_lsp.runtime.usage import Usage
 
 
 class Story:
@@ -222,8 +223,9 @@ def test_the_root_tells_what_it_waits_for() -> None:
     story.ask("lead", turn=2)
     assert root() == "[lead] turn 2, waiting for openai/m ... 1 tool, 2.0s"
     story.end("lead", 2)
-    assert story.frame() == ([], [])
-    assert not any("[lead]" in line for line in story.log)
+    summary = "[lead] done (1 tool, 2.0s; all agents: 0 tokens in, 0 out)"
+    assert story.frame() == ([summary], [])
+    assert [line for line in story.log if "[lead]" in line] == [summary]
 
 
 @pytest.mark.parametrize("width", range(60))
@@ -325,3 +327,23 @@ def test_a_request_that_is_sent_again_is_seen_until_it_is_answered() -> None:
     ]
     story.answer("slow")
     assert story.children()[1] == "  [slow] look around ... 1.0s"
+
+
+def test_a_tree_that_has_ended_is_summed_up_once() -> None:
+    story = Story()
+    story.begin("a", "t")
+    story.end("a", 1)
+    lead = story.ids["lead"]
+    tree = Usage(12_345, 678, cost=0.04213)
+    story.tell(AgentEnd(run=lead, status="completed", duration_ms=5100, input_tokens=1, tree=tree))
+    summary = "[lead] done (5.1s; all agents: 12,345 tokens in, 678 out, $0.0421)"
+    assert story.frame() == (["> Task: t", "  [a] t - done (1.0s)", summary], [])
+    assert story.frame() == ([], [])
+    assert story.log[-1] == summary
+
+
+def test_a_single_agent_is_not_summed_up() -> None:
+    story = Story()
+    story.end("lead", 1)
+    assert story.frame() == ([], [])
+    assert story.log == []

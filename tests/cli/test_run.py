@@ -15,6 +15,7 @@ from support.command_line import COMMAND, Home
 from support.engines import agent
 from support.scripted_provider import (
     Answer,
+    Call,
     Hold,
     Raw,
     Refuses,
@@ -522,3 +523,57 @@ def test_a_budget_is_a_whole_number(home: Home) -> None:
     code, out, err = home.call("run", "solo", "--max-tokens", "-5")
     assert (code, out) == (1, "")
     assert "'-5' is not a whole number of tokens from 0" in err
+
+
+def test_an_agent_beyond_the_first_axe_tells_its_tool_calls_one_by_one(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    (home.work / "long.txt").write_text("é" * 2000)
+    calls = [
+        Call("read_file", {"path": "long.txt", "offset": 1}, "same"),
+        Call("read_file", {"path": "none.txt"}, "same"),
+    ]
+    home.add(agent("solo", tools=["read_file"], retry={"max_retries": 1, "initial_delay_ms": 1}))
+    provider.script("m-solo", Refuses(500), Says(calls=calls), Says(calls=calls[1:]), Says("done"))
+    code, out, _ = home.call("run", "solo", "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert (answer["refused"], answer["retry_attempts"], answer["tool_calls"]) == (False, 1, 3)
+    long, none, again = answer["tool_call_details"]
+    assert all(call.pop("duration_ms") >= 0 for call in (long, none, again))
+    assert long["output"].startswith("1: éé")
+    assert long.pop("output").endswith("é... (truncated)")
+    assert long == {
+        "input": {"path": "long.txt", "offset": "1"},
+        "is_error": False,
+        "name": "read_file",
+        "turn": 0,
+    }
+    assert (none["input"], none["is_error"], none["turn"]) == ({"path": "none.txt"}, True, 0)
+    assert (again["turn"], again["output"]) == (1, none["output"])
+    assert "cost" not in answer
+
+
+def test_a_refusal_is_told_in_json(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("I cannot do that."), Says("Done."))
+    assert json.loads(home.call("run", "solo", "--json")[1])["refused"] is True
+    assert "refused" not in json.loads(home.call("run", "solo", "--json")[1])
+
+
+def test_the_cost_of_a_run_and_of_all_that_it_called(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("parent", sub_agents=["helper"]) | agent("helper"))
+    for name, model in (("parent", "gpt-6.1-sol"), ("helper", "gpt-6-luna")):
+        path = home.config / "agents" / f"{name}.toml"
+        path.write_text(path.read_text().replace(f"m-{name}", model))
+    for _ in range(2):
+        call = calls_agent("helper", "t")
+        provider.script("gpt-6.1-sol", Says(calls=[call], usage=(1000, 0)), Says("done"))
+        provider.script("gpt-6-luna", Says("helped", usage=(1_000, 1_000)))
+    answer = json.loads(home.call("run", "parent", "--json")[1])
+    assert answer["cost"] == 0.00207
+    assert answer["tree"] == {"cost": 0.00267, "input_tokens": 2010, "output_tokens": 1005}
+    _, _, err = home.call("run", "parent", "-v")
+    assert "Cost:     $0.0021 ($0.0027 with all sub-agents)\n" in err

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from axe_lsp.hosting.describing import describe
 from axe_lsp.hosting.wire import notification
-from axe_lsp.runtime.events import RunIds, TurnRetry
+from axe_lsp.runtime.events import AgentEnd, RunIds, TurnRetry
+from axe_lsp.runtime.usage import Usage
 
 
 def test_a_request_that_is_sent_again_is_told_with_its_reason() -> None:
@@ -20,3 +21,11 @@ def test_a_request_that_is_sent_again_is_told_with_its_reason() -> None:
     assert describe(notification(event)) == (
         "  helper: overloaded: too many requests; sent again in 1.5 s (1 of 4)"
     )
+
+
+def test_the_end_of_a_run_tells_what_its_tree_has_cost() -> None:
+    run = RunIds("1", "1", "lead")
+    end = AgentEnd(run=run, status="completed", duration_ms=1200, cost=0.5, tree=Usage(cost=0.75))
+    assert describe(notification(end)) == "lead: completed after 1.2 s, $0.7500"
+    end = AgentEnd(run=run, status="killed", duration_ms=1200, cost=0.5, error="why")
+    assert describe(notification(end)) == "lead: killed after 1.2 s, $0.5000: why"

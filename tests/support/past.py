@@ -47,11 +47,13 @@ class Tale:
         """A piece of an answer."""
         return self.tell("axe/text", run, turn=1, delta=delta)
 
-    def turn(self, text: str, run: str = "", calls: Sequence[dict[str, Any]] = ()) -> Tale:
+    def turn(
+        self, text: str, run: str = "", calls: Sequence[dict[str, Any]] = (), **more: Any
+    ) -> Tale:
         """An answer."""
         params = {"stopReason": "stop", "text": text, "toolCalls": list(calls)}
         tokens = {"inputTokens": 10, "outputTokens": 5, "durationMs": 900}
-        return self.tell("axe/turn", run, kind="end", turn=1, **params, **tokens)
+        return self.tell("axe/turn", run, kind="end", turn=1, **params, **tokens, **more)
 
     def tell(self, method: str, run: str = "", **params: Any) -> Tale:
         """Anything else."""

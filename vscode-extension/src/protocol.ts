@@ -52,6 +52,10 @@ export interface AgentEnd extends RunEvent {
   readonly outputTokens: number;
   readonly turns: number;
   readonly toolCalls: number;
+  /** In US dollars, if it is known. */
+  readonly cost?: number;
+  /** What was used with all that the run called, if that is more. */
+  readonly tree?: { readonly inputTokens: number; readonly outputTokens: number; readonly cost?: number };
   readonly error?: string;
 }
 

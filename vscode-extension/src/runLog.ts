@@ -140,9 +140,16 @@ function totals(event: AgentEnd): string {
   return [
     count(event.turns, 'turn'),
     count(event.toolCalls, 'tool call'),
-    `${event.inputTokens} tokens in`,
-    `${event.outputTokens} out`,
-  ].join(', ');
+    used(event),
+    event.tree && `${used(event.tree)} with all agents`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
+function used(by: { readonly inputTokens: number; readonly outputTokens: number; readonly cost?: number }): string {
+  const tokens = `${by.inputTokens} tokens in, ${by.outputTokens} out`;
+  return by.cost === undefined ? tokens : `${tokens}, $${by.cost.toFixed(4)}`;
 }
 
 /** What a child is asked to do stands in its own line. */

@@ -141,3 +141,19 @@ test('a request that is sent again is told with its reason', () => {
   });
   assert.equal(text, '  fast ⟳ rate_limit: slow down; sent again in 1.5 s (1 of 3)\n');
 });
+
+test('the end tells what a run has cost, and what its tree has', () => {
+  const text = written((log) => {
+    const tree = { inputTokens: 300, outputTokens: 20, cost: 0.0125 };
+    log.agent({ ...fast, kind: 'end', status: 'completed', ...sums, cost: 0.00123 });
+    log.agent({ ...manager, kind: 'end', status: 'completed', ...sums, tree });
+  });
+  assert.equal(
+    text,
+    [
+      '  fast ✓ completed in 1.2 s · 1 turn, 0 tool calls, 10 tokens in, 5 out, $0.0012',
+      'manager ✓ completed in 1.2 s · 1 turn, 0 tool calls, 10 tokens in, 5 out, 300 tokens in, 20 out, $0.0125 with all agents',
+      '',
+    ].join('\n'),
+  );
+});

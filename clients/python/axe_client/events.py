@@ -40,7 +40,10 @@ class AgentBegin(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentEnd(Event):
-    """An agent has ended. The figures are its own, without those that it called."""
+    """An agent has ended. The figures are its own, without those that it called.
+
+    `cost` is in US dollars; `tree` is what was used with all that it called, if that is more.
+    """
 
     status: Status
     duration_ms: int
@@ -53,6 +56,8 @@ class AgentEnd(Event):
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
     reason: str | None = None
+    cost: float | None = None
+    tree: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +94,7 @@ class TurnEnd(Event):
     duration_ms: int
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

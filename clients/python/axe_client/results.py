@@ -18,7 +18,8 @@ REQUEST_FAILED = -32803
 class RunResult:
     """The answer of an agent. The figures are its own, without those that it called.
 
-    `output` is the value of `content` for an agent with `[output]`.
+    `output` is the value of `content` for an agent with `[output]`; `cost` is in US dollars, None if
+    it is not known, and `tree` what was used with all that the agent called, if that is more.
     """
 
     run_id: str
@@ -37,6 +38,9 @@ class RunResult:
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
     budget: Mapping[str, Any] | None = None
+    refused: bool = False
+    cost: float | None = None
+    tree: Mapping[str, Any] | None = None
 
 
 class RunFailedError(ServerError):

@@ -9,6 +9,7 @@ from typing import Any
 from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES, AgentType, filled_by
 from axe_lsp.agentfile.check import check
 from axe_lsp.agentfile.parse import Parse
+from axe_lsp.agentfile.schema import AGENT, FIRST_AXE, KeyPath
 from axe_lsp.agentfile.tool_names import tools_meant
 
 
@@ -113,6 +114,7 @@ class AgentDefinition:
 
     `rest` is what the file says beyond the fields, so that nothing it asks for is lost silently.
     `read_only` is no key of a file: types say so of their agents, whose commands may not write.
+    Nor is `beyond_first_axe`, which is whether the file has keys that axe's first version lacked.
     """
 
     name: str
@@ -140,6 +142,7 @@ class AgentDefinition:
     retry: RetryConfig = field(default_factory=RetryConfig)
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     isolation: IsolationConfig = field(default_factory=IsolationConfig)
+    beyond_first_axe: bool = False
     rest: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -198,7 +201,17 @@ def _definition(values: Mapping[str, Any]) -> AgentDefinition:
     servers = known.get("mcp_servers", ())
     known["mcp_servers"] = tuple(McpServer(**_known(McpServer, each)) for each in servers)
     rest = {name: value for name, value in values.items() if name not in known}
-    return AgentDefinition(**known, rest=rest)
+    return AgentDefinition(**known, beyond_first_axe=_beyond_first_axe(values), rest=rest)
+
+
+def _beyond_first_axe(values: Mapping[str, Any], table: KeyPath = ()) -> bool:
+    for name, value in values.items():
+        key = AGENT.find((*table, name))
+        if key is not None and key.since != FIRST_AXE:
+            return True
+        if not table and isinstance(value, dict) and _beyond_first_axe(value, (name,)):
+            return True
+    return False
 
 
 def _task(values: Mapping[str, Any]) -> TaskConfig:
@@ -213,7 +226,7 @@ def _known(data: type, values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in values.items()
-        if name in names - {"rest", "read_only"}
+        if name in names - {"rest", "read_only", "beyond_first_axe"}
     }
 
 

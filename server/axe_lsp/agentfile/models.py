@@ -25,8 +25,10 @@ SOURCES = {
 class Model:
     """A model. Prices are US dollars for a million tokens.
 
-    They hold for prompts of up to `dearer_above` tokens, where a model has such a limit. `ends` is
-    the day on which the provider switches the model off, if one has been announced.
+    They hold for prompts of up to `dearer_above` tokens, where a model has such a limit. Input that
+    comes out of the provider's cache costs `cached_price`, input that is put into it (for some
+    minutes) `written_price`. `ends` is the day on which the provider switches the model off, if one
+    has been announced.
     """
 
     provider: str
@@ -35,6 +37,8 @@ class Model:
     max_output: int
     input_price: float
     output_price: float
+    cached_price: float
+    written_price: float
     dearer_above: int = 0
     ends: str = ""
 
@@ -54,29 +58,35 @@ class LocalModel:
 _K, _M = 1_000, 1_000_000
 
 MODELS: tuple[Model, ...] = (
-    Model("anthropic", "claude-fable-5-2", _M, 128 * _K, 8, 40),
-    Model("anthropic", "claude-haiku-5-5", _M, 128 * _K, 0.1, 0.5, dearer_above=100 * _K),
-    Model("anthropic", "claude-sonnet-5-5", _M, 128 * _K, 2, 10),
-    Model("anthropic", "claude-opus-5-5", _M, 128 * _K, 4, 20),
-    Model("anthropic", "claude-fable-5-1", _M, 128 * _K, 10, 50),
-    Model("anthropic", "claude-opus-5", _M, 128 * _K, 5, 25),
-    Model("anthropic", "claude-sonnet-5", _M, 128 * _K, 2, 10),
-    Model("anthropic", "claude-fable-5", _M, 128 * _K, 10, 50),
-    Model("anthropic", "claude-haiku-4-5", 200 * _K, 64 * _K, 1, 5),
-    Model("openai", "gpt-6.1-terra", 1_050 * _K, 128 * _K, 1, 5, dearer_above=272 * _K),
-    Model("openai", "gpt-6.1-sol", 1_050 * _K, 128 * _K, 2, 10, dearer_above=272 * _K),
-    Model("openai", "gpt-6-sol", 1_050 * _K, 128 * _K, 2, 10, dearer_above=272 * _K),
-    Model("openai", "gpt-6-luna", 1_050 * _K, 128 * _K, 0.1, 0.5, dearer_above=272 * _K),
-    Model("openai", "gpt-6-astra", 1_050 * _K, 128 * _K, 10, 50, dearer_above=272 * _K),
-    Model("openai", "gpt-5.6-terra", 1_050 * _K, 128 * _K, 2, 12, dearer_above=272 * _K),
-    Model("openai", "gpt-5.6-luna", 1_050 * _K, 128 * _K, 0.2, 1.2, dearer_above=272 * _K),
-    Model("openai", "gpt-5.4", 1_050 * _K, 128 * _K, 2.5, 15, dearer_above=272 * _K),
-    Model("openai", "gpt-5.4-mini", 400 * _K, 128 * _K, 0.75, 4.5),
-    Model("openai", "gpt-5.4-nano", 400 * _K, 128 * _K, 0.2, 1.25),
-    Model("openai", "gpt-5", 400 * _K, 128 * _K, 1.25, 10, ends="2026-12-11"),
-    Model("openai", "gpt-5-mini", 400 * _K, 128 * _K, 0.25, 2, ends="2026-12-11"),
-    Model("openai", "gpt-5-nano", 400 * _K, 128 * _K, 0.05, 0.4, ends="2026-12-11"),
-    Model("openai", "gpt-4o", 128 * _K, 16_384, 2.5, 10, ends="2027-01-14"),
+    Model("anthropic", "claude-fable-5-2", _M, 128 * _K, 8, 40, 0.2, 10),
+    Model(
+        "anthropic", "claude-haiku-5-5", _M, 128 * _K, 0.1, 0.5, 0.01, 0.125, dearer_above=100 * _K
+    ),
+    Model("anthropic", "claude-sonnet-5-5", _M, 128 * _K, 2, 10, 0.1, 2.5),
+    Model("anthropic", "claude-opus-5-5", _M, 128 * _K, 4, 20, 0.2, 5),
+    Model("anthropic", "claude-fable-5-1", _M, 128 * _K, 10, 50, 0.25, 12.5),
+    Model("anthropic", "claude-opus-5", _M, 128 * _K, 5, 25, 0.5, 6.25),
+    Model("anthropic", "claude-sonnet-5", _M, 128 * _K, 2, 10, 0.2, 2.5),
+    Model("anthropic", "claude-fable-5", _M, 128 * _K, 10, 50, 1, 12.5),
+    Model("anthropic", "claude-haiku-4-5", 200 * _K, 64 * _K, 1, 5, 0.1, 1.25),
+    Model("openai", "gpt-6.1-terra", 1_050 * _K, 128 * _K, 1, 5, 0.05, 1.25, dearer_above=272 * _K),
+    Model("openai", "gpt-6.1-sol", 1_050 * _K, 128 * _K, 2, 10, 0.1, 2.5, dearer_above=272 * _K),
+    Model("openai", "gpt-6-sol", 1_050 * _K, 128 * _K, 2, 10, 0.2, 2.5, dearer_above=272 * _K),
+    Model(
+        "openai", "gpt-6-luna", 1_050 * _K, 128 * _K, 0.1, 0.5, 0.01, 0.125, dearer_above=272 * _K
+    ),
+    Model("openai", "gpt-6-astra", 1_050 * _K, 128 * _K, 10, 50, 1, 12.5, dearer_above=272 * _K),
+    Model("openai", "gpt-5.6-terra", 1_050 * _K, 128 * _K, 2, 12, 0.2, 2.5, dearer_above=272 * _K),
+    Model(
+        "openai", "gpt-5.6-luna", 1_050 * _K, 128 * _K, 0.2, 1.2, 0.02, 0.25, dearer_above=272 * _K
+    ),
+    Model("openai", "gpt-5.4", 1_050 * _K, 128 * _K, 2.5, 15, 0.25, 2.5, dearer_above=272 * _K),
+    Model("openai", "gpt-5.4-mini", 400 * _K, 128 * _K, 0.75, 4.5, 0.075, 0.75),
+    Model("openai", "gpt-5.4-nano", 400 * _K, 128 * _K, 0.2, 1.25, 0.02, 0.2),
+    Model("openai", "gpt-5", 400 * _K, 128 * _K, 1.25, 10, 0.125, 1.25, ends="2026-12-11"),
+    Model("openai", "gpt-5-mini", 400 * _K, 128 * _K, 0.25, 2, 0.025, 0.25, ends="2026-12-11"),
+    Model("openai", "gpt-5-nano", 400 * _K, 128 * _K, 0.05, 0.4, 0.005, 0.05, ends="2026-12-11"),
+    Model("openai", "gpt-4o", 128 * _K, 16_384, 2.5, 10, 1.25, 2.5, ends="2027-01-14"),
 )
 """By provider, the newest first."""
 

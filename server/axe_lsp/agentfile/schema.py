@@ -19,6 +19,9 @@ KeyPath = tuple[str, ...]
 ANY_NAME = "*"
 """In a path: a name that the user chooses."""
 
+FIRST_AXE = "axe 0.1"
+"""In `since`: there from the beginning."""
+
 EXTENSION = "axe-lsp"
 """In `since`: not axe's. axe ignores such a key, so it still loads the file."""
 
@@ -69,7 +72,7 @@ class KeySpec:
     type: KeyType
     doc: str
     default: str | None = None
-    since: str = "axe 0.1"
+    since: str = FIRST_AXE
     required: bool = False
     minimum: int | None = None
     maximum: int | None = None

@@ -22,6 +22,11 @@ def shown_cells(text: str) -> int:
     return cells(re.sub(rf"{_JOINER}.{_EMOJI_STYLE}?|[\U0001F3FB-\U0001F3FF]", "", text))
 
 
+def dollars(amount: float) -> str:
+    """An amount of US dollars, which is small more often than not."""
+    return f"${amount:.4f}"
+
+
 def cut(text: str, room: int) -> str:
     """`text` in at most `room` cells; an ellipsis stands for what is missing."""
     if cells(text) <= room:

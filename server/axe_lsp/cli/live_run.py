@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from pathlib import Path
 from axe_lsp.cli.arguments import agents_folder
 from axe_lsp.cli.asking import TerminalQuestions, open_terminal
 from axe_lsp.cli.display import Display, obeys_escapes, open_display
+from axe_lsp.cli.envelope import CallDetails, as_json
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.remembering import Remembering
 from axe_lsp.cli.verbose import VerboseLog
@@ -122,6 +122,7 @@ class _Output:
         self._log = VerboseLog() if options.verbose else None
         self._progress = None if options.verbose else _progress()
         self._held: list[Callable[[], None]] | None = None
+        self._calls = CallDetails()
         self._written = ""
         self._fault: OSError | None = None
         self.on_fault: Callable[[], object] = lambda: None
@@ -134,6 +135,7 @@ class _Output:
 
     def ready(self, prepared: Prepared) -> None:
         """The first request is about to be sent."""
+        self._calls.wanted = prepared.definition.beyond_first_axe
         if self._log:
             self._log.ready(prepared)
 
@@ -143,6 +145,7 @@ class _Output:
             self._tell(partial(self._log.event, event))
         if self._progress:
             self._progress.event(event)
+        self._calls.event(event)
         if isinstance(event, TextDelta) and event.run.depth == 0 and not self._fault:
             self.close()
             self._write(event.delta)
@@ -179,7 +182,7 @@ class _Output:
         if self._log:
             self._log.finished(result)
         if self._json:
-            print(_as_json(result))
+            print(as_json(result, self._calls))
         elif not self._written:
             sys.stdout.write(result.content)
             self._written = result.content
@@ -222,46 +225,6 @@ class _Output:
 def _progress() -> Display | None:
     """Progress is for people who watch; whatever reads a pipe gets what axe writes."""
     return open_display(sys.stderr, os.environ) if sys.stderr.isatty() else None
-
-
-def _as_json(result: RunResult) -> str:
-    envelope = {
-        "content": result.content,
-        "duration_ms": result.duration_ms,
-        "input_tokens": result.input_tokens,
-        "model": result.model,
-        "output_tokens": result.output_tokens,
-        "stop_reason": result.stop_reason,
-        "tool_calls": result.tool_calls,
-        **({} if result.output is None else {"output": result.output}),
-        **_cache(result),
-        **_budget(result),
-    }
-    in_order = dict(sorted(envelope.items()))
-    return json.dumps(in_order, ensure_ascii=False, separators=(",", ":"))
-
-
-def _cache(result: RunResult) -> dict[str, object]:
-    """What the provider's cache was good for, if the provider says so."""
-    read, written = result.cache_read_tokens or 0, result.cache_write_tokens or 0
-    if not (read or written):
-        return {}
-    return {
-        "cache_read_tokens": read,
-        "cache_status": "HIT" if read else "MISS",
-        "cache_write_tokens": written,
-    }
-
-
-def _budget(result: RunResult) -> dict[str, object]:
-    """What is left of the budget, if there is one."""
-    if not result.budget:
-        return {}
-    return {
-        "budget_exceeded": result.budget.exceeded,
-        "budget_max_tokens": result.budget.max_tokens,
-        "budget_used_tokens": result.budget.used_tokens,
-    }
 
 
 def _provider_hook(

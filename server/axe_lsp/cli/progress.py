@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import NamedTuple
 
-from axe_lsp.cli.cells import cells, cut, one_line
+from axe_lsp.cli.cells import cells, cut, dollars, one_line
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
@@ -85,6 +85,7 @@ class Progress:
         self._root: _Agent | None = None
         self._children: list[_Agent] = []
         self._agents: dict[str, _Agent] = {}
+        self._is_summed_up = False
 
     def event(self, event: Event, now: float) -> Line | None:
         """Take note of an event; returns the line that stands for it in a log, if one does."""
@@ -102,7 +103,7 @@ class Progress:
             agent.tools += 1
         elif isinstance(event, AgentEnd):
             agent.end = event
-            return _ended(agent, event) if agent.depth else None
+            return _ended(agent, event) if agent.depth else self._summary()
         return None
 
     @property
@@ -114,7 +115,7 @@ class Progress:
         """What to show now. Live lines are at most `height`, each of at most `width` cells."""
         root = self._root_line(now, width)
         rows = height - len(root)
-        settled = tuple(self._settled(width, rows // 2))
+        settled = [*self._settled(width, rows // 2), *self._sum_up(width)]
         shown = self._children
         if len(shown) > rows // 2:
             shown = shown[: max(0, rows - 1) // 2]
@@ -123,7 +124,7 @@ class Progress:
         if hidden:
             live.append((Span(f"  ... and {hidden} more", Style.FAINT),))
         lines = [*live, *root][-height:]
-        return Frame(settled, tuple(_clipped(line, width) for line in lines))
+        return Frame(tuple(settled), tuple(_clipped(line, width) for line in lines))
 
     def _begin(self, event: AgentBegin, now: float) -> Line | None:
         agent = _Agent(
@@ -160,6 +161,21 @@ class Progress:
             self._children = [child for child in self._children if not child.end]
         for child in settled:
             yield from _lines(child, 0, width)
+
+    def _sum_up(self, width: int) -> Iterator[Line]:
+        """The last line of all, once."""
+        summary = self._summary()
+        if summary and not self._is_summed_up:
+            self._is_summed_up = True
+            yield _clipped(summary, width)
+
+    def _summary(self) -> Line | None:
+        """What a tree took, when it has ended. The answer of a single agent needs no such line."""
+        root = self._root
+        if root is None or root.end is None or not self.has_children:
+            return None
+        word, style = _WORDS[root.end.status]
+        return *_head(root), Span(word, style), Span(f" ({_totals(root, root.end)})", Style.FAINT)
 
     def _root_line(self, now: float, width: int) -> list[Line]:
         """The line of the root while it runs; none before and after."""
@@ -229,6 +245,14 @@ def _figures(agent: _Agent, seconds: float) -> str:
     """How many tools, if any, and how long. Most children have none, and that is no news."""
     tools = f"{_plural(agent.tools, 'tool')}, " if agent.tools else ""
     return f"{tools}{seconds:.1f}s"
+
+
+def _totals(root: _Agent, end: AgentEnd) -> str:
+    """The root's tools and time, and what everybody used."""
+    used = end.tree or end
+    cost = f", {dollars(used.cost)}" if used.cost else ""
+    tokens = f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out{cost}"
+    return f"{_figures(root, end.duration_ms / 1000)}; all agents: {tokens}"
 
 
 def _plural(number: int, noun: str) -> str:

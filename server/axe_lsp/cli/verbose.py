@@ -6,6 +6,7 @@ import sys
 import time
 
 from axe_lsp.agentfile.text import quoted
+from axe_lsp.cli.cells import dollars
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
@@ -79,12 +80,21 @@ class VerboseLog:
         if result.cache_read_tokens or result.cache_write_tokens:
             read, written = result.cache_read_tokens or 0, result.cache_write_tokens or 0
             _say(f"Cache:    {read} read, {written} written")
+        if result.cost is not None:
+            _say(f"Cost:     {_costs(result)}")
         _say(f"Stop:     {result.stop_reason}")
 
     def failed(self) -> None:
         """The run has failed; if nothing was sent, it took no time."""
         if self._started is not None:
             _say(f"Duration: {round((time.monotonic() - self._started) * 1000)}ms")
+
+
+def _costs(result: RunResult) -> str:
+    own = dollars(result.cost or 0)
+    if result.tree is None or result.tree.cost is None:
+        return own
+    return f"{own} ({dollars(result.tree.cost)} with all sub-agents)"
 
 
 def _tell_turn(event: Event) -> None:

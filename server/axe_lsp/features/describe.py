@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from axe_lsp.agentfile.agent_types import AgentType
 from axe_lsp.agentfile.members import Member
 from axe_lsp.agentfile.models import READ_ON, SOURCES, Model
-from axe_lsp.agentfile.schema import KeySpec
+from axe_lsp.agentfile.schema import FIRST_AXE, KeySpec
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import agent_meaning, mentions
 from axe_lsp.workspace.places import Scope
@@ -35,7 +35,7 @@ def _facts(spec: KeySpec) -> Iterator[str]:
         yield " ".join(facts)
     if spec.is_extension:
         yield "*An extension of axe-lsp: axe loads the file and ignores this key.*"
-    elif spec.since != "axe 0.1":
+    elif spec.since != FIRST_AXE:
         yield f"*Since {spec.since}.*"
 
 
@@ -70,7 +70,8 @@ def short(number: int) -> str:
 
 def price(dollars: float) -> str:
     """A price as price lists write it."""
-    return f"${dollars:.2f}".removesuffix(".00")
+    whole, _, cents = f"{dollars:.4f}".rstrip("0").partition(".")
+    return f"${whole}.{cents:0<2}" if cents else f"${whole}"
 
 
 def type_markdown(name: str, agent_type: AgentType) -> str:

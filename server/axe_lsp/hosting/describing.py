@@ -15,7 +15,9 @@ def describe(news: Notification) -> str | None:
         case "axe/agent", "end":
             seconds = event["durationMs"] / 1000
             reason = f": {event['error']}" if event.get("error") else ""
-            return f"{indent}{agent}: {event['status']} after {seconds:.1f} s{reason}"
+            used = event.get("tree", event)
+            cost = f", ${used['cost']:.4f}" if used.get("cost") else ""
+            return f"{indent}{agent}: {event['status']} after {seconds:.1f} s{cost}{reason}"
         case "axe/turn", "retry":
             seconds = event["waitMs"] / 1000
             times = f"{event['attempt']} of {event['maxAttempts']}"

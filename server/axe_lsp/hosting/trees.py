@@ -74,6 +74,7 @@ class _OpenRun:
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    cost: float | None = 0.0
     stop_reason: str = ""
     text: str = ""
     deltas: list[str] = field(default_factory=list)
@@ -84,6 +85,8 @@ class _OpenRun:
         self.output_tokens += params["outputTokens"]
         self.cache_read_tokens += params.get("cacheReadTokens", 0)
         self.cache_write_tokens += params.get("cacheWriteTokens", 0)
+        cost = params.get("cost")
+        self.cost = None if cost is None or self.cost is None else self.cost + cost
         self.stop_reason = params["stopReason"]
         self.text = params["text"]
         self.deltas.clear()
@@ -102,6 +105,7 @@ class _OpenRun:
             cache_write_tokens=self.cache_write_tokens or None,
             turns=self.turns,
             tool_calls=self.tool_calls,
+            cost=self.cost if self.turns else None,
             duration_ms=round((time.monotonic() - self.begun) * 1000),
         )
 
@@ -115,6 +119,7 @@ def _end_event(ids: RunIds, result: RunResult, error: str, seq: int, now: str) -
         duration_ms=result.duration_ms,
         input_tokens=result.input_tokens,
         output_tokens=result.output_tokens,
+        cost=result.cost,
         cache_read_tokens=result.cache_read_tokens,
         cache_write_tokens=result.cache_write_tokens,
         turns=result.turns,

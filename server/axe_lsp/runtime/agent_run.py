@@ -38,6 +38,7 @@ from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.output import settle
 from axe_lsp.runtime.prepare import Prepared, Resolve, prepare, reads_much
 from axe_lsp.runtime.providers.provider import Provider
+from axe_lsp.runtime.refusal import is_refusal
 from axe_lsp.runtime.retry import Retrying
 from axe_lsp.runtime.runs import Order, RunResult
 from axe_lsp.runtime.sandbox import sandbox_of, sandbox_warning
@@ -288,13 +289,15 @@ class AgentRun:
                 content_length=len(result.content),
                 error=error,
                 reason=self._reason,
+                cost=result.cost,
+                tree=result.tree,
             )
         )
 
     def _result(self, status: Status) -> RunResult:
         conversation = self._conversation
-        last = conversation.last if conversation else None
-        used = self._ledger.own
+        last = conversation.last if conversation and conversation.turns else None
+        used, tree = self._ledger.own, self._ledger.tree
         return RunResult(
             run_id=self._order.ids.run_id,
             agent=self._order.ids.agent,
@@ -312,6 +315,9 @@ class AgentRun:
             duration_ms=round((anyio.current_time() - self._started) * 1000),
             output=self._output,
             budget=self._ledger.budget,
+            refused=last is not None and is_refusal(last.content),
+            cost=used.cost if last else None,
+            tree=tree if tree != used else None,
         )
 
 

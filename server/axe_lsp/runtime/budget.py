@@ -12,29 +12,7 @@ from dataclasses import dataclass
 from axe_lsp.agentfile.definition import BudgetConfig
 from axe_lsp.runtime.errors import BudgetError
 from axe_lsp.runtime.messages import Response
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What was used, by one run or by several. What went through a cache is a part of the input."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-
-    @property
-    def tokens(self) -> int:
-        """All tokens that were paid for."""
-        return self.input_tokens + self.output_tokens
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cache_read_tokens + other.cache_read_tokens,
-            self.cache_write_tokens + other.cache_write_tokens,
-        )
+from axe_lsp.runtime.usage import NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +36,7 @@ class Ledger:
     """
 
     def __init__(self, limits: BudgetConfig, caller: Ledger | None = None) -> None:
-        self.own = Usage()
-        self.tree = Usage()
+        self.own = self.tree = NOTHING
         self._limits = limits
         self._caller = caller
         self._tool_calls = 0
@@ -73,12 +50,7 @@ class Ledger:
 
     def charge(self, response: Response) -> None:
         """Pay for an answer."""
-        used = Usage(
-            response.input_tokens,
-            response.output_tokens,
-            response.cache_read_tokens,
-            response.cache_write_tokens,
-        )
+        used = response.usage
         self.own += used
         for ledger in self._lineage():
             ledger.tree += used

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from axe_lsp.runtime.usage import Usage
+
 Status = Literal["completed", "failed", "timeout", "cancelled", "killed"]
 
 
@@ -58,8 +60,9 @@ class AgentBegin(Event):
 class AgentEnd(Event):
     """A run has ended. Tokens, turns and tool calls are the run's own, without its children's.
 
-    What was read from the provider's cache or written to it is a part of the input.
-    The `reason` is "budget" when the run was ended because a budget was used up: its own (then it
+    What was read from the provider's cache or written to it is a part of the input. `cost` is in US
+    dollars, None if it is not known; `tree` is what the run used with all that it called, None if
+    that is the same. The `reason` is "budget" when the run was ended because a budget was used up: its own (then it
     is `killed`), or that of a run above (then what it had is its result).
     """
 
@@ -77,6 +80,8 @@ class AgentEnd(Event):
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
     reason: str | None = None
+    cost: float | None = None
+    tree: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +130,7 @@ class TurnEnd(Event):
     duration_ms: int
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,6 +83,7 @@ def _is_paid(turn: TurnEnd, ledger: Ledger) -> bool:
             output_tokens=turn.output_tokens,
             cache_read_tokens=turn.cache_read_tokens or 0,
             cache_write_tokens=turn.cache_write_tokens or 0,
+            cost=turn.cost,
         )
     )
     try:

@@ -181,6 +181,7 @@ def _turn_end(around: Surroundings, turn: int, response: Response, duration_ms: 
         output_tokens=response.output_tokens,
         cache_read_tokens=response.cache_read_tokens or None,
         cache_write_tokens=response.cache_write_tokens or None,
+        cost=response.cost,
         duration_ms=duration_ms,
     )
 

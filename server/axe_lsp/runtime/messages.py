@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from axe_lsp.runtime.usage import Usage
+
 Json = Any
 """A value as `json.loads` returns it."""
 
@@ -127,6 +129,7 @@ class Response:
 
     `input_tokens` are those of the whole prompt. As many as `cache_read_tokens` of them came out of
     the provider's cache, and `cache_write_tokens` were put into it; both have prices of their own.
+    `cost` is in US dollars, None where nobody knows and for what was not paid for.
     """
 
     content: str = ""
@@ -137,3 +140,15 @@ class Response:
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    cost: float | None = None
+
+    @property
+    def usage(self) -> Usage:
+        """What the answer used."""
+        return Usage(
+            self.input_tokens,
+            self.output_tokens,
+            self.cache_read_tokens,
+            self.cache_write_tokens,
+            self.cost,
+        )

@@ -16,6 +16,7 @@ from axe_lsp.runtime.budget import BudgetUse
 from axe_lsp.runtime.events import RunIds, Status
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.schemas import canonical_json
+from axe_lsp.runtime.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,9 @@ class RunResult:
 
     What was read from the provider's cache or written to it is a part of the input.
 
-    `model` is what the provider said it used; empty if it said nothing. `retry_attempts` is how
+    `model` is what the provider said it used; empty if it said nothing. `cost` is in US dollars, None
+    if it is not known; `tree` is what was used with all that the run called, None if that is the
+    same. `refused` is whether the answer reads as if the model would not do what it was told. `retry_attempts` is how
     many requests were sent again because they had failed for a moment.
     `output` is the value of `content` where the agent's `[output]` says what that must be.
     """
@@ -63,6 +66,9 @@ class RunResult:
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
     budget: BudgetUse | None = None
+    refused: bool = False
+    cost: float | None = None
+    tree: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,3 +120,11 @@ def test_events_that_were_lost_leave_gaps_and_nothing_worse() -> None:
 def test_long_texts_are_cut() -> None:
     assert one_line("word " * 100, 12) == "word word w…"
     assert one_line("  short\ntext ", 12) == "short text"
+
+
+def test_what_is_known_to_have_cost_something_is_told() -> None:
+    told = Tale("aa01").begin("lead").turn("x", cost=0.25).end(cost=0.25)
+    assert drawn(told)[0].endswith("10 + 5 tokens, $0.2500, 1 turn, 0 tool calls")
+    assert "1 run, 10 + 5 tokens, $0.2500 in all" in draw(told.events)
+    told.turn("y")
+    assert "1 run, 20 + 10 tokens in all" in draw(told.events)

@@ -29,12 +29,18 @@ local function retry(event)
     seconds(event.waitMs), event.attempt, event.maxAttempts)
 end
 
+local function used(by)
+  local tokens = string.format('%d tokens in, %d out', by.inputTokens, by.outputTokens)
+  return by.cost and string.format('%s, $%.4f', tokens, by.cost) or tokens
+end
+
 --- A cancelled run gives "cancelled" as the reason too; once is enough.
 local function ending(event)
   local mark = event.status == 'completed' and '✓' or '✗'
   local reason = event.error and event.error ~= event.status and ': ' .. shorten(event.error) or ''
-  return string.format('%s %s in %s%s · %s, %s, %d tokens in, %d out', mark, event.status, seconds(event.durationMs),
-    reason, count(event.turns, 'turn'), count(event.toolCalls, 'tool call'), event.inputTokens, event.outputTokens)
+  local tree = event.tree and ', ' .. used(event.tree) .. ' with all agents' or ''
+  return string.format('%s %s in %s%s · %s, %s, %s%s', mark, event.status, seconds(event.durationMs), reason,
+    count(event.turns, 'turn'), count(event.toolCalls, 'tool call'), used(event), tree)
 end
 
 --- What a child is asked to do stands in its own line.

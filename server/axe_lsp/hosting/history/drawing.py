@@ -30,7 +30,7 @@ def draw(events: Iterable[Notification]) -> str:
     text = "".join(
         f"{_seconds(root.began, node.began):8.1f} s  {line}\n" for node, line in _lines(root)
     )
-    total = f"{number_of(len(tree.runs), 'run')}, {_tokens(tree.tokens)} in all"
+    total = f"{number_of(len(tree.runs), 'run')}, {_used(tree.tokens, tree.cost)} in all"
     answer = f"\n{tree.answer}\n" if tree.answer else ""
     return f"Run {tree.run_id} of {local_time(root.began)}\n\n{text}\n{total}\n{answer}"
 
@@ -71,6 +71,7 @@ class _Tree:
     def __init__(self) -> None:
         self.runs: dict[str, _Node] = {}
         self.tokens = [0, 0]
+        self.cost: float | None = 0
         self.answer = ""
         self._steps: dict[tuple[str, object], _Node] = {}
 
@@ -137,6 +138,8 @@ class _Tree:
     def _take_turn(self, params: Mapping[str, Json]) -> None:
         self.tokens[0] += params["inputTokens"]
         self.tokens[1] += params["outputTokens"]
+        cost = params.get("cost")
+        self.cost = None if cost is None or self.cost is None else self.cost + cost
         if params["runId"] == self.run_id:
             self.answer = params["text"]
 
@@ -167,7 +170,7 @@ def _run(params: Mapping[str, Json]) -> str:
     reason = f": {one_line(params['error'])}" if params.get("error") else ""
     figures = [
         f"{params['status']} after {duration(params['durationMs'])}",
-        _tokens((params["inputTokens"], params["outputTokens"])),
+        _used((params["inputTokens"], params["outputTokens"]), params.get("cost")),
         number_of(params["turns"], "turn"),
         number_of(params["toolCalls"], "tool call"),
     ]
@@ -198,6 +201,11 @@ def _arguments(arguments: Mapping[str, Json]) -> str:
 
 def _tokens(tokens: Iterable[int]) -> str:
     return " + ".join(f"{count:,}" for count in tokens) + " tokens"
+
+
+def _used(tokens: Iterable[int], cost: float | None) -> str:
+    """The tokens, and what they cost if that is known."""
+    return f"{_tokens(tokens)}, ${cost:.4f}" if cost else _tokens(tokens)
 
 
 def _seconds(begin: str, end: str) -> float:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from axe_lsp.agentfile.model_name import RUNNABLE_PROVIDERS, ModelName
+from axe_lsp.agentfile.models import known_model
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import AgentError, ConfigError, NoAnswerError, ProviderError
 from axe_lsp.runtime.folders import Environment
@@ -31,6 +32,7 @@ from axe_lsp.runtime.providers.wire import (
     refusal,
 )
 from axe_lsp.runtime.redaction import redact
+from axe_lsp.runtime.usage import cost_of
 from axe_lsp.runtime.user_config import key_variable, load_user_config
 
 if TYPE_CHECKING:
@@ -112,7 +114,8 @@ class HttpProvider:
                 for text in left_out(exchange.request, terms):
                     exchange.warn(text)
             try:
-                return await self._post(service, exchange.request, terms, on_text)
+                response = await self._post(service, exchange.request, terms, on_text)
+                return _priced(response, exchange.model)
             except ProviderError as error:
                 refused = refused_field(error, exchange.request, terms)
                 if refused is None:
@@ -155,6 +158,12 @@ class HttpProvider:
 
             self._client = HttpClient()
         return self._client
+
+
+def _priced(response: Response, name: ModelName) -> Response:
+    """The answer with its cost, if the model is one whose prices are known."""
+    model = known_model(str(name))
+    return response if model is None else replace(response, cost=cost_of(model, response.usage))
 
 
 def _require_sendable(provider: str, key: str, base_url: str) -> None:

@@ -1,0 +1,123 @@
+"""What `axe-lsp run --json` prints: the answer and what it took, in axe's words and order.
+
+axe's first version had seven keys, and whoever compares finds just these for an agent that it could
+have run. Keys that came later are there for agents that use more, and where they say something.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from axe_lsp.runtime.events import Event, ToolBegin, ToolEnd
+from axe_lsp.runtime.messages import argument_text
+from axe_lsp.runtime.runs import RunResult
+
+LONGEST_OUTPUT = 1024
+"""Bytes of a tool's result that are shown, as in axe."""
+
+
+class CallDetails:
+    """The tool calls of a root run, in the order in which they were asked for.
+
+    `wanted` says whether the agent is one for which axe's later versions show them.
+    """
+
+    def __init__(self) -> None:
+        self.wanted = False
+        self.calls: list[dict[str, Any]] = []
+        self._open: dict[str, list[dict[str, Any]]] = {}
+
+    def event(self, event: Event) -> None:
+        """Take note of an event."""
+        if event.run.depth:
+            return
+        if isinstance(event, ToolBegin):
+            detail = _begun(event)
+            self.calls.append(detail)
+            self._open.setdefault(event.call_id, []).append(detail)
+        elif isinstance(event, ToolEnd):
+            self._open[event.call_id].pop(0).update(_ended(event))
+
+
+def as_json(result: RunResult, details: CallDetails) -> str:
+    """The result as one line."""
+    envelope = {
+        "content": result.content,
+        "duration_ms": result.duration_ms,
+        "input_tokens": result.input_tokens,
+        "model": result.model,
+        "output_tokens": result.output_tokens,
+        "stop_reason": result.stop_reason,
+        "tool_calls": result.tool_calls,
+        **({} if result.output is None else {"output": result.output}),
+        **({"refused": True} if result.refused else {}),
+        **_cache(result),
+        **_budget(result),
+        **_cost(result, details.wanted),
+        **(_later(result, details) if details.wanted else {}),
+    }
+    in_order = dict(sorted(envelope.items()))
+    return json.dumps(in_order, ensure_ascii=False, separators=(",", ":"))
+
+
+def _begun(event: ToolBegin) -> dict[str, Any]:
+    arguments = {name: argument_text(value) for name, value in event.arguments.items()}
+    return {"name": event.name, "input": arguments, "turn": event.turn - 1}
+
+
+def _ended(event: ToolEnd) -> dict[str, Any]:
+    return {
+        "output": _cut(event.content),
+        "is_error": event.is_error,
+        "duration_ms": event.duration_ms,
+    }
+
+
+def _cut(text: str) -> str:
+    data = text.encode("utf-8", "replace")
+    if len(data) <= LONGEST_OUTPUT:
+        return text
+    return data[:LONGEST_OUTPUT].decode("utf-8", "ignore") + "... (truncated)"
+
+
+def _cache(result: RunResult) -> Mapping[str, object]:
+    """What the provider's cache was good for, if the provider says so."""
+    read, written = result.cache_read_tokens or 0, result.cache_write_tokens or 0
+    if not (read or written):
+        return {}
+    return {
+        "cache_read_tokens": read,
+        "cache_status": "HIT" if read else "MISS",
+        "cache_write_tokens": written,
+    }
+
+
+def _budget(result: RunResult) -> Mapping[str, object]:
+    """What is left of the budget, if there is one."""
+    if not result.budget:
+        return {}
+    return {
+        "budget_exceeded": result.budget.exceeded,
+        "budget_max_tokens": result.budget.max_tokens,
+        "budget_used_tokens": result.budget.used_tokens,
+    }
+
+
+def _cost(result: RunResult, wanted: bool) -> Mapping[str, object]:
+    """What the run has cost, and what it used with all that it called."""
+    own = {} if result.cost is None else {"cost": result.cost}
+    tree = result.tree
+    if tree is None or not (wanted or own):
+        return own
+    used = {"input_tokens": tree.input_tokens, "output_tokens": tree.output_tokens}
+    return {**own, "tree": used if tree.cost is None else {"cost": tree.cost, **used}}
+
+
+def _later(result: RunResult, details: CallDetails) -> Mapping[str, object]:
+    return {
+        "refused": result.refused,
+        "retry_attempts": result.retry_attempts,
+        "tool_call_details": [dict(sorted(call.items())) for call in details.calls],
+    }

@@ -1,0 +1,60 @@
+"""What answers used up and what they cost, at the providers' list prices. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from axe_lsp.agentfile.models import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What was used, by one run or by several.
+
+    What was read from a cache or written to it is a part of the input. `cost` is in US dollars, and
+    None as soon as the price of any part is not known: no sum is better than a wrong one.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost: float | None = None
+
+    @property
+    def tokens(self) -> int:
+        """All tokens."""
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        unknown = self.cost is None or other.cost is None
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+            None if unknown else _dollars((self.cost or 0) + (other.cost or 0)),
+        )
+
+
+NOTHING = Usage(cost=0.0)
+"""Before the first answer."""
+
+
+def cost_of(model: Model, used: Usage) -> float | None:
+    """What one answer of a model costs in US dollars, None if the price is not known."""
+    if model.dearer_above and used.input_tokens > model.dearer_above:
+        return None
+    fresh = used.input_tokens - used.cache_read_tokens - used.cache_write_tokens
+    micro_dollars = (
+        fresh * model.input_price
+        + used.cache_read_tokens * model.cached_price
+        + used.cache_write_tokens * model.written_price
+        + used.output_tokens * model.output_price
+    )
+    return _dollars(micro_dollars / 1_000_000)
+
+
+def _dollars(amount: float) -> float:
+    """Without the digits that only the computer's arithmetic brings about."""
+    return round(amount, 9)
