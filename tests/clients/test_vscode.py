@@ -146,6 +146,29 @@ def test_an_untrusted_workspace_is_checked_and_starts_nothing_of_its_own(
     assert not (tmp_path / "sprung").exists()
 
 
+@pytest.mark.editor
+def test_a_workspace_that_is_trusted_later_runs_agents_at_once(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "review"
+    solo = write_project(project).with_name("solo.toml")
+    solo.write_text(agent("solo")["solo"], encoding="utf-8")
+    provider.script("m-solo", Says("Trusted."))
+    settings = {
+        "axe.server.path": str(server_program()),
+        "security.workspace.trust.startupPrompt": "never",
+    }
+    with _window(extension, project, tmp_path, provider, settings) as window:
+        window.open_file("axe/agents/solo.toml")
+        window.wait_for_problems(PROBLEMS)
+        assert not window.offers_command("axe: Run This Agent")
+        window.trust()
+        window.show_file("solo.toml")
+        window.run_command("axe: Run This Agent")
+        window.answer_question("Run solo", "Go")
+        window.wait_for_output("solo | Trusted.")
+
+
 @contextmanager
 def _window(
     extension: Path,

@@ -452,6 +452,10 @@ def test_runs_are_refused_in_an_untrusted_workspace(project: Project) -> None:
     with project.editor(initializationOptions={"trusted": False}) as editor:
         error = fails(editor, agent="left")
         assert "not trusted" in error.message
+        with pytest.raises(ServerError, match="not trusted"):
+            editor.client.request(
+                "workspace/executeCommand", {"command": "axe.run", "arguments": [{"agent": "left"}]}
+            )
         editor.open("left")
         assert editor.ask("hover", "left", "nam") is not None
 

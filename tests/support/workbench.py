@@ -76,6 +76,10 @@ class Workbench:
         self._page.goto(f"http://{self._address}/?folder={folder}&payload={payload}")
         self._page.locator(".editor-instance .view-lines").wait_for(timeout=TIMEOUT)
 
+    def show_file(self, name: str) -> None:
+        """Brings a file that is open to the front."""
+        self._page.locator(".tabs-container .tab", has_text=name).first.click(timeout=TIMEOUT)
+
     def replace_text(self, text: str) -> None:
         """Puts `text` in place of what the editor contains, without saving it."""
         self._focus("Control+1", ".editor-instance")
@@ -121,6 +125,12 @@ class Workbench:
         said: str = dialog.inner_text()
         dialog.locator(".monaco-button", has_text=button).first.click()
         return said
+
+    def trust(self) -> None:
+        """Says that the user trusts the workspace."""
+        self.run_command("Workspaces: Manage Workspace Trust")
+        button = self._page.locator(".workspace-trust-editor .monaco-button", has_text="Trust")
+        button.first.click(timeout=TIMEOUT)
 
     def wait_for_squiggles(self, errors: int, warnings: int) -> None:
         """Waits until so many stretches of the text are underlined."""
