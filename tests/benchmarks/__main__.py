@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 
 from benchmarks import (
     endurance,
+    history,
     keystrokes,
     long_runs,
     questions,
@@ -100,6 +101,10 @@ def _long_runs(effort: Effort) -> Iterator[Table]:
     yield long_runs.measure(effort.runs)
 
 
+def _history(effort: Effort) -> Iterator[Table]:
+    yield history.measure(effort.runs)
+
+
 _PARTS: dict[str, Callable[[Effort], Iterator[Table]]] = {
     "start": _start,
     "keystrokes": _keystrokes,
@@ -108,6 +113,7 @@ _PARTS: dict[str, Callable[[Effort], Iterator[Table]]] = {
     "endurance": _endurance,
     "runs": _runs,
     "long-runs": _long_runs,
+    "history": _history,
 }
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from axe_lsp.hosting.wire import Notification
 
 if TYPE_CHECKING:
     import sqlite3
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 _LONGEST_KEPT = 1_000_000
 """Days, which end before the calendar of Python does."""
@@ -32,8 +34,7 @@ class Origin:
     keep_days: int
 
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
+class RunRow(NamedTuple):
     """A run as it is found again; the events with the numbers `begin_seq` and `end_seq` tell more."""
 
     run_id: str
@@ -50,8 +51,7 @@ class RunRow:
     forget_after: str
 
 
-@dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(NamedTuple):
     """An event; `params` is JSON."""
 
     root_run_id: str
@@ -110,7 +110,7 @@ class Bookkeeping:
         params = event.params
         run_id, root, seq = params["runId"], params["rootRunId"], params["seq"]
         text = _as_text(params)
-        if event.method != "axe/tool":  # What goes in and out of tools is clean already.
+        if not _is_clean(event):
             text = self._clean(text)
         batch.events[root, seq] = EventRow(root, seq, run_id, event.method, text)
         match event.method, params.get("kind"):
@@ -130,7 +130,7 @@ class Bookkeeping:
         if row is None:
             batch.ends.append((status, seq, run_id))
         else:
-            batch.runs[run_id] = replace(row, status=status, end_seq=seq)
+            batch.runs[run_id] = row._replace(status=status, end_seq=seq)
 
     def _drop_pieces(self, batch: Batch, root: str, pieces: Iterable[int]) -> None:
         for seq in pieces:
@@ -143,13 +143,13 @@ def write(connection: sqlite3.Connection, batch: Batch) -> None:
     _insert(
         connection,
         "INSERT OR REPLACE INTO events (root_run_id, seq, run_id, method, params) VALUES",
-        [astuple(row) for row in batch.events.values()],
+        list(batch.events.values()),
     )
     _insert(
         connection,
         "INSERT INTO runs (run_id, root_run_id, parent_run_id, agent, depth, began, status, "
         "begin_seq, end_seq, workspace, writer, forget_after) VALUES",
-        [astuple(row) for row in batch.runs.values()],
+        list(batch.runs.values()),
         "ON CONFLICT (run_id) DO UPDATE SET status = excluded.status, end_seq = excluded.end_seq",
     )
     connection.executemany("UPDATE runs SET status = ?, end_seq = ? WHERE run_id = ?", batch.ends)
@@ -201,7 +201,17 @@ def date_in(days: int) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S")
 
 
+def _is_clean(event: Notification) -> bool:
+    """Whether an event holds no text, or one that the run has cleaned, as of tools."""
+    match event.method, event.params.get("kind"):
+        case ("axe/tool", _) | ("axe/turn", "begin"):
+            return True
+        case "axe/agent", "end":
+            return not event.params.get("error")
+    return False
+
+
 def _as_text(params: Any) -> str:
-    text = json.dumps(params, ensure_ascii=False, separators=(",", ":"))
+    text = _ENCODER.encode(params)
     # A lone surrogate, which JSON can spell and a database can't, becomes a question mark.
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
