@@ -64,6 +64,13 @@ SETTINGS: tuple[Setting, ...] = (
         "Seconds that a run started from the editor may take. 0 leaves it to the agent's `timeout`.",
     ),
     Setting(
+        "openTelemetry",
+        {"type": "boolean"},
+        False,
+        "Send spans of runs to the collector that OpenTelemetry's variables name, such as "
+        "`$OTEL_EXPORTER_OTLP_ENDPOINT`. Needs `pip install axe-lsp[otel]`.",
+    ),
+    Setting(
         "run.maxConcurrent",
         {"type": "integer", "minimum": 0},
         0,
@@ -99,6 +106,7 @@ class Settings:
     inlay_hints: bool = True
     run_timeout: int = 0
     run_max_concurrent: int = 0
+    open_telemetry: bool = False
     tools_allow: tuple[str, ...] = ()
     approval_timeout: int = 120
 
@@ -123,6 +131,7 @@ def read_settings(section: Any) -> tuple[Settings, list[str]]:
         inlay_hints=values["inlayHints"],
         run_timeout=values["run.timeout"],
         run_max_concurrent=values["run.maxConcurrent"],
+        open_telemetry=values["openTelemetry"],
         tools_allow=tuple(values["tools.allow"]),
         approval_timeout=values["approvalTimeout"],
     )

@@ -11,6 +11,7 @@ from axe_lsp.hosting import wire
 from axe_lsp.runtime import events
 from axe_lsp.runtime.events import AgentEnd, Event, RunIds, TextDelta, ToolBegin, TurnEnd
 from axe_lsp.runtime.runs import Order, RunRequest, RunResult
+from axe_lsp.runtime.usage import Usage
 
 
 def every_kind_of_event() -> list[type[Event]]:
@@ -73,7 +74,15 @@ def test_a_message_arrives_as_it_was_sent(message: wire.Message) -> None:
 
 @pytest.mark.parametrize("kind", sorted(every_kind_of_event(), key=lambda kind: kind.__name__))
 def test_an_event_becomes_a_notification_and_an_event_again(kind: type[Event]) -> None:
-    samples = {"int": 3, "str": "s", "bool": True, "tuple": ({"id": "1"},), "Mapping": {"a": 1}}
+    samples = {
+        "int": 3,
+        "float": 0.5,
+        "Usage": Usage(1, 2),
+        "str": "s",
+        "bool": True,
+        "tuple": ({"id": "1"},),
+        "Mapping": {"a": 1},
+    }
     own = {
         each.name: samples[str(each.type).partition("[")[0].partition(" ")[0]]
         for each in dataclasses.fields(kind)

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import aclosing, closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from axe_lsp.cli.remembering import Remembering
 from axe_lsp.cli.verbose import VerboseLog
 from axe_lsp.hosting.isolation import Processes
 from axe_lsp.hosting.questions import nobody
+from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.hosting.wire import Workplace
 from axe_lsp.runtime.approval import Approval, allowed
 from axe_lsp.runtime.engine import Engine
@@ -62,9 +63,14 @@ async def _run(
     output = _Output(options)
     memory = Remembering(workspace, output.warn, is_wanted=not options.no_history)
 
+    telemetry = Telemetry()
+    trace = telemetry.sink(False, output.warn)
+
     def emit(event: Event) -> None:
         memory.event(event)
         output.event(event)
+        if trace is not None:
+            trace(event)
 
     approval = Approval(nobody if options.yes else _asker(output))
     engine = Engine(
@@ -79,7 +85,7 @@ async def _run(
         elsewhere=_elsewhere(options, workspace, approval),
     )
     output.on_fault = lambda: engine.cancel(run_id)
-    async with memory, engine:
+    async with memory, engine, aclosing(telemetry):
         try:
             with closing(output):
                 result = await engine.run(request, run_id, on_ready=output.ready)

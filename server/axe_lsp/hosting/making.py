@@ -19,6 +19,7 @@ from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.isolation import Processes
 from axe_lsp.hosting.jsonable import Json, to_json
+from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.approval import Approval
 from axe_lsp.runtime.engine import Engine, always, never
@@ -38,6 +39,7 @@ class Workshop:
         self._send = send
         self._ask = ask
         self._http = HttpProvider(os.environ)
+        self._telemetry = Telemetry()
         self._history = HistoryWriter(
             warn=lambda run_id, text: send(wire.Warned(run_id, text)),
             stored=lambda run_id, seq: send(wire.Stored(run_id, seq)),
@@ -70,18 +72,24 @@ class Workshop:
         )
 
     async def close(self) -> None:
-        """Close the connections, and finish the history."""
+        """Close the connections, and finish what is remembered and sent elsewhere."""
         await self._http.close()
+        await self._telemetry.aclose()
         await asyncio.to_thread(self._history.close)
 
     def _sink(self, start: wire.Start) -> EventSink:
-        """Where the events of a run go: to clients, and into the history if it is wanted."""
+        """Where the events of a run go: to clients, and elsewhere if that is wanted."""
         origin = Origin(start.workplace.workspace, start.keep_days)
+        trace = self._telemetry.sink(
+            start.traces, lambda text: self._send(wire.Warned(start.run_id, text))
+        )
 
         def emit(event: Event) -> None:
             news = wire.notification(event)
             if start.keep_days:
                 self._history.keep(news, origin)
+            if trace is not None:
+                trace(event)
             self._send(news)
 
         return emit

@@ -64,12 +64,13 @@ class Runs:
         *,
         ask: Ask = nobody,
         allow: tuple[str, ...] = (),
+        traces: bool = False,
     ) -> Run:
         """Have a run made. Who subscribes to it before the next `await` misses nothing of it.
 
         `ask` is asked before it changes something, unless it is allowed already by `allow`.
         """
-        start = wire.Start(new_run_id(), request, workplace, stream, keep_days, allow)
+        start = wire.Start(new_run_id(), request, workplace, stream, keep_days, allow, traces)
         order = self._order(start, ask)
         if keep_days:
             self.archive.expect(order.id, Origin(workplace.workspace, keep_days))

@@ -45,7 +45,7 @@ class Start(Message):
     """To the host: make a run, under the id that is given here.
 
     It is remembered for `keep_days`, if that is not 0. `allow` says what may be done without
-    asking (docs/settings.md).
+    asking (docs/settings.md). Its spans are sent if the user `traces` runs.
     """
 
     TYPE = "start"
@@ -56,6 +56,7 @@ class Start(Message):
     stream: bool = False
     keep_days: int = 0
     allow: tuple[str, ...] = ()
+    traces: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,7 @@ async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json
             keep_days=server.daemon.settings.history_keep_days,
             ask=asker(server),
             allow=server.daemon.settings.tools_allow,
+            traces=server.daemon.settings.open_telemetry,
         )
     progress = run_reports.RunProgress(
         server, f"axe: {order.request.agent}", lambda: runs.cancel(going.id)
