@@ -40,6 +40,7 @@ class Says:
     stop_reason: str = ""
     usage: tuple[int, int] = (10, 5)
     model: str = ""
+    thinking: str = ""
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -94,8 +95,11 @@ def _openai_stop(says: Says) -> str:
 
 
 def _anthropic_blocks(says: Says) -> list[dict[str, Any]]:
-    text = [{"type": "text", "text": says.text}] if says.text or not says.calls else []
-    return text + [
+    thought = {"type": "thinking", "thinking": says.thinking, "signature": f"of {says.thinking}"}
+    before: list[dict[str, Any]] = [thought] if says.thinking else []
+    if says.text or not says.calls:
+        before.append({"type": "text", "text": says.text})
+    return before + [
         {
             "type": "tool_use",
             "id": _call_id("anthropic", call, index),
@@ -128,16 +132,9 @@ def _anthropic_stream(says: Says, model: str) -> list[bytes]:
     }
     events: list[dict[str, Any]] = [{"type": "message_start", "message": start}, {"type": "ping"}]
     for index, block in enumerate(_anthropic_blocks(says)):
-        is_text = block["type"] == "text"
-        empty = {**block, "text": ""} if is_text else {**block, "input": {}}
-        pieces = words(block["text"]) if is_text else _slices(json.dumps(block["input"]))
+        empty, deltas = _in_deltas(block)
         events.append({"type": "content_block_start", "index": index, "content_block": empty})
-        for piece in pieces:
-            delta = (
-                {"type": "text_delta", "text": piece}
-                if is_text
-                else {"type": "input_json_delta", "partial_json": piece}
-            )
+        for delta in deltas:
             events.append({"type": "content_block_delta", "index": index, "delta": delta})
         events.append({"type": "content_block_stop", "index": index})
     events.append(
@@ -149,6 +146,21 @@ def _anthropic_stream(says: Says, model: str) -> list[bytes]:
     )
     events.append({"type": "message_stop"})
     return [f"event: {event['type']}\ndata: {_json(event)}\n\n".encode() for event in events]
+
+
+def _in_deltas(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, str]]]:
+    """How a block begins, and what is added to it."""
+    if block["type"] == "text":
+        pieces = words(block["text"])
+        return {**block, "text": ""}, [{"type": "text_delta", "text": each} for each in pieces]
+    if block["type"] == "thinking":
+        deltas = [{"type": "thinking_delta", "thinking": each} for each in words(block["thinking"])]
+        signature = {"type": "signature_delta", "signature": block["signature"]}
+        return {**block, "thinking": "", "signature": ""}, [*deltas, signature]
+    slices = _slices(json.dumps(block["input"]))
+    return {**block, "input": {}}, [
+        {"type": "input_json_delta", "partial_json": each} for each in slices
+    ]
 
 
 def _openai_calls(says: Says) -> list[dict[str, Any]]:

@@ -41,7 +41,14 @@ class Conversation:
         self.pending = 0
         if not response.tool_calls or not self.request.tools:
             return ()
-        self._append(Message("assistant", content=response.content, tool_calls=response.tool_calls))
+        self._append(
+            Message(
+                "assistant",
+                content=response.content,
+                tool_calls=response.tool_calls,
+                original=response.original,
+            )
+        )
         return response.tool_calls
 
     def deliver(self, results: Sequence[ToolResult]) -> None:

@@ -80,13 +80,14 @@ class Message:
     """One entry of a conversation (001-1.7).
 
     An `assistant` message may carry `tool_calls` beside its text; a `tool` message carries
-    `tool_results` and no text.
+    `tool_results` and no text. `original` is what the provider wants to have back as it was.
     """
 
     role: Literal["user", "assistant", "tool"]
     content: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_results: tuple[ToolResult, ...] = ()
+    original: Json = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,8 @@ class Response:
 
     `input_tokens` are those of the whole prompt. As many as `cache_read_tokens` of them came out of
     the provider's cache, and `cache_write_tokens` were put into it; both have prices of their own.
-    `cost` is in US dollars, None where nobody knows and for what was not paid for.
+    `cost` is in US dollars, None where nobody knows and for what was not paid for. `original` is
+    the answer as the provider wants to have it back together with the results of its calls.
     """
 
     content: str = ""
@@ -141,6 +143,7 @@ class Response:
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     cost: float | None = None
+    original: Json = None
 
     @property
     def usage(self) -> Usage:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from axe_lsp.runtime.errors import ProviderError
@@ -15,7 +17,10 @@ from axe_lsp.runtime.messages import (
     ToolResult,
 )
 from axe_lsp.runtime.providers import anthropic
+from support.answers import Call, Says
 from support.bodies import encode
+from support.engines import agent, bench
+from support.scripted_provider import ScriptedProvider
 
 ASK = Message("user", "ask")
 TOOL = Tool(
@@ -167,3 +172,39 @@ def streamed(*events: str) -> Response:
         stream.feed(f"data: {event}".encode())
         stream.feed(b"")
     return stream.finish()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_model_gets_its_thoughts_back_with_the_results(
+    provider: ScriptedProvider, tmp_path: Path, stream: bool
+) -> None:
+    """As it wants to since models think without having been asked to."""
+    look = Call("list_directory", {"path": "."}, "a")
+    provider.script("m-solo", Says("", [look], thinking="Let me look."), Says("done"))
+    agents = agent("solo", "anthropic", tools=["list_directory"])
+    async with bench(provider, tmp_path, agents, streams=lambda _: stream) as runtime:
+        assert (await runtime.run("solo")).content == "done"
+        assert "Let me look." not in repr(runtime.events)
+    _, assistant, _ = provider.requests[1].body["messages"]
+    assert assistant == {
+        "role": "assistant",
+        "content": [
+            {"type": "thinking", "thinking": "Let me look.", "signature": "of Let me look."},
+            {"type": "tool_use", "id": "a", "name": "list_directory", "input": {"path": "."}},
+        ],
+    }
+
+
+def test_thoughts_that_are_hidden_are_kept_in_order_and_empty_text_is_not() -> None:
+    hidden = {"type": "redacted_thinking", "data": "xyz"}
+    text = {"type": "text", "text": "hm"}
+    call = {"type": "tool_use", "id": "1", "name": "t", "input": {"n": 1}}
+    blocks = [text, hidden, {"type": "text", "text": ""}, call]
+    response = anthropic.decode({"content": blocks})
+    assert response.original == [text, hidden, call]
+    assert (response.content, response.tool_calls) == ("hm", (ToolCall("1", "t", {"n": 1}),))
+
+
+def test_an_answer_without_thoughts_is_put_into_our_own_words() -> None:
+    blocks = [{"type": "text", "text": "hm", "citations": None}]
+    assert anthropic.decode({"content": blocks}).original is None

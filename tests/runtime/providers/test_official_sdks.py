@@ -7,6 +7,7 @@ that it is true to what goes over the wire.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -53,6 +54,13 @@ TOOL = Tool(
     },
 )
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+THOUGHTS = [
+    {"type": "thinking", "thinking": "Well.", "signature": "abc"},
+    {"type": "redacted_thinking", "data": "xyz"},
+    {"type": "text", "text": "hm"},
+    {"type": "tool_use", "id": "a", "name": "call_agent", "input": {"agent": "x"}},
+    {"type": "tool_use", "id": "b", "name": "find", "input": {"n": [1, None]}},
+]
 
 REQUESTS = {
     "the least": Request("m", (ASK,)),
@@ -68,6 +76,15 @@ REQUESTS = {
     "calls after text": Request(
         "m",
         (ASK, Message("assistant", "hm", CALLS), Message("tool", tool_results=RESULTS)),
+        tools=(TOOL,),
+    ),
+    "thoughts": Request(
+        "m",
+        (
+            ASK,
+            Message("assistant", "hm", CALLS, original=THOUGHTS),
+            Message("tool", tool_results=RESULTS),
+        ),
         tools=(TOOL,),
     ),
     "any JSON": Request("m", (ASK,), response_format=ResponseFormat("json_object")),
@@ -126,6 +143,7 @@ ANSWERS = {
     "nothing": Says(""),
     "calls": Says("", [calls_agent("helper", "do it", call_id="a"), Call("x", {"n": [1]}, "b")]),
     "text and a call": Says("Let me see.", [calls_agent("helper", "do it", "all", call_id="a")]),
+    "a thought": Says("So.", [Call("x", {"n": 1}, "b")], thinking="Let me think about it."),
     "cut short": Says("Once upon", stop_reason="length"),
 }
 
@@ -164,7 +182,10 @@ def test_the_client_of_anthropic_reads_what_we_read(
             assert text == says.text
         else:
             answer = client.messages.create(**request)
-    assert _ours("anthropic", says) == Response(
+    if says.thinking:
+        thought = answer.content[0]
+        assert (thought.thinking, thought.signature) == (says.thinking, f"of {says.thinking}")
+    assert replace(_ours("anthropic", says), original=None) == Response(
         content="".join(block.text for block in answer.content if block.type == "text"),
         tool_calls=tuple(
             ToolCall(block.id, block.name, block.input)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from axe_lsp.runtime.errors import ProviderError, ProviderErrorCategory
@@ -32,6 +32,9 @@ DEFAULT_MAX_TOKENS = 4096
 """The API wants a number even if the agent names none."""
 
 _MARK: dict[str, Json] = {"cache_control": {"type": "ephemeral"}}
+
+_DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
+"""Which field of a block grows by which event."""
 
 _ERRORS: Mapping[str, ProviderErrorCategory] = {
     "authentication_error": "auth",
@@ -112,7 +115,18 @@ def decode(body: Json) -> Response:
         output_tokens=usage["output_tokens"].integer(),
         cache_read_tokens=read,
         cache_write_tokens=written,
+        original=_original(blocks),
     )
+
+
+def _original(blocks: Sequence[tuple[str, Node]]) -> Json:
+    """The blocks of an answer whose model has thought: it wants its thoughts back, unchanged.
+
+    But not a block without text, which would be refused.
+    """
+    if not {kind for kind, _ in blocks} & {"thinking", "redacted_thinking"}:
+        return None
+    return [block.table() for kind, block in blocks if kind != "text" or block["text"].text()]
 
 
 def stream_decoder() -> AnthropicStream:
@@ -128,6 +142,7 @@ class AnthropicStream:
         self._body: dict[str, Json] = {}
         self._blocks: dict[int, dict[str, Json]] = {}
         self._text: list[str] = []
+        self._parts: dict[tuple[int, str], list[str]] = {}
         self._inputs: dict[int, list[str]] = {}
         self._complete = False
 
@@ -140,6 +155,9 @@ class AnthropicStream:
         """The whole answer."""
         if not self._complete:
             raise WireError("the stream ended before the answer was complete")
+        for (index, name), parts in self._parts.items():
+            block = self._blocks.setdefault(index, {"type": "text"} if name == "text" else {})
+            block[name] = Node(block)[name].text() + "".join(parts)
         for index, parts in self._inputs.items():
             if any(parts):
                 self._blocks.setdefault(index, {})["input"] = parse_arguments("".join(parts))
@@ -173,7 +191,11 @@ class AnthropicStream:
         kind = delta["type"].text()
         if kind == "input_json_delta":
             self._inputs.setdefault(index, []).append(delta["partial_json"].text())
-        return self._add_text(delta["text"].text()) if kind == "text_delta" else ""
+        elif kind in _DELTAS:
+            part = delta[_DELTAS[kind]].text()
+            self._parts.setdefault((index, _DELTAS[kind]), []).append(part)
+            return self._add_text(part) if kind == "text_delta" else ""
+        return ""
 
     def _add_text(self, text: str) -> str:
         self._text.append(text)
@@ -194,6 +216,8 @@ def _encode_tool(tool: Tool) -> dict[str, Json]:
 
 
 def _encode_blocks(message: Message) -> list[dict[str, Json]]:
+    if message.original is not None:
+        return list(message.original)
     if message.tool_results:
         return [
             {
