@@ -44,8 +44,10 @@ def graph(editor: Editor) -> Json:
 
 
 def agents(editor: Editor) -> list[tuple[str, str]]:
+    """Those that have files."""
     graph(editor)
-    return [(each["name"], each["scope"]) for each in editor.client.request("axe/agents")]
+    found = [(each["name"], each["scope"]) for each in editor.client.request("axe/agents")]
+    return [each for each in found if each[1] != "builtin"]
 
 
 def target(editor: Editor, name: str, before: str) -> Path:

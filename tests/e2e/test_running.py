@@ -348,9 +348,19 @@ def test_preview_shows_everything_and_sends_nothing(
 def test_agents_are_listed_with_their_problems(project: Project) -> None:
     (project.user_agents / "left.toml").write_text(CHILD.format("left"))
     project.write("bad", 'name = "bad"\nmodel = "nobody/x"\n')
+    project.write("plan", 'name = "plan"\nmodel = "ollama/m"\n')
     with project.editor() as editor:
         editor.problems("bad", 1)
         found = editor.client.request("axe/agents")
+        builtin = {each["name"]: each for each in found if each["scope"] == "builtin"}
+        assert set(builtin) == {"code", "explore", "plan"}
+        assert builtin["plan"]["uri"] is None
+        assert builtin["plan"]["tools"] == ["run_command", "read_file"]
+        assert [each["scope"] for each in found if each["name"] == "plan"] == [
+            "workspace",
+            "builtin",
+        ]
+        found = [each for each in found if each["name"] not in builtin]
         assert [(each["name"], each["scope"]) for each in found] == [
             ("bad", "workspace"),
             ("left", "workspace"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES, AgentType
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.lsp import from_proto
 from axe_lsp.lsp.messages import JsonObject
@@ -15,12 +15,17 @@ if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
 
 
-def agents(server: AxeServer) -> Iterator[JsonObject]:
-    """All agents, by name; where several files define one, the one that counts comes first."""
+def agents(server: AxeServer) -> list[JsonObject]:
+    """All agents, by name; where several files define one, the one that counts comes first.
+
+    The built-in types, which need no file, come last among those of their name.
+    """
     files = server.daemon.snapshot.files()
     found = [file for file in files if file.place.scope is not Scope.LOOSE]
-    for file in sorted(found, key=lambda each: (each.place.stem, each.place.scope, each.uri)):
-        yield _agent(server, file)
+    found.sort(key=lambda each: (each.place.scope, each.uri))
+    all_agents = [_agent(server, file) for file in found]
+    all_agents += [_built_in(name, type_) for name, type_ in BUILT_IN_TYPES.items()]
+    return sorted(all_agents, key=lambda each: str(each["name"]))
 
 
 def problems_of(server: AxeServer, file: AgentFile) -> list[JsonObject]:
@@ -42,4 +47,18 @@ def _agent(server: AxeServer, file: AgentFile) -> JsonObject:
         "subAgents": list(file.sub_agents),
         "tools": list(file.tools),
         "problems": problems_of(server, file),
+    }
+
+
+def _built_in(name: str, type_: AgentType) -> JsonObject:
+    """A type in the same form: it lies nowhere, and takes its model from whoever starts it."""
+    return {
+        "name": name,
+        "uri": None,
+        "scope": "builtin",
+        "description": type_.description,
+        "model": "",
+        "subAgents": [],
+        "tools": list(type_.tools),
+        "problems": [],
     }

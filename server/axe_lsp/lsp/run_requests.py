@@ -57,4 +57,4 @@ def register(server: AxeServer) -> None:
 
     @server.feature("axe/agents")
     def on_agents(_: Any) -> list[JsonObject]:
-        return list(agents(server))
+        return agents(server)
