@@ -35,6 +35,15 @@ def neovims() -> list[Path]:
     return [*([Path(on_path)] if on_path else []), *sorted(CACHE.glob("neovim-*/nvim"))]
 
 
+def emacsen() -> list[Path]:
+    """`AXE_TEST_EMACS` alone if it is set, else the one on PATH and those of `.ci/install-emacs`."""
+    chosen = os.environ.get("AXE_TEST_EMACS")
+    if chosen:
+        return [Path(chosen)]
+    on_path = shutil.which("emacs")
+    return [*([Path(on_path)] if on_path else []), *sorted(CACHE.glob("emacs-*/emacs"))]
+
+
 def code_server() -> Path | None:
     """`AXE_TEST_CODE_SERVER` if it is set, else the newest of `.ci/install-code-server`."""
     chosen = os.environ.get("AXE_TEST_CODE_SERVER")

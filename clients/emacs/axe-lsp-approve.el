@@ -1,0 +1,102 @@
+;;; axe-lsp-approve.el --- Ask before an agent changes something  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; Questions wait until Emacs has handled what the server sent with them,
+;; and are then asked one after the other.  What else the server says is
+;; taken in meanwhile, also that a question needs no answer any more.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'jsonrpc)
+(require 'rmc)
+
+(cl-defstruct (axe-lsp-question (:constructor axe-lsp-question-create (params)))
+  "Stands in a message for the answer that the user has yet to give."
+  params)
+
+(defvar axe-lsp-approve--waiting nil
+  "Questions not asked yet, the oldest first: (CONNECTION . MESSAGE).")
+
+(defvar axe-lsp-approve--asked nil
+  "The question before the user's eyes.")
+
+(defun axe-lsp-approve-later (connection message)
+  "Ask the question that stands in MESSAGE for its result.
+Then send it to CONNECTION, with the answer."
+  (setq axe-lsp-approve--waiting
+        (append axe-lsp-approve--waiting (list (cons connection message))))
+  (run-at-time 0 nil #'axe-lsp-approve--next))
+
+(defun axe-lsp-approve-withdraw (connection id)
+  "Forget the question ID of CONNECTION."
+  (let ((is-it (lambda (question)
+                 (and (eq (car question) connection)
+                      (equal (plist-get (cdr question) :id) id)))))
+    (setq axe-lsp-approve--waiting (cl-remove-if is-it axe-lsp-approve--waiting))
+    (when (and axe-lsp-approve--asked (funcall is-it axe-lsp-approve--asked))
+      ;; Not at once: the connection has to read the rest of what has arrived.
+      (run-at-time 0 nil #'axe-lsp-approve--interrupt axe-lsp-approve--asked))))
+
+(defun axe-lsp-approve--interrupt (question)
+  "Take QUESTION from before the user's eyes."
+  (when (eq question axe-lsp-approve--asked)
+    (throw 'axe-lsp-approve--withdrawn nil)))
+
+(defun axe-lsp-approve--next ()
+  "Ask the oldest question, unless one is being asked."
+  (when (and axe-lsp-approve--waiting (not axe-lsp-approve--asked))
+    (unwind-protect
+        (axe-lsp-approve--settle (pop axe-lsp-approve--waiting))
+      (run-at-time 0 nil #'axe-lsp-approve--next))))
+
+(defun axe-lsp-approve--settle (question)
+  "Ask QUESTION, and send the answer unless it is withdrawn."
+  (pcase-let* ((`(,connection . ,message) question)
+               (params (axe-lsp-question-params (plist-get message :result)))
+               (axe-lsp-approve--asked question)
+               (answer (catch 'axe-lsp-approve--withdrawn (axe-lsp-approve--ask params))))
+    (when (and answer (jsonrpc-running-p connection))
+      (apply #'jsonrpc-connection-send connection
+             (plist-put (copy-sequence message) :result answer)))))
+
+(defun axe-lsp-approve--ask (params)
+  "Show what PARAMS are about and give the user's answer; to quit is to deny."
+  (let ((shown (axe-lsp-approve--show params))
+        (inhibit-quit nil) ; Timers set it.
+        (enable-recursive-minibuffers t))
+    (unwind-protect
+        (condition-case nil
+            (axe-lsp-approve--read (plist-get params :reason))
+          (quit '(:decision "deny")))
+      (quit-windows-on shown t))))
+
+(defun axe-lsp-approve--show (params)
+  "Show the command or change in PARAMS; gives the buffer."
+  (let ((details (plist-get params :details)))
+    (with-current-buffer (get-buffer-create "*axe question*")
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (insert details "\n"))
+      (if (string-prefix-p "--- " details) (diff-mode) (fundamental-mode))
+      (setq buffer-read-only t)
+      (goto-char (point-min))
+      (display-buffer (current-buffer))
+      (current-buffer))))
+
+(defun axe-lsp-approve--read (reason)
+  "Let the user decide about what is wanted, by REASON."
+  (pcase (car (read-multiple-choice
+               (concat reason ":")
+               '((?y "allow" "Let the agent do this.")
+                 (?r "allow for this run" "Let all agents of this run use the tool without asking.")
+                 (?n "deny" "Tell the model that it may not."))))
+    (?y '(:decision "allow"))
+    (?r '(:decision "allowForRun"))
+    (_ (list :decision "deny" :note (read-string "What to do instead (may be empty): ")))))
+
+(provide 'axe-lsp-approve)
+;;; axe-lsp-approve.el ends here

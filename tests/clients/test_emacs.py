@@ -1,0 +1,187 @@
+"""The Emacs package in real Emacsen: that of Debian stable with Eglot as a package, and a current one."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from support.editors import PROJECT, clean_environment, emacsen, missing, server_program
+from support.review_project import MENDED, script_review, write_project
+from support.scripted_provider import Call, Says, ScriptedProvider
+
+SCENARIOS = Path(__file__).parent / "emacs"
+PACKAGE = PROJECT / "clients" / "emacs"
+PATIENCE = 120.0
+"""Seconds. The scenario itself gives up long before and says why."""
+
+
+def _which(emacs: Path | None) -> str:
+    if emacs is None:
+        return "none"
+    return emacs.parent.name if emacs.parent.name.startswith("emacs") else "system"
+
+
+@pytest.fixture(params=emacsen() or [None], ids=_which)
+def emacs(request: pytest.FixtureRequest) -> Path:
+    if request.param is None:
+        missing("Emacs", ".ci/install-emacs")
+    return Path(request.param)
+
+
+@pytest.mark.editor
+def test_an_agent_is_mended_and_run_in_emacs(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    manager = write_project(tmp_path / "project")
+    review = script_review(provider)
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    with _playing(emacs, "mend_and_run.el", manager, environment) as process:
+        told = _read_until(process, "the fast child has answered")
+        review.slow.release()
+        told += _read_until(process, "the manager has begun its answer")
+        review.end.release()
+        told += _read_until(process, "")
+        _, errors = process.communicate()
+    assert process.returncode == 0, errors
+    assert "manager ▶ Review the change (openai/manager)\n" in told
+    assert "manager → call_agent fast🚀\n" in told
+    assert "manager | Ready to merge.\n" in told
+    assert "  slow | The style is fine.\n" in told
+
+
+@pytest.mark.editor
+def test_an_agent_is_fixed_previewed_and_stopped_in_emacs(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    manager = write_project(tmp_path / "project")
+    (tmp_path / "project" / "other.toml").write_text("max_depth = 6\n", encoding="utf-8")
+    script_review(provider)
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    told = _play(emacs, "fix_and_stop.el", manager, environment)
+    assert told.startswith("No agent is running\n")
+    assert "manager ✗ cancelled in " in told
+    assert manager.with_name("ghost.toml").exists()
+
+
+@pytest.mark.editor
+def test_an_agent_asks_in_emacs_before_it_changes_something(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    manager = write_project(tmp_path / "project")
+    manager.write_text('tools = ["write_file", "run_command"]\n' + MENDED, encoding="utf-8")
+    write = Call("write_file", {"path": "a.txt", "content": "A\n"})
+    command = Call("run_command", {"command": "touch b.txt"})
+    provider.script("manager", *(Says(calls=[each]) for each in (write, command, command)))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    told = _play(emacs, "approve.el", manager, environment)
+    assert told.startswith(
+        'agent "manager" wants to write a.txt:\ndiff-mode --- /dev/null\n+++ a.txt\n'
+    )
+    assert (
+        told.count('agent "manager" wants to run a command:\nfundamental-mode touch b.txt\n') == 2
+    )
+    assert (tmp_path / "project" / "a.txt").exists()
+    assert not (tmp_path / "project" / "b.txt").exists()
+    assert "the user said no: not there" in provider.requests[-1].raw.decode()
+
+
+@pytest.mark.editor
+def test_runs_end_in_emacs_when_the_server_is_killed(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    manager = write_project(tmp_path / "project")
+    manager.write_text(MENDED, encoding="utf-8")
+    script_review(provider)
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    _play(emacs, "lose_the_server.el", manager, environment)
+
+
+@pytest.mark.editor
+def test_emacs_says_that_the_server_is_not_installed(emacs: Path, tmp_path: Path) -> None:
+    manager = write_project(tmp_path / "project")
+    environment = {**clean_environment(tmp_path / "home"), "PATH": "/usr/bin:/bin"}
+    told = _play(emacs, "no_server.el", manager, environment, with_server=False)
+    assert told.splitlines() == [
+        "Agent files are not checked: ‘axe-lsp’ is not installed; install it, or set ‘axe-lsp-command’",
+        "No axe-lsp checks this buffer; ‘M-x eglot’ in an agent file starts one",
+    ]
+
+
+@pytest.mark.editor
+def test_the_package_compiles_and_is_documented_without_a_warning(
+    emacs: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    with _playing(emacs, "compile.el", tmp_path, clean_environment(home)) as process:
+        told, errors = process.communicate()
+    assert re.findall(r".*\.el:\d.*", errors) == []
+    files = [path.name for path in sorted(PACKAGE.glob("*.el"))]
+    assert told.split() == files
+    assert sorted(path.name for path in home.glob("*.elc")) == [f"{name}c" for name in files]
+
+
+def _play(
+    emacs: Path,
+    scenario: str,
+    agent: Path,
+    environment: dict[str, str],
+    *,
+    with_server: bool = True,
+) -> str:
+    """What a scenario reports."""
+    with _playing(emacs, scenario, agent, environment, with_server=with_server) as process:
+        told, errors = process.communicate()
+    assert process.returncode == 0, errors
+    return told
+
+
+@contextmanager
+def _playing(
+    emacs: Path,
+    scenario: str,
+    agent: Path,
+    environment: dict[str, str],
+    *,
+    with_server: bool = True,
+) -> Iterator[subprocess.Popen[str]]:
+    """Emacs without a user's configuration, with the package, at work on a scenario."""
+    server = f"{server_program().parent}{os.pathsep}" if with_server else ""
+    own = {
+        "LANG": "C.UTF-8",
+        "PATH": f"{server}{environment['PATH']}",
+        "AGENT": str(agent),
+        "AXE_EMACS": str(PACKAGE),
+    }
+    with subprocess.Popen(
+        [str(emacs), "-Q", "--batch", "-l", str(SCENARIOS / scenario)],
+        env={**environment, **own},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        deadline = threading.Timer(PATIENCE, process.kill)
+        deadline.start()
+        try:
+            yield process
+        finally:
+            deadline.cancel()
+            process.kill()
+
+
+def _read_until(process: subprocess.Popen[str], expected: str) -> str:
+    """What the scenario reports up to a line, or to the end if `expected` is empty."""
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if expected and line.strip() == expected:
+            break
+    return "".join(lines)
