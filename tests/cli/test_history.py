@@ -22,13 +22,15 @@ from support.terminal import Screen, Terminal
 
 Json = Any
 
+HEADING = ("RUN", "BEGAN", "STATUS", "TIME", "TOKENS", "COST", "AGENT", "TASK")
+
 OLD = Tale("aa01cafe00", "2026-05-01").begin("lead", task="old\ntask").turn("Old.").end()
 TEAM = (
     Tale("aa02cafe00", "2026-05-02")
     .begin("lead", task="new")
     .begin("helper", "bb01cafe00", parent="aa02cafe00", task="help")
     .end("bb01cafe00")
-    .end(status="failed", error="boom")
+    .end(status="failed", error="boom", tree={"inputTokens": 1200, "outputTokens": 9, "cost": 0.5})
 )
 
 
@@ -47,8 +49,8 @@ def test_runs_are_listed_with_what_tells_them_apart(home: Home) -> None:
 
     assert home.call("history", "list") == (
         0,
-        "aa02cafe  2026-05-02 10:00:01  failed     1.5 s  10 + 5  lead  new\n"
-        "aa01cafe  2026-05-01 10:00:01  completed  1.5 s  10 + 5  lead  old task\n",
+        "aa02cafe  2026-05-02 10:00:01  failed     1.5 s  1,200 + 9  $0.5000  lead  new\n"
+        "aa01cafe  2026-05-01 10:00:01  completed  1.5 s  10 + 5              lead  old task\n",
         "",
     )
     code, out, _ = home.call("history", "list", "--agent", "helper")
@@ -327,7 +329,7 @@ def test_on_a_terminal_lines_fit_and_what_went_wrong_is_red(
         raw = bytes(terminal.written)
 
     assert code == 0
-    assert shown[0].split() == ["RUN", "BEGAN", "STATUS", "TIME", "TOKENS", "AGENT", "TASK"]
+    assert shown[0].split() == list(HEADING)
     assert len(shown) == 3
     assert shown[1].endswith("…")
     assert (b"\x1b[31mfailed\x1b[0m" in raw) == coloured

@@ -14,7 +14,7 @@ from axe_lsp.hosting.jsonable import Json
 ID_LENGTH = 8
 """Characters of an id that are shown; as many as tell runs apart."""
 
-_HEADER = ("RUN", "BEGAN", "STATUS", "TIME", "TOKENS", "AGENT", "TASK")
+_HEADER = ("RUN", "BEGAN", "STATUS", "TIME", "TOKENS", "COST", "AGENT", "TASK")
 
 _RED = "\x1b[31m"
 _PLAIN = "\x1b[0m"
@@ -35,12 +35,15 @@ def print_table(runs: Sequence[dict[str, Json]]) -> None:
 
 def _row(run: dict[str, Json]) -> tuple[str, ...]:
     has_ended = "durationMs" in run
+    used = run.get("tree") or run  # With what the agents used that it called.
+    cost = used.get("cost")
     return (
         run["runId"][:ID_LENGTH],
         local_time(run["began"]),
         run["status"],
         duration(run["durationMs"]) if has_ended else "",
-        f"{run['inputTokens']:,} + {run['outputTokens']:,}" if has_ended else "",
+        f"{used['inputTokens']:,} + {used['outputTokens']:,}" if has_ended else "",
+        f"${cost:.4f}" if cost else "",
         one_line(run["agent"]),
         one_line(run.get("task", "")),
     )
