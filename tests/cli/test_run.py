@@ -577,3 +577,11 @@ def test_the_cost_of_a_run_and_of_all_that_it_called(
     assert answer["tree"] == {"cost": 0.00267, "input_tokens": 2010, "output_tokens": 1005}
     _, _, err = home.call("run", "parent", "-v")
     assert "Cost:     $0.0021 ($0.0027 with all sub-agents)\n" in err
+
+
+def test_a_dry_run_shows_the_budget_in_force(home: Home) -> None:
+    home.add(agent("solo", budget={"max_tokens": 500}) | agent("free"))
+    line = "max_tokens=0\nBudget:   {} tokens (0 = unlimited)\n\n--- System"
+    assert line.format(500) in home.call("run", "solo", "--dry-run")[1]
+    assert line.format(20) in home.call("run", "solo", "--dry-run", "--max-tokens", "20")[1]
+    assert "Budget:" not in home.call("run", "free", "--dry-run")[1]

@@ -12,6 +12,9 @@ import pytest
 from axe_lsp.runtime.budget import BudgetUse
 from axe_lsp.runtime.errors import BudgetError, RunTimeoutError
 from axe_lsp.runtime.events import AgentEnd, ToolBegin, ToolEnd, TurnBegin
+from axe_lsp.runtime.providers.provider import Provider
+from axe_lsp.runtime.recorder import Recorder
+from axe_lsp.runtime.recording import RecordedError
 from support.answers import DIALECTS
 from support.engines import Bench, agent, bench
 from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
@@ -234,9 +237,7 @@ async def test_tool_calls_beyond_the_budget_are_not_made(
     async with bench(provider, tmp_path, agents) as work:
         with pytest.raises(BudgetError) as caught:
             await work.run("solo")
-    assert str(caught.value) == (
-        "budget exceeded: used 1 of 2 tool calls, and 2 more are asked for"
-    )
+    assert str(caught.value) == "budget exceeded: used 1 of 2 tool calls, 2 more asked for"
     assert len(work.of(ToolBegin)) == 1
     assert caught.value.partial is not None
     assert (caught.value.partial.content, caught.value.partial.tool_calls) == ("two", 1)
@@ -257,7 +258,7 @@ async def test_tool_calls_of_children_are_charged_to_the_parent_too(
     provider.script("m-parent", Says("Asking.", [calls_agent("helper", "t")]), Says("never"))
     provider.script("m-helper", Says("one", [READ]), Says("two", [READ]), Says("never"))
     async with bench(provider, tmp_path, team({"max_tool_calls": 2})) as work:
-        with pytest.raises(BudgetError, match="used 2 of 2 tool calls, and 1 more"):
+        with pytest.raises(BudgetError, match="used 2 of 2 tool calls, 1 more asked for"):
             await work.run("parent")
     assert ends(work)["helper"] == ("completed", "budget")
 
@@ -336,3 +337,21 @@ async def test_only_runs_within_all_budgets_are_remembered(
         with pytest.raises(BudgetError):
             await work.run("parent")
     assert list((tmp_path / "data").rglob("*.md")) == []
+
+
+async def test_a_recording_tells_that_the_time_of_the_budget_was_over(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", Answer(Says("late"), hold=Hold()))
+    recorders: list[Recorder] = []
+
+    def record(real: Provider) -> Provider:
+        recorders.append(Recorder(real))
+        return recorders[-1]
+
+    agents = agent("solo", budget={"max_wall_time": 1})
+    async with bench(provider, tmp_path, agents, provider_hook=record) as work:
+        with pytest.raises(BudgetError):
+            await work.run("solo")
+    (turn,) = recorders[0].recording(frozenset()).runs[0].turns
+    assert turn.answer == RecordedError("timeout", "budget exceeded: used 1 of 1 seconds")

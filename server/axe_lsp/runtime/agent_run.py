@@ -229,7 +229,7 @@ class AgentRun:
             ledger=self._ledger,
             streams=tree.streams(prepared),
             deadline=min(self._scope.deadline, self._order.deadline),
-            timeout=timeout_message(self._timeout or 0),
+            timeout=str(self._interruption()),
             warn=self._warn,
         )
 

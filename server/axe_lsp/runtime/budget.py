@@ -116,7 +116,7 @@ class Ledger:
         used, most = self._tool_calls, self._limits.max_tool_calls
         if not most or used + calls <= most:
             return ""
-        return f"used {used} of {most} tool calls, and {calls} more are asked for"
+        return f"used {used} of {most} tool calls, {calls} more asked for"
 
     def _lineage(self) -> Iterator[Ledger]:
         """The ledger itself and those above."""

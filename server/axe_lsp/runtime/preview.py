@@ -75,11 +75,14 @@ def dry_run_text(prepared: Prepared) -> str:
 
 def header(prepared: Prepared) -> str:
     """The first lines: who answers, where, how long, how."""
+    most = prepared.budget.max_tokens
+    budget = f"Budget:   {most} tokens (0 = unlimited)\n" if most else ""
     return (
         f"Model:    {prepared.model}\n"
         f"Workdir:  {prepared.prompt.workdir}\n"
         f"Timeout:  {shown_number(prepared.timeout or 0)}s\n"
         f"{params_line(prepared)}\n"
+        f"{budget}"
     )
 
 
