@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.processes import children_of
 from support.raw_client import NEVER
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
 from support.session import Editor, Project
@@ -219,6 +222,40 @@ def test_a_run_that_ends_takes_its_questions_back(
         provider.script("m-left", Says("alive"))
         assert run(editor)["content"] == "alive"
     assert not (project.root / "a.txt").exists()
+
+
+def test_a_child_that_is_stopped_takes_its_question_back_and_no_other(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-parent", BOTH, Says("done"))
+    provider.script("m-left", Says(calls=[WRITE]))
+    provider.script("m-right", Says(calls=[WRITE_B]), Says("r"))
+    with editor_with(project, ASKS) as editor:
+        desk = Desk(editor)
+        request = editor.client.start_request("axe/run", {"agent": "parent"})
+        left, right = desk.question("left"), desk.question("right")
+        (child,) = [it["runId"] for it in asked(editor) if it["agent"] == "left"]
+        assert editor.client.request("axe/stop", {"runId": child}) == {"stopped": True}
+        editor.client.wait_for("$/cancelRequest", lambda params: params["id"] == left)
+        desk.answer(right, decision="allow")
+        assert editor.client.result(request)["content"] == "done"
+        assert withdrawn(editor) == [left]
+    assert (project.root / "b.txt").exists()
+
+
+def test_a_host_that_dies_leaves_no_question_open(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-left", Says(calls=[WRITE]))
+    with editor_with(project, ASKS) as editor:
+        desk = Desk(editor)
+        request = editor.client.start_request("axe/run", {"agent": "left"})
+        question = desk.question("left")
+        assert editor.client.process is not None
+        (host,) = children_of(editor.client.process.pid)
+        os.kill(host, signal.SIGKILL)
+        assert editor.client.answer(request)["error"]["code"] == -32803
+        editor.client.wait_for("$/cancelRequest", lambda params: params["id"] == question)
 
 
 def test_an_editor_that_leaves_has_not_agreed(project: Project, provider: ScriptedProvider) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from support.processes import children_of
 from support.raw_client import ServerError
 from support.scripted_provider import (
     Answer,
@@ -504,13 +505,6 @@ def test_no_process_is_left_when_the_editor_leaves_in_the_middle_of_a_run(
         assert editor.client.exit_code() == 1
         hold.wait_until_hung_up()
         assert not is_running(host)
-
-
-def children_of(pid: int) -> list[int]:
-    listed = subprocess.run(
-        ["ps", "--ppid", str(pid), "-o", "pid="], check=False, capture_output=True, text=True
-    )
-    return [int(line) for line in listed.stdout.split()]
 
 
 def is_running(pid: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 import uuid
 from pathlib import Path
@@ -59,3 +60,11 @@ def wait_for_none(mark: str) -> None:
     while left := bearing(mark):
         assert time.monotonic() < deadline, f"still there: {left}"
         time.sleep(0.01)
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that a process has started, and that live."""
+    listed = subprocess.run(
+        ["ps", "--ppid", str(pid), "-o", "pid="], check=False, capture_output=True, text=True
+    )
+    return [int(line) for line in listed.stdout.split()]
