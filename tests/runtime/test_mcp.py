@@ -101,7 +101,7 @@ async def test_headers_are_filled_in_sent_and_never_told(
 ) -> None:
     secret = "a-very-secret-word"
     table = server.table("s", headers={"X-Key": "Bearer ${MY_WORD}", "X-Plain": "$HOME {x}"})
-    call = Call("echo", {"texts": [f"Bearer {secret}"]})
+    call = Call("echo", {"texts": [f"Bearer {secret}", "$HOME {x}"]})
     provider.script("m-bot", Says(calls=[call]), Says("done"))
     before = len(server.requests())
     async with bench(provider, tmp_path, bot(table), {"MY_WORD": secret}) as work:
@@ -110,7 +110,9 @@ async def test_headers_are_filled_in_sent_and_never_told(
     assert requests
     assert {each["x-key"] for each in requests} == {f"Bearer {secret}"}
     assert {each["x-plain"] for each in requests} == {"$HOME {x}"}
-    assert secret not in repr(work.of(ToolBegin) + work.of(ToolEnd))
+    (end,) = work.of(ToolEnd)
+    assert end.content == "Bearer [redacted]\n$HOME {x}"
+    assert secret not in repr(work.of(ToolBegin))
     assert secret not in repr(work.notes)
 
 
@@ -213,6 +215,20 @@ async def test_what_is_no_mcp_server_is_named(
     assert str(error.value).startswith('failed to connect MCP server "s": ')
     assert "\n" not in str(error.value)
     assert (error.value.kind, error.value.exit_code) == ("api", 3)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_no_text_says_the_password_in_an_address(
+    provider: ScriptedProvider, tmp_path: Path, transport: str
+) -> None:
+    provider.script("", Answer(Raw(b"", 403), repeat=True))
+    url = provider.url.replace("://", "://me:hidden@")
+    table = {"name": "s", "url": url, "transport": transport}
+    async with bench(provider, tmp_path, bot(table)) as work:
+        with pytest.raises(McpServerError) as error:
+            await work.run("bot")
+    assert "hidden" not in str(error.value)
+    assert f"at {provider.url} ({transport})" in work.notes[0]
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from axe_lsp.agentfile.text import quoted
 
 
@@ -13,3 +15,11 @@ def address_fault(address: str) -> str | None:
     if not rest.split("/", 1)[0]:
         return "must include a host"
     return None
+
+
+def without_passwords(text: str) -> str:
+    """A text in which no address says who is calling."""
+    return _CALLER.sub("", text)
+
+
+_CALLER = re.compile(r"(?<=://)[^/@\s]*@")

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from axe_lsp import __version__
+from axe_lsp.agentfile.addresses import without_passwords
 from axe_lsp.agentfile.definition import McpServer
 from axe_lsp.runtime.messages import Json
 from axe_lsp.tasks import Tasks
@@ -49,7 +50,7 @@ class Answer:
 
 
 class Connection:
-    """A connection, from `start` to `close`. Both are called once, whatever happens between."""
+    """A connection, from `start` to `close`, which always comes last."""
 
     def __init__(self, server: McpServer, headers: Mapping[str, str]) -> None:
         self.server = server
@@ -59,6 +60,7 @@ class Connection:
         self._listed = asyncio.Event()
         self._tools: tuple[ServerTool, ...] = ()
         self._client: Any = None
+        self._serving: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Begin to connect."""
@@ -85,7 +87,8 @@ class Connection:
     async def close(self, within: float) -> None:
         """Say goodbye, and end the connection in any case."""
         self._over.set()
-        await asyncio.wait({self._serving}, timeout=within)
+        if self._serving is not None:
+            await asyncio.wait({self._serving}, timeout=within)
         await self._tasks.stop(within)
 
     async def _serve(self) -> None:
@@ -99,6 +102,7 @@ class Connection:
 
     async def _while_connected(self, work: Awaitable[_Result]) -> _Result:
         """The result of `work`, which is given up when the connection ends."""
+        assert self._serving is not None
         task = self._tasks.start(_awaited(work), f"asking MCP server {self.server.name}")
         task.add_done_callback(_look_at)
         try:
@@ -174,4 +178,4 @@ def _reason(error: BaseException) -> str:
     while nested := getattr(error, "exceptions", None):
         error = nested[0]
     lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+    return without_passwords(lines[0]) if lines else type(error).__name__

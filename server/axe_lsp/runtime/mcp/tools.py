@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 import anyio
 
+from axe_lsp.agentfile.addresses import without_passwords
 from axe_lsp.agentfile.definition import AgentDefinition, McpServer
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError, McpServerError
@@ -32,6 +33,8 @@ _GOODBYE_SECONDS = 0.25
 """How long closing a connection may hold up the end of a run, and once more if it has to be broken."""
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+_SECRET_HEADER = re.compile("auth|cookie|key|secret|token", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +72,14 @@ async def remote_tools(
     Tools whose names are `taken` are left out. `note` takes lines for a log, `warn` what the user
     should see.
     """
-    headers = [expanded_headers(server, environment) for server in definition.mcp_servers]
-    connections = [
-        Connection(server, each)
-        for server, each in zip(definition.mcp_servers, headers, strict=True)
-    ]
-    secrets = frozenset(value for each in headers for value in each.values())
-    for connection in connections:
-        server = connection.server
-        note(f"[mcp] Connecting to {quoted(server.name)} at {server.url} ({server.transport})")
-        connection.start()
+    servers = definition.mcp_servers
+    connections = [Connection(each, expanded_headers(each, environment)) for each in servers]
+    secrets = frozenset(secret for each in servers for secret in _secrets(each, environment))
     try:
+        for server, connection in zip(servers, connections, strict=True):
+            place = f"{without_passwords(server.url)} ({server.transport})"
+            note(f"[mcp] Connecting to {quoted(server.name)} at {place}")
+            connection.start()
         found = _Collector(taken, definition.tool_policy.deny, note, warn)
         for connection in connections:
             found.add(connection, await _listed(connection))
@@ -126,6 +126,15 @@ def expanded_headers(server: McpServer, environment: Environment) -> dict[str, s
         return value
 
     return {name: _VARIABLE.sub(value_of, value) for name, value in server.headers.items()}
+
+
+def _secrets(server: McpServer, environment: Environment) -> Iterator[str]:
+    """What of the server's headers nobody should see: variables, and what is named like a key."""
+    for name, value in server.headers.items():
+        variables = _VARIABLE.findall(value)
+        yield from (environment[each] for each in variables)
+        if not variables and _SECRET_HEADER.search(name):
+            yield value
 
 
 async def _listed(connection: Connection) -> tuple[ServerTool, ...]:
