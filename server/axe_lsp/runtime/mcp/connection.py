@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -49,6 +49,11 @@ class Answer:
     is_error: bool
 
 
+async def load_sdk() -> None:
+    """Import the SDK, before the first connection. In a thread: other runs must not wait for it."""
+    await asyncio.to_thread(_import_sdk)
+
+
 class Connection:
     """A connection, from `start` to `close`, which always comes last."""
 
@@ -60,6 +65,7 @@ class Connection:
         self._listed = asyncio.Event()
         self._tools: tuple[ServerTool, ...] = ()
         self._client: Any = None
+        self._refusal = ""
         self._serving: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -92,9 +98,7 @@ class Connection:
         await self._tasks.stop(within)
 
     async def _serve(self) -> None:
-        # In a thread: other runs must not wait for the import.
-        await asyncio.to_thread(_import_sdk)
-        async with _connected(self.server, self._headers) as client:
+        async with _connected(self.server, self._headers, self._answered) as client:
             self._client = client
             self._tools = await _all_tools(client)
             self._listed.set()
@@ -112,10 +116,20 @@ class Connection:
         ended: asyncio.Task[Any] = task if task.done() else self._serving
         fault = None if ended.cancelled() else ended.exception()
         if fault is not None:
-            raise McpError(_reason(fault)) from fault
+            raise McpError(self._explained(_reason(fault))) from fault
         if ended is self._serving or ended.cancelled():
             raise McpError("the connection was closed")
         return task.result()
+
+    async def _answered(self, response: Any) -> None:
+        """Remember with which status the server has refused the last request, if it has."""
+        is_refusal = response.status_code >= 400
+        self._refusal = f"{response.status_code} {response.reason_phrase}" if is_refusal else ""
+
+    def _explained(self, reason: str) -> str:
+        """The SDK does not always tell the status."""
+        is_told = not self._refusal or self._refusal in reason
+        return reason if is_told else f"{reason} (HTTP {self._refusal})"
 
 
 def _import_sdk() -> None:
@@ -127,25 +141,27 @@ def _import_sdk() -> None:
 
 
 @asynccontextmanager
-async def _connected(server: McpServer, headers: Mapping[str, str]) -> AsyncIterator[Any]:
+async def _connected(
+    server: McpServer, headers: Mapping[str, str], answered: Callable[[Any], Awaitable[None]]
+) -> AsyncIterator[Any]:
     from httpx2 import AsyncClient, Timeout  # noqa: PLC0415
     from mcp import Client, Implementation  # noqa: PLC0415
     from mcp.client.sse import sse_client  # noqa: PLC0415
     from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
 
-    # How long an answer may take is for the run to say.
-    timeout = Timeout(None, connect=_CONNECT_SECONDS)
+    def http_client(*_: object, **__: object) -> AsyncClient:
+        # How long an answer may take is for the run to say.
+        timeout = Timeout(None, connect=_CONNECT_SECONDS)
+        hooks = {"response": [answered]}
+        return AsyncClient(headers=dict(headers), timeout=timeout, event_hooks=hooks)
+
     us = Implementation(name="axe-lsp", version=__version__)
     if server.transport == "sse":
-
-        def http_client(*_: object, **__: object) -> AsyncClient:
-            return AsyncClient(headers=dict(headers), timeout=timeout)
-
         transport = sse_client(server.url, httpx_client_factory=http_client)
         async with Client(transport, client_info=us, cache=None, mode="legacy") as client:
             yield client
     else:
-        async with AsyncClient(headers=dict(headers), timeout=timeout) as http:
+        async with http_client() as http:
             transport = streamable_http_client(server.url, http_client=http)
             async with Client(transport, client_info=us, cache=None) as client:
                 yield client

@@ -20,7 +20,7 @@ from axe_lsp.agentfile.definition import AgentDefinition, McpServer
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError, McpServerError
 from axe_lsp.runtime.folders import Environment
-from axe_lsp.runtime.mcp.connection import Connection, McpError, ServerTool
+from axe_lsp.runtime.mcp.connection import Connection, McpError, ServerTool, load_sdk
 from axe_lsp.runtime.messages import TOOL_NAME, Json, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.tools.output import capped_text
@@ -75,6 +75,8 @@ async def remote_tools(
     servers = definition.mcp_servers
     connections = [Connection(each, expanded_headers(each, environment)) for each in servers]
     secrets = frozenset(secret for each in servers for secret in _secrets(each, environment))
+    if servers:
+        await load_sdk()
     try:
         for server, connection in zip(servers, connections, strict=True):
             place = f"{without_passwords(server.url)} ({server.transport})"
