@@ -229,7 +229,7 @@ def test_a_question_ends_with_the_time_of_the_run(home: Home, provider: Scripted
     with on_terminal(home, "run", "writer", "--timeout", "3") as terminal:
         terminal.shows(asks)
         code, screen = terminal.end()
-    assert (code, screen[-1]) == (3, "timeout after 3s")
+    assert (code, screen[-2]) == (3, "timeout after 3s")
 
 
 @pytest.mark.parametrize(

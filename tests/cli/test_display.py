@@ -179,7 +179,8 @@ def test_a_run_that_fails_leaves_the_children_and_the_reason(
     with on_terminal(home, "run", "lead") as terminal:
         code, screen = terminal.end()
     assert code == 3
-    assert steady(screen) == [
+    assert screen[-1].startswith("`axe-lsp history show ")
+    assert steady(screen[:-1]) == [
         "> Task: go",
         "  [scout] go - done (9.9s)",
         "[lead] failed (1 tool, 9.9s; all agents: 20 tokens in, 10 out)",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from support.command_line import COMMAND, Home
 from support.engines import agent
+from support.scripted_provider import Refuses, ScriptedProvider
 from support.terminal import Terminal
 
 
@@ -50,3 +53,16 @@ def test_folders_that_are_not_there_are_named(home: Home) -> None:
     assert "There is no folder gone (--workdir); no file will be found." in text
     assert "There is no folder away (--agents-dir); it is passed over." in text
     assert home.call(*arguments)[2] == ""
+
+
+def test_a_run_that_fails_leads_to_what_happened_in_it(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo"))
+    for _ in range(2):
+        provider.script("m-solo", Refuses(401, "who?"))
+    text = told(home, "run", "solo")
+    found = re.search(r"`axe-lsp (history show \w{8})` shows what happened\.$", text)
+    assert found
+    assert "solo: failed" in home.call(*found[1].split())[1]
+    assert "axe-lsp history" not in told(home, "run", "solo", "--no-history")

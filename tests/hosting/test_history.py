@@ -146,6 +146,21 @@ async def test_pieces_of_a_text_are_kept_until_the_text_is_there(
     assert afterwards == [event for event in at.of(run.id) if event[0] != "axe/text"]
 
 
+async def test_a_child_in_a_process_of_its_own_is_remembered_like_any_other(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    script(provider)
+    apart = {"left": agent("left") + '[isolation]\nmode = "process"\n'}
+    async with stage(tmp_path, TEAM | apart) as at:
+        run = at.start("lead", "go", keep_days=3)
+        await run.result()
+
+        assert await remembered(at, run) == at.of(run.id)
+        (left,) = await at.runs.archive.runs(Wanted(agent="left"))
+
+    assert (left["status"], left["parentRunId"]) == ("completed", run.id)
+
+
 async def test_what_is_not_to_be_remembered_leaves_nothing(
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:

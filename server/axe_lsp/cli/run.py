@@ -41,6 +41,8 @@ def main(arguments: Sequence[str]) -> int:
         return run_live(request, workspace, resolve, options)
     except RunError as error:
         complain(error)
+        if error.partial is not None and not options.no_history:  # There is something to see.
+            tell_person(f"`axe-lsp history show {error.run_id[:8]}` shows what happened.")
         return int(error.exit_code)
 
 
