@@ -294,6 +294,18 @@ def test_editors_that_know_only_lsp_show_a_message_with_buttons(
     assert told(provider, "left") == [expected]
 
 
+@pytest.mark.parametrize("name", ["Eglot", "emacs"])
+def test_emacs_is_asked_though_it_does_not_say_that_it_answers(
+    project: Project, provider: ScriptedProvider, name: str
+) -> None:
+    """It takes the first action for a mere Enter."""
+    provider.script("m-left", Says(calls=[WRITE]), Says("done"))
+    with project.editor(clientInfo={"name": name}, capabilities={}) as editor:
+        editor.client.answer_with["window/showMessageRequest"] = lambda params: params["actions"][0]
+        run(editor)
+    assert told(provider, "left") == ["write_file was not allowed: the user said no"]
+
+
 def test_allowing_for_this_run_works_with_buttons_too(
     project: Project, provider: ScriptedProvider
 ) -> None:

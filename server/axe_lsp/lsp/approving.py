@@ -86,7 +86,10 @@ def _answer(result: Any) -> Answer:
 
 
 async def _show_message(server: AxeServer, question: Question) -> Answer:
-    actions = [types.MessageActionItem(title) for title in _ACTIONS]
+    titles = list(_ACTIONS)
+    if server.client.name in _ANSWER_MESSAGES:
+        titles.reverse()  # These take the first one if the user only presses Enter.
+    actions = [types.MessageActionItem(title) for title in titles]
     params = types.ShowMessageRequestParams(types.MessageType.Warning, _message(question), actions)
     chosen = await server.request(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
     decision = _ACTIONS.get(chosen.title, "deny") if chosen is not None else "deny"
