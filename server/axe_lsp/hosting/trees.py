@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from axe_lsp.hosting.jsonable import Json, from_json
 from axe_lsp.hosting.wire import Notification
 from axe_lsp.runtime.events import AgentEnd, RunIds, Status
+from axe_lsp.runtime.outcome import end_event
 from axe_lsp.runtime.runs import RunResult
+from axe_lsp.runtime.usage import NOTHING, Usage
 
 
 class RunTree:
@@ -55,7 +57,8 @@ class RunTree:
         for run in reversed(self._open.values()):
             self._last_seq += 1
             result = run.result(status)
-            events.append(_end_event(run.ids, result, error, self._last_seq, now))
+            event = end_event(run.ids, result, error)
+            events.append(replace(event, seq=self._last_seq, time=now))
             root = result if run.ids.run_id == self._root else None
         self._open.clear()
         return events, root
@@ -70,23 +73,14 @@ class _OpenRun:
     begun: float = field(default_factory=time.monotonic)
     turns: int = 0
     tool_calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-    cost: float | None = 0.0
+    used: Usage = NOTHING
     stop_reason: str = ""
     text: str = ""
     deltas: list[str] = field(default_factory=list)
 
     def take_turn(self, params: Mapping[str, Json]) -> None:
         self.turns += 1
-        self.input_tokens += params["inputTokens"]
-        self.output_tokens += params["outputTokens"]
-        self.cache_read_tokens += params.get("cacheReadTokens", 0)
-        self.cache_write_tokens += params.get("cacheWriteTokens", 0)
-        cost = params.get("cost")
-        self.cost = None if cost is None or self.cost is None else self.cost + cost
+        self.used += from_json(Usage, params)
         self.stop_reason = params["stopReason"]
         self.text = params["text"]
         self.deltas.clear()
@@ -99,31 +93,12 @@ class _OpenRun:
             model=self.model,
             content="".join(self.deltas) or self.text,
             stop_reason=self.stop_reason,
-            input_tokens=self.input_tokens,
-            output_tokens=self.output_tokens,
-            cache_read_tokens=self.cache_read_tokens or None,
-            cache_write_tokens=self.cache_write_tokens or None,
+            input_tokens=self.used.input_tokens,
+            output_tokens=self.used.output_tokens,
+            cache_read_tokens=self.used.cache_read_tokens or None,
+            cache_write_tokens=self.used.cache_write_tokens or None,
             turns=self.turns,
             tool_calls=self.tool_calls,
-            cost=self.cost if self.turns else None,
+            cost=self.used.cost if self.turns else None,
             duration_ms=round((time.monotonic() - self.begun) * 1000),
         )
-
-
-def _end_event(ids: RunIds, result: RunResult, error: str, seq: int, now: str) -> AgentEnd:
-    return AgentEnd(
-        run=ids,
-        seq=seq,
-        time=now,
-        status=result.status,
-        duration_ms=result.duration_ms,
-        input_tokens=result.input_tokens,
-        output_tokens=result.output_tokens,
-        cost=result.cost,
-        cache_read_tokens=result.cache_read_tokens,
-        cache_write_tokens=result.cache_write_tokens,
-        turns=result.turns,
-        tool_calls=result.tool_calls,
-        content_length=len(result.content),
-        error=error,
-    )

@@ -21,13 +21,12 @@ from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import (
     BudgetError,
     ConfigError,
-    ProviderError,
     RunCancelledError,
     RunError,
     RunTimeoutError,
     timeout_message,
 )
-from axe_lsp.runtime.events import AgentBegin, AgentEnd, Status
+from axe_lsp.runtime.events import AgentBegin, Status
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.isolation import Elsewhere, Stoppable, located, tether, wants_process
 from axe_lsp.runtime.journal import Journal
@@ -35,10 +34,10 @@ from axe_lsp.runtime.loop import Surroundings, converse
 from axe_lsp.runtime.mcp.tools import RemoteTools, remote_tools
 from axe_lsp.runtime.memory import append_memory
 from axe_lsp.runtime.messages import Json
+from axe_lsp.runtime.outcome import end_event, result_of, status_of
 from axe_lsp.runtime.output import settle
 from axe_lsp.runtime.prepare import Prepared, Resolve, prepare, reads_much
 from axe_lsp.runtime.providers.provider import Provider
-from axe_lsp.runtime.refusal import is_refusal
 from axe_lsp.runtime.retry import Retrying
 from axe_lsp.runtime.runs import Order, RunResult
 from axe_lsp.runtime.sandbox import sandbox_of, sandbox_warning
@@ -266,7 +265,7 @@ class AgentRun:
         return RunTimeoutError(timeout_message(self._timeout or 0))
 
     def _failed(self, error: RunError) -> None:
-        status = _status(error)
+        status = status_of(error)
         if isinstance(error, BudgetError):
             self._reason = "budget"
         self._end(status, error.described(self._order.ids.agent))
@@ -274,51 +273,14 @@ class AgentRun:
         error.partial = self._result(status) if self._conversation else None
 
     def _end(self, status: Status, error: str | None = None) -> None:
-        result = self._result(status)
-        self._tree.journal.emit(
-            AgentEnd(
-                run=self._order.ids,
-                status=status,
-                duration_ms=result.duration_ms,
-                input_tokens=result.input_tokens,
-                output_tokens=result.output_tokens,
-                cache_read_tokens=result.cache_read_tokens,
-                cache_write_tokens=result.cache_write_tokens,
-                turns=result.turns,
-                tool_calls=result.tool_calls,
-                content_length=len(result.content),
-                error=error,
-                reason=self._reason,
-                cost=result.cost,
-                tree=result.tree,
-            )
-        )
+        event = end_event(self._order.ids, self._result(status), error, self._reason)
+        self._tree.journal.emit(event)
 
     def _result(self, status: Status) -> RunResult:
-        conversation = self._conversation
-        last = conversation.last if conversation and conversation.turns else None
-        used, tree = self._ledger.own, self._ledger.tree
-        return RunResult(
-            run_id=self._order.ids.run_id,
-            agent=self._order.ids.agent,
-            status=status,
-            model=last.model if last else "",
-            content=last.content if last else "",
-            stop_reason=last.stop_reason if last else "",
-            input_tokens=used.input_tokens,
-            output_tokens=used.output_tokens,
-            cache_read_tokens=used.cache_read_tokens or None,
-            cache_write_tokens=used.cache_write_tokens or None,
-            turns=conversation.turns if conversation else 0,
-            tool_calls=conversation.tool_calls if conversation else 0,
-            retry_attempts=self._retrying.attempts if self._retrying else 0,
-            duration_ms=round((anyio.current_time() - self._started) * 1000),
-            output=self._output,
-            budget=self._ledger.budget,
-            refused=last is not None and is_refusal(last.content),
-            cost=used.cost if last else None,
-            tree=tree if tree != used else None,
-        )
+        duration_ms = round((anyio.current_time() - self._started) * 1000)
+        result = result_of(self._order.ids, status, duration_ms, self._conversation, self._ledger)
+        attempts = self._retrying.attempts if self._retrying else 0
+        return replace(result, output=self._output, retry_attempts=attempts)
 
 
 async def _make_child(order: Order, tree: Tree, caller: Ledger) -> RunResult:
@@ -328,14 +290,3 @@ async def _make_child(order: Order, tree: Tree, caller: Ledger) -> RunResult:
         return await AgentRun(order, tree, caller).execute()
     ties = tether(tree.journal, caller, tree.warn, tree.live)
     return await tree.elsewhere(order, ties)
-
-
-def _status(error: RunError) -> Status:
-    if isinstance(error, RunCancelledError):
-        return "cancelled"
-    if isinstance(error, BudgetError):
-        return "killed"
-    timed_out = isinstance(error, RunTimeoutError) or (
-        isinstance(error, ProviderError) and error.category == "timeout"
-    )
-    return "timeout" if timed_out else "failed"

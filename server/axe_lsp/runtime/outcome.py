@@ -1,0 +1,79 @@
+"""What a run came to, in the words of results and events. Pure."""
+
+from __future__ import annotations
+
+from axe_lsp.runtime.budget import Ledger
+from axe_lsp.runtime.conversation import Conversation
+from axe_lsp.runtime.errors import (
+    BudgetError,
+    ProviderError,
+    RunCancelledError,
+    RunError,
+    RunTimeoutError,
+)
+from axe_lsp.runtime.events import AgentEnd, RunIds, Status
+from axe_lsp.runtime.messages import Response
+from axe_lsp.runtime.refusal import is_refusal
+from axe_lsp.runtime.runs import RunResult
+
+
+def result_of(
+    run: RunIds, status: Status, duration_ms: int, talk: Conversation | None, ledger: Ledger
+) -> RunResult:
+    """The result of a run, as far as it got: `talk` is None if it did not even begin to talk."""
+    has_answer = talk is not None and talk.turns > 0
+    last = talk.last if talk is not None else Response()
+    used = ledger.own
+    return RunResult(
+        run_id=run.run_id,
+        agent=run.agent,
+        status=status,
+        model=last.model,
+        content=last.content,
+        stop_reason=last.stop_reason,
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        cache_read_tokens=used.cache_read_tokens or None,
+        cache_write_tokens=used.cache_write_tokens or None,
+        turns=talk.turns if talk is not None else 0,
+        tool_calls=talk.tool_calls if talk is not None else 0,
+        duration_ms=duration_ms,
+        budget=ledger.budget,
+        refused=is_refusal(last.content),
+        cost=used.cost if has_answer else None,
+        tree=ledger.tree if ledger.tree != used else None,
+    )
+
+
+def end_event(
+    run: RunIds, result: RunResult, error: str | None, reason: str | None = None
+) -> AgentEnd:
+    """The event that says so."""
+    return AgentEnd(
+        run=run,
+        status=result.status,
+        duration_ms=result.duration_ms,
+        input_tokens=result.input_tokens,
+        output_tokens=result.output_tokens,
+        cache_read_tokens=result.cache_read_tokens,
+        cache_write_tokens=result.cache_write_tokens,
+        turns=result.turns,
+        tool_calls=result.tool_calls,
+        content_length=len(result.content),
+        error=error,
+        reason=reason,
+        cost=result.cost,
+        tree=result.tree,
+    )
+
+
+def status_of(error: RunError) -> Status:
+    """How a run has ended that ended so."""
+    if isinstance(error, RunCancelledError):
+        return "cancelled"
+    if isinstance(error, BudgetError):
+        return "killed"
+    timed_out = isinstance(error, RunTimeoutError) or (
+        isinstance(error, ProviderError) and error.category == "timeout"
+    )
+    return "timeout" if timed_out else "failed"
