@@ -8,7 +8,7 @@ import pytest
 
 from support.command_line import Home
 from support.engines import agent
-from support.scripted_provider import Says, ScriptedProvider
+from support.scripted_provider import Call, Says, ScriptedProvider
 
 READER = agent(
     "reader",
@@ -97,3 +97,23 @@ def test_a_result_that_never_fits_is_a_failure(home: Home, provider: ScriptedPro
     provider.script("m-finder", *[Says("{}")] * 3)
     code, out, err = home.call("run", "finder")
     assert (code, out, err) == (1, "", "the answer does not fit [output]: output.n is missing\n")
+
+
+def test_a_recording_plays_typed_calls_and_mended_answers_back(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(
+        agent("lead", sub_agents=["finder"])
+        | agent(
+            "finder",
+            input={"required": ["path"], "properties": {"path": {"type": "string"}}},
+            output={"required": ["n"], "properties": {"n": {"type": "integer"}}},
+        )
+    )
+    calls = [Call("subagent--finder", {}), Call("subagent--finder", {"path": "a"})]
+    provider.script("m-lead", Says(calls=calls), Says("three"))
+    provider.script("m-finder", Says("let me see"), Says('{"n": 3}'))
+    assert home.call("run", "lead", "--record", "kept.toml") == (0, "three", "")
+    sent = len(provider.requests)
+    assert home.call("run", "lead", "--replay", "kept.toml") == (0, "three", "")
+    assert len(provider.requests) == sent == 4
