@@ -129,6 +129,25 @@ async def test_a_host_that_can_not_write_any_more_loses_nothing_that_was_seen(
         assert await statuses(at) == ["killed"]
 
 
+async def test_who_reads_waits_for_no_event_that_is_written_before_it_is_told(
+    tmp_path: Path, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("axe_lsp.hosting.archive._PATIENCE", 10 * PATIENCE)
+    program = (
+        "from axe_lsp.hosting.history import writer\n"
+        "def keep(self, event, origin):\n"
+        "    self._store([writer._Entry(event, origin)])\n"
+        "    self._stored(event.params['rootRunId'], event.params['seq'])\n"
+        "writer.HistoryWriter.keep = keep\n" + MAIN
+    )
+    script(provider)
+    async with stage(tmp_path, TEAM, program) as at:
+        run = at.start("lead", "go", keep_days=3)
+        await run.result()
+
+        assert await asyncio.wait_for(remembered(at, run), PATIENCE) == at.of(run.id)
+
+
 async def test_pieces_of_a_text_are_kept_until_the_text_is_there(
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:

@@ -86,11 +86,11 @@ class Workshop:
 
         def emit(event: Event) -> None:
             news = wire.notification(event)
+            self._send(news)  # Before the history can say that it has it.
             if start.keep_days:
                 self._history.keep(news, origin)
             if trace is not None:
                 trace(event)
-            self._send(news)
 
         return emit
 
