@@ -52,6 +52,8 @@ FULL = Recording(
                         "tool_calls",
                         3,
                         4,
+                        cache_read_tokens=2,
+                        cache_write_tokens=1,
                     ),
                     (Sent("user", "do\nit"),),
                     12,

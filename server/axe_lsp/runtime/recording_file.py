@@ -182,6 +182,8 @@ def _answer(table: _Table) -> Response:
         stop_reason=table.take("stop_reason", str, "tool_use" if calls else "end_turn"),
         input_tokens=table.take("input_tokens", int, 0),
         output_tokens=table.take("output_tokens", int, 0),
+        cache_read_tokens=table.take("cache_read_tokens", int, 0),
+        cache_write_tokens=table.take("cache_write_tokens", int, 0),
     )
 
 
@@ -256,12 +258,17 @@ def _dump_turn(turn: RecordedTurn) -> dict[str, Any]:
             }
             for call in answer.tool_calls
         ]
+    cached = {
+        "cache_read_tokens": answer.cache_read_tokens,
+        "cache_write_tokens": answer.cache_write_tokens,
+    }
     return {
         **table,
         "model": answer.model,
         "stop_reason": answer.stop_reason,
         "input_tokens": answer.input_tokens,
         "output_tokens": answer.output_tokens,
+        **{name: tokens for name, tokens in cached.items() if tokens},
         "duration_ms": turn.duration_ms,
     }
 

@@ -215,11 +215,14 @@ def _variants(value: Any) -> Iterable[Any]:
 async def test_an_answer_that_drips_for_ever_ends_with_the_run_s_time(
     dialect: Dialect, stream: bool, tmp_path: Path
 ) -> None:
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type(dialect, stream)}\r\n\r\n"
+    dripping, hung_up = asyncio.Event(), asyncio.Event()
+
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type(dialect, stream)}\r\n\r\n"
-        writer.write(head.encode())
-        with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+            dripping.set()
+            writer.write(head.encode())
             while not writer.is_closing():
                 writer.write(b" ")
                 await writer.drain()
@@ -227,7 +230,6 @@ async def test_an_answer_that_drips_for_ever_ends_with_the_run_s_time(
         writer.close()
         hung_up.set()
 
-    hung_up = asyncio.Event()
     listener = await asyncio.start_server(drip, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
     with ScriptedProvider() as unused:
@@ -235,8 +237,9 @@ async def test_an_answer_that_drips_for_ever_ends_with_the_run_s_time(
         agents = agent("solo", dialect)
         async with bench(unused, tmp_path, agents, where, streams=lambda _: stream) as runtime:
             with pytest.raises(RunTimeoutError):
-                await asyncio.wait_for(runtime.run("solo", timeout=0.3), 30)
-    await asyncio.wait_for(hung_up.wait(), 30)
+                await asyncio.wait_for(runtime.run("solo", timeout=1), PROMPTLY)
+    if dripping.is_set():  # On a very busy machine a second may end before that.
+        await asyncio.wait_for(hung_up.wait(), PROMPTLY)
     listener.close()
 
 

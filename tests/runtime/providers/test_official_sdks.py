@@ -78,6 +78,16 @@ REQUESTS = {
         (ASK, Message("assistant", "hm", CALLS), Message("tool", tool_results=RESULTS)),
         tools=(TOOL,),
     ),
+    "any JSON": Request("m", (ASK,), response_format=ResponseFormat("json_object")),
+    "JSON after a schema": Request(
+        "m", (ASK,), response_format=ResponseFormat("json_schema", SCHEMA, "count")
+    ),
+    "text": Request("m", (ASK,), response_format=ResponseFormat("text")),
+}
+
+
+TO_ANTHROPIC = {
+    **REQUESTS,
     "thoughts": Request(
         "m",
         (
@@ -87,23 +97,18 @@ REQUESTS = {
         ),
         tools=(TOOL,),
     ),
-    "any JSON": Request("m", (ASK,), response_format=ResponseFormat("json_object")),
-    "JSON after a schema": Request(
-        "m", (ASK,), response_format=ResponseFormat("json_schema", SCHEMA, "count")
-    ),
-    "text": Request("m", (ASK,), response_format=ResponseFormat("text")),
 }
 
 
 @pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("what", REQUESTS)
+@pytest.mark.parametrize("what", TO_ANTHROPIC)
 def test_requests_to_anthropic_are_of_its_types(what: str, stream: bool) -> None:
     type_ = (
         message_create_params.MessageCreateParamsStreaming
         if stream
         else message_create_params.MessageCreateParamsNonStreaming
     )
-    body = encode(FORMATS["anthropic"], REQUESTS[what], stream=stream)
+    body = encode(FORMATS["anthropic"], TO_ANTHROPIC[what], stream=stream)
     # The newest models take no temperature, so the library has dropped it; the others still do.
     body.pop("temperature", None)
     assert faults(type_, body) == []

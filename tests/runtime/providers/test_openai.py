@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,8 @@ from axe_lsp.runtime.messages import (
 from axe_lsp.runtime.providers import openai
 from axe_lsp.runtime.providers.wire import WireError
 from support.bodies import encode
+from support.engines import agent, bench
+from support.scripted_provider import Raw, Says, ScriptedProvider
 
 ASK = Message("user", "ask")
 TOOL = Tool("call_agent", "Delegate.", {"agent": ToolParameter("string", "Who", required=True)})
@@ -179,3 +182,44 @@ def test_an_error_in_the_stream_is_an_error() -> None:
     stream.feed(b'data: {"error":{"message":"out of capacity"}}')
     with pytest.raises(ProviderError, match="server: out of capacity"):
         stream.feed(b"")
+
+
+THOUGHT = {"reasoning_content": "Let me look."}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_stand_in_gets_its_thoughts_back_with_the_results(
+    provider: ScriptedProvider, tmp_path: Path, stream: bool
+) -> None:
+    """As DeepSeek demands. OpenAI itself tells none."""
+    call = {
+        "index": 0,
+        "id": "a",
+        "type": "function",
+        "function": {"name": "list_directory", "arguments": '{"path": "."}'},
+    }
+    said = {"role": "assistant", "content": None, **THOUGHT, "tool_calls": [call]}
+    if stream:
+        deltas = [{"reasoning_content": "Let me "}, {"reasoning_content": "look."}, said | NONE]
+        events = [{"choices": [{"delta": delta}]} for delta in deltas]
+        body = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
+        first = Raw(body.encode(), headers={"Content-Type": "text/event-stream"})
+    else:
+        first = Raw(json.dumps(answer(**said)).encode())
+    provider.script("m-solo", first, Says("done"))
+    agents = agent("solo", tools=["list_directory"])
+    async with bench(provider, tmp_path, agents, streams=lambda _: stream) as runtime:
+        assert (await runtime.run("solo")).content == "done"
+        assert "Let me look." not in repr(runtime.events)
+    _, assistant, _ = provider.requests[1].body["messages"]
+    assert assistant["reasoning_content"] == "Let me look."
+
+
+NONE = {"reasoning_content": None}
+
+
+def test_who_tells_no_thoughts_gets_none_back() -> None:
+    assert openai.decode(answer(content="hi")).original is None
+    message = Message("assistant", "hm", (ToolCall("1", "t"),))
+    (echoed,) = encode(openai, Request("m", (message,)))["messages"]
+    assert set(echoed) == {"role", "content", "tool_calls"}

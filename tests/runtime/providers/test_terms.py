@@ -105,6 +105,18 @@ async def test_other_refusals_reach_the_user_at_once(
     assert len(provider.requests) == 1
 
 
+async def test_a_server_that_knows_no_stream_options_gets_none(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", Refuses(400, "Unrecognized request argument: stream_options"))
+    provider.script("m-solo", Says("ok"))
+    async with bench(provider, tmp_path, agent("solo"), streams=lambda _: True) as runtime:
+        assert (await runtime.run("solo")).content == "ok"
+        assert runtime.warnings == []
+    assert ["stream_options" in each.body for each in provider.requests] == [True, False]
+    assert all(each.body["stream"] for each in provider.requests)
+
+
 async def test_nothing_is_asked_for_ever(provider: ScriptedProvider, tmp_path: Path) -> None:
     provider.script("m-solo", *[Refuses(400, NEW_NAME)] * 9)
     async with bench(provider, tmp_path, agent("solo", params={"max_tokens": 7})) as runtime:

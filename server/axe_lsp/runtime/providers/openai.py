@@ -35,6 +35,9 @@ MARKS_CACHES = False
 
 _DONE = "[DONE]"
 
+_THOUGHTS = "reasoning_content"
+"""The field in which DeepSeek and others put them, and want them back with the results of calls."""
+
 
 def headers(key: str) -> dict[str, str]:
     """The key."""
@@ -56,7 +59,8 @@ def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
         body["tools"] = [encode_tool(tool) for tool in request.tools]
     if stream:
         body["stream"] = True
-        body["stream_options"] = {"include_usage": True}
+        if "stream_options" not in terms.refused:
+            body["stream_options"] = {"include_usage": True}
     return body
 
 
@@ -82,7 +86,9 @@ def encode_message(message: Message, _marked: bool) -> list[Json]:
         }
         for call in message.tool_calls
     ]
-    return [{"role": message.role, "content": message.content or None, "tool_calls": calls}]
+    thoughts = message.original or {}
+    content = message.content or None
+    return [{"role": message.role, "content": content, **thoughts, "tool_calls": calls}]
 
 
 def encode_tool(tool: Tool) -> Json:
@@ -113,7 +119,13 @@ def decode(body: Json) -> Response:
         output_tokens=usage["completion_tokens"].integer(),
         cache_read_tokens=usage["prompt_tokens_details"]["cached_tokens"].integer(),
         cache_write_tokens=usage["prompt_tokens_details"]["cache_write_tokens"].integer(),
+        original=_original(message),
     )
+
+
+def _original(message: Node) -> Json:
+    thoughts = message[_THOUGHTS]
+    return {_THOUGHTS: thoughts.text()} if thoughts.value is not None else None
 
 
 def stream_decoder() -> OpenAIStream:
@@ -128,6 +140,7 @@ class OpenAIStream:
         self._events = SseParser()
         self._model = ""
         self._text: list[str] = []
+        self._thoughts: list[str] = []
         self._calls: list[_PartialCall] = []
         self._finish_reason = ""
         self._usage: Mapping[str, Json] = {}
@@ -145,8 +158,9 @@ class OpenAIStream:
         if not self._complete and not self._finish_reason:
             raise WireError("the stream ended before the answer was complete")
         calls = sorted(self._calls, key=lambda call: call.index)
-        message = {
+        message: dict[str, Json] = {
             "content": "".join(self._text),
+            _THOUGHTS: "".join(self._thoughts) or None,
             "tool_calls": [call.whole() for call in calls],
         }
         return decode(
@@ -171,6 +185,7 @@ class OpenAIStream:
         delta = choices[0]["delta"]
         for call in delta["tool_calls"].items():
             self._take_call(call)
+        self._thoughts.append(delta[_THOUGHTS].text())
         text = delta["content"].text() + delta["refusal"].text()
         self._text.append(text)
         return text

@@ -14,7 +14,7 @@ from typing import Literal
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Request
 
-Field = Literal["max_tokens", "temperature", "response_format", "cache_control"]
+Field = Literal["max_tokens", "temperature", "response_format", "cache_control", "stream_options"]
 
 
 _LONG = 2
@@ -82,6 +82,7 @@ _REFUSALS: dict[Field, re.Pattern[str]] = {
         re.DOTALL | re.IGNORECASE,
     ),
     "cache_control": re.compile("cache_control"),
+    "stream_options": re.compile("stream_options"),
     "response_format": re.compile("format|schema|output_config", re.IGNORECASE),
 }
 
@@ -95,7 +96,7 @@ def _was_sent(field: Field, request: Request, terms: Terms) -> bool:
         return request.temperature is not None
     if field == "response_format":
         return request.response_format is not None and request.response_format.optional
-    return caches(request, terms)
+    return field == "stream_options" or caches(request, terms)
 
 
 def left_out(request: Request, terms: Terms) -> list[str]:
