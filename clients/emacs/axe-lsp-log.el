@@ -94,7 +94,7 @@
   "What is said of an agent that has ended, by EVENT."
   (let ((status (plist-get event :status))
         (reason (plist-get event :error)))
-    (format "%s %s in %s%s · %s, %s, %d tokens in, %d out"
+    (format "%s %s in %s%s · %s, %s, %s%s"
             (if (equal status "completed") "✓" "✗")
             status
             (axe-lsp-log--seconds (plist-get event :durationMs))
@@ -102,8 +102,17 @@
             (if (or (not reason) (equal reason status)) "" (concat ": " (axe-lsp-log-shorten reason)))
             (axe-lsp-log--count (plist-get event :turns) "turn")
             (axe-lsp-log--count (plist-get event :toolCalls) "tool call")
-            (plist-get event :inputTokens)
-            (plist-get event :outputTokens))))
+            (axe-lsp-log--used event)
+            (let ((tree (plist-get event :tree)))
+              (if tree (format ", %s with all agents" (axe-lsp-log--used tree)) "")))))
+
+(defun axe-lsp-log--used (by)
+  "What was used, and what it cost if that is known, BY an agent or a tree."
+  (let ((cost (plist-get by :cost)))
+    (format "%d tokens in, %d out%s"
+            (plist-get by :inputTokens)
+            (plist-get by :outputTokens)
+            (if cost (format ", $%.4f" cost) ""))))
 
 (defun axe-lsp-log--turn (event)
   "What is said of a turn that begins, by EVENT."

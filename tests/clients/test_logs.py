@@ -1,0 +1,102 @@
+"""The logs of Neovim and Emacs say the same of a run, in the words of VS Code's."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.editors import PROJECT, emacsen, missing, neovims
+
+_RUN = {"runId": "1", "rootRunId": "1", "agent": "helper", "depth": 1, "seq": 1, "time": ""}
+_FIGURES = {"turns": 1, "toolCalls": 2, "inputTokens": 10, "outputTokens": 5, "durationMs": 1234}
+
+EVENTS = [
+    {
+        "method": "axe/turn",
+        **_RUN,
+        "kind": "retry",
+        "turn": 1,
+        "attempt": 1,
+        "maxAttempts": 3,
+        "category": "rate_limit",
+        "message": "slow\ndown",
+        "waitMs": 1500,
+    },
+    {
+        "method": "axe/agent",
+        **_RUN,
+        "kind": "end",
+        "status": "completed",
+        **_FIGURES,
+        "cost": 0.00123,
+        "tree": {"inputTokens": 300, "outputTokens": 20, "cost": 0.0125},
+    },
+]
+
+LINES = [
+    "  helper ⟳ rate_limit: slow down; sent again in 1.5 s (1 of 3)",
+    "  helper ✓ completed in 1.2 s · 1 turn, 2 tool calls, 10 tokens in, 5 out, $0.0012, "
+    "300 tokens in, 20 out, $0.0125 with all agents",
+]
+
+_LUA = """
+vim.opt.runtimepath:prepend([[{package}]])
+local out = io.open([[{out}]], 'w')
+local log = require('axe_lsp.log').new(function(text) out:write(text) end)
+for line in io.lines([[{events}]]) do
+  local event = vim.fn.json_decode(line)
+  log[event.method](event)
+end
+out:close()
+"""
+
+_LISP = """
+(add-to-list 'load-path "{package}")
+(require 'axe-lsp-log)
+(let ((coding-system-for-read 'utf-8) (coding-system-for-write 'utf-8))
+  (with-temp-buffer
+    (insert-file-contents "{events}")
+    (while (not (eobp))
+      (let ((event (json-parse-buffer :object-type 'plist)))
+        (axe-lsp-log-event (intern (plist-get event :method)) event))
+      (skip-chars-forward "\\n")))
+  (with-current-buffer (axe-lsp-log-buffer)
+    (write-region (point-min) (point-max) "{out}")))
+"""
+
+
+@pytest.mark.editor
+@pytest.mark.parametrize("nvim", neovims()[-1:] or [None], ids=lambda _: "")
+def test_neovim(nvim: Path | None, tmp_path: Path) -> None:
+    if nvim is None:
+        missing("Neovim", ".ci/install-neovim")
+    script = _script(tmp_path, "log.lua", _LUA, PROJECT / "clients" / "neovim")
+    command = [str(nvim), "--headless", "-u", "NONE", "-c", f"luafile {script}", "-c", "qa!"]
+    assert _logged(command, tmp_path) == LINES
+
+
+@pytest.mark.editor
+@pytest.mark.parametrize("emacs", emacsen()[-1:] or [None], ids=lambda _: "")
+def test_emacs(emacs: Path | None, tmp_path: Path) -> None:
+    if emacs is None:
+        missing("Emacs", ".ci/install-emacs")
+    script = _script(tmp_path, "log.el", _LISP, PROJECT / "clients" / "emacs")
+    assert _logged([str(emacs), "-Q", "--batch", "-l", str(script)], tmp_path) == LINES
+
+
+def _script(folder: Path, name: str, text: str, package: Path) -> Path:
+    events = folder / "events"
+    events.write_text("".join(json.dumps(event) + "\n" for event in EVENTS), encoding="utf-8")
+    script = folder / name
+    text = text.format(package=package, events=events, out=folder / "out")
+    script.write_text(text, encoding="utf-8")
+    return script
+
+
+def _logged(command: list[str], folder: Path) -> list[str]:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (folder / "out").exists(), done.stdout + done.stderr
+    return (folder / "out").read_text(encoding="utf-8").splitlines()
