@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from axe_lsp.runtime.errors import ConfigError
@@ -28,13 +29,12 @@ def config_folder(environment: Environment) -> Path:
     """`$XDG_CONFIG_HOME/axe`, else the system's place for configuration."""
     explicit = environment.get("XDG_CONFIG_HOME")
     if explicit:
-        return Path(explicit, "axe")
+        return _path(explicit, "axe")
     if sys.platform == "win32":
-        return Path(_variable(environment, "APPDATA", "configuration"), "axe")
-    home = Path(_home(environment))
+        return _path(_variable(environment, "APPDATA", "configuration"), "axe")
     if sys.platform == "darwin":
-        return home / "Library" / "Application Support" / "axe"
-    return home / ".config" / "axe"
+        return _path(_home(environment), "Library", "Application Support", "axe")
+    return _path(_home(environment), ".config", "axe")
 
 
 def data_folder(environment: Environment) -> Path:
@@ -66,6 +66,12 @@ def expand_path(path: str, environment: Environment) -> str:
     if path == "~" or path.startswith(("~/", "~" + os.sep)):
         path = _home(environment) + path[1:]
     return _VARIABLE.sub(lambda match: environment.get(match[1] or match[2], ""), path)
+
+
+@lru_cache(maxsize=32)
+def _path(*parts: str) -> Path:
+    """Made once: the configuration is looked up for every request."""
+    return Path(*parts)
 
 
 def _home(environment: Environment) -> str:

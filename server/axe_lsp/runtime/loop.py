@@ -6,6 +6,7 @@ What the next step is, `conversation` decides. Here it is awaited.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
@@ -111,7 +112,7 @@ async def execute_calls(
     if len(calls) == 1 or not parallel:
         return tuple([await execute(call) for call in calls])
     results: list[ToolResult | None] = [None] * len(calls)
-    gate = anyio.Semaphore(max_concurrent or len(calls))
+    gate = anyio.Semaphore(max_concurrent) if max_concurrent else nullcontext()
 
     async def execute_at(index: int) -> None:
         async with gate:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import tomli
@@ -92,15 +93,14 @@ def load_user_config(environment: Environment) -> UserConfig:
     """Read config.toml. A missing file is an empty one. Raises ConfigError."""
     path = config_folder(environment) / "config.toml"
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-        document = tomli.loads(text)
+        providers = _providers(path.read_bytes())
     except FileNotFoundError:
-        document = {}
+        providers = {}
     except OSError as error:
         raise ConfigError(f"failed to read config file: {error}") from error
     except (tomli.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"failed to parse config file: {path}: {error}") from error
-    return UserConfig(_providers(document), environment)
+    return UserConfig(providers, environment)
 
 
 def known_secrets(environment: Environment) -> frozenset[str]:
@@ -111,8 +111,10 @@ def known_secrets(environment: Environment) -> frozenset[str]:
         return UserConfig({}, environment).secrets()
 
 
-def _providers(document: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    providers = document.get("providers", {})
+@lru_cache(maxsize=4)
+def _providers(data: bytes) -> Mapping[str, Mapping[str, Any]]:
+    """What a file holds. The file is read for every request, and understood once."""
+    providers = tomli.loads(data.decode("utf-8-sig")).get("providers", {})
     _require(providers, Mapping, "providers", "a table")
     for name, settings in providers.items():
         _require(settings, Mapping, f"providers.{name}", "a table")
