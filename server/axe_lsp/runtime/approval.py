@@ -80,9 +80,10 @@ class Approval:
             waiting = self._open.setdefault(subject, set())
             waiting.add(scope)
             try:
-                return self._take(await self._ask(question), subject)
+                answer = await self._ask(question)
             finally:
                 waiting.discard(scope)
+            return self._take(answer, subject)
         return Answer("allow")  # It was answered with another one.
 
     def _is_allowed(self, wish: Wish, subject: tuple[str, str]) -> bool:
