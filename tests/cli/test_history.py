@@ -184,6 +184,7 @@ def test_a_process_that_is_killed_leaves_all_that_happened_and_its_runs_are_kill
 
     events = jsons(home.call("history", "export")[1])
     assert [run["status"] for run in killed] == ["killed"]
+    assert list(lives_beside(home.history).iterdir()) == []
     assert [each["params"]["seq"] for each in events] == list(range(1, len(events) + 1))
     ends = [each["params"] for each in events if each["params"].get("status")]
     assert [(end["agent"], end["status"]) for end in ends] == [

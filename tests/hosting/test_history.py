@@ -27,6 +27,12 @@ from support.secrets import OPENAI_KEY
 TEAM = {"lead": agent("lead", "left", "right"), "left": agent("left"), "right": agent("right")}
 BOTH = Says("I ask both.", calls=[calls_agent("left", "l"), calls_agent("right", "r")])
 
+STUCK = """
+from axe_lsp.hosting.history.writer import HistoryWriter; import threading
+HistoryWriter._store = lambda self, entries: threading.Event().wait()
+"""
+"""The thread of the history stands still, as on a disk that hangs."""
+
 
 def script(provider: ScriptedProvider) -> None:
     provider.script("m-lead", BOTH, Says("Both are done."))
@@ -110,14 +116,9 @@ async def test_a_run_whose_host_is_killed_keeps_all_that_anybody_has_seen(
 async def test_a_host_that_can_not_write_any_more_loses_nothing_that_was_seen(
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:
-    """Its history thread stands still, as on a disk that hangs, and then it is killed."""
-    program = (
-        "from axe_lsp.hosting.history.writer import HistoryWriter; import threading\n"
-        "HistoryWriter._store = lambda self, entries: threading.Event().wait()\n" + MAIN
-    )
     hold = Hold()
     provider.script("m-lead", Answer(Says("never"), hold=hold))
-    async with stage(tmp_path, TEAM, program) as at:
+    async with stage(tmp_path, TEAM, STUCK + MAIN) as at:
         run = at.start("lead", "go", keep_days=3)
         await hold.arrived()
         await at.event("axe/turn", kind="begin")
@@ -127,6 +128,20 @@ async def test_a_host_that_can_not_write_any_more_loses_nothing_that_was_seen(
 
         assert await remembered(at, run) == at.of(run.id)
         assert await statuses(at) == ["killed"]
+
+
+async def test_a_host_that_dies_with_runs_that_are_over_but_not_written_loses_nothing(
+    tmp_path: Path, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("axe_lsp.hosting.archive._PATIENCE", PATIENCE)
+    script(provider)
+    async with stage(tmp_path, TEAM, STUCK + MAIN) as at:
+        run = at.start("lead", "go", keep_days=3)
+        await run.result()
+        os.kill(at.hosts()[0], signal.SIGKILL)
+
+        assert await remembered(at, run) == at.of(run.id)
+        assert await statuses(at) == ["completed"]
 
 
 async def test_who_reads_waits_for_no_event_that_is_written_before_it_is_told(
