@@ -85,6 +85,7 @@ def test_the_page_about_delegation_names_types_and_examples_as_they_are() -> Non
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    for page in [*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
+    pages = [*DOCS.glob("*.md"), *ROOT.glob("clients/*/README.md")]
+    for page in [*pages, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"

@@ -44,6 +44,15 @@ def emacsen() -> list[Path]:
     return [*([Path(on_path)] if on_path else []), *sorted(CACHE.glob("emacs-*/emacs"))]
 
 
+def helix() -> Path | None:
+    """`AXE_TEST_HELIX` if it is set, else the newest of `.ci/install-helix`."""
+    chosen = os.environ.get("AXE_TEST_HELIX")
+    if chosen:
+        return Path(chosen)
+    installed = sorted(CACHE.glob("helix-*/hx"))
+    return installed[-1] if installed else None
+
+
 def code_server() -> Path | None:
     """`AXE_TEST_CODE_SERVER` if it is set, else the newest of `.ci/install-code-server`."""
     chosen = os.environ.get("AXE_TEST_CODE_SERVER")

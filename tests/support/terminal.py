@@ -29,6 +29,16 @@ _TAKE_TERMINAL = (
 )
 
 
+class _Screen(pyte.Screen):
+    """Answers no questions of programs, some of which pyte stumbles over."""
+
+    def report_device_status(self, mode: int, **_: object) -> None:
+        pass
+
+    def report_device_attributes(self, mode: int = 0, **_: object) -> None:
+        pass
+
+
 class Terminal:
     """A context manager. Standard output goes to the terminal as well, unless it is `redirected`."""
 
@@ -41,7 +51,7 @@ class Terminal:
         redirected: int | None = None,
     ) -> None:
         self._ours, theirs = pty.openpty()
-        self._screen = pyte.Screen(columns, 40)
+        self._screen = _Screen(columns, 40)
         self._bytes = pyte.ByteStream(self._screen)
         self.written = b""
         self._set_size(theirs)

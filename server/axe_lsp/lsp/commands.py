@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 def register(server: AxeServer) -> None:
-    """Offer the commands to the client of `server`. Each takes the params of its request."""
+    """Offer the commands to the client of `server`. Each takes the params of its request.
+
+    `axe.stop` may have none.
+    """
 
     @server.command("axe.run")
     def on_run(params: Any = None) -> Coroutine[Any, Any, JsonObject]:
@@ -40,7 +43,8 @@ def register(server: AxeServer) -> None:
     def on_stop(params: Any = None) -> JsonObject:
         from axe_lsp.lsp import running  # noqa: PLC0415 - see above
 
-        return running.stop(server, params)
+        # A user who types the command knows no ids.
+        return running.stop_own(server) if params is None else running.stop(server, params)
 
 
 async def _shown(server: AxeServer, running: Coroutine[Any, Any, JsonObject]) -> JsonObject:

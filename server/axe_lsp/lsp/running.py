@@ -46,6 +46,12 @@ def stop(server: AxeServer, params: Any) -> dict[str, Json]:
     return {"stopped": server.daemon.runs.cancel(run_id)}
 
 
+def stop_own(server: AxeServer) -> dict[str, Json]:
+    """Stop all runs that this client has started."""
+    stopped = [server.daemon.runs.cancel(run_id) for run_id in list(server.own_runs)]
+    return {"stopped": any(stopped)}
+
+
 def _order(server: AxeServer, params: Any) -> RunOrder:
     with reported_errors():
         return read_run_order(server, params)
@@ -69,6 +75,7 @@ async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json
     if going.waits:
         progress.report("waits until another run has ended")
     progress.begin(order.token)
+    server.own_runs.add(going.id)
     for subscriber in (reporter, run_reports.warnings(server), _progress_of(progress)):
         runs.subscribe(subscriber, going.id)
     try:
@@ -80,6 +87,7 @@ async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json
             await going.result()
         raise
     finally:
+        server.own_runs.discard(going.id)
         progress.end()
     return to_json(result)
 

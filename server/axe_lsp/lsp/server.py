@@ -59,6 +59,8 @@ class AxeServer(LanguageServer):
         self.lenses = CodeLenses(self)
         self.subscriptions: list[Callable[[], None]] = []
         """What ends each subscription to runs."""
+        self.own_runs: set[str] = set()
+        """The runs under way that this client has started, or that wait."""
         self._stop_listening: Callable[[], None] = lambda: None
         self._editing: str | None = None
         self._facts = daemon.snapshot.facts

@@ -1,0 +1,137 @@
+"""Helix, a real one in a terminal, with what lies in clients/helix: what a user types and sees."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import tomli
+
+from axe_lsp.lsp.open_agents import LANGUAGE_ID
+from support.editors import PROJECT, clean_environment, helix, missing, server_program
+from support.review_project import MENDED, script_review, write_project
+from support.scripted_provider import Call, Says, ScriptedProvider
+from support.terminal import Terminal
+
+CLIENT = PROJECT / "clients" / "helix"
+
+
+@pytest.fixture
+def manager(tmp_path: Path) -> Path:
+    """An agent in a repository."""
+    manager = write_project(tmp_path / "project")
+    (tmp_path / "project" / ".git").mkdir()
+    return manager
+
+
+@pytest.fixture
+def terminal(manager: Path, provider: ScriptedProvider, tmp_path: Path) -> Iterator[Terminal]:
+    """Helix with the agent, as a user has it who follows the README."""
+    program = helix()
+    if program is None:
+        missing("Helix", ".ci/install-helix")
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    environment["PATH"] = f"{server_program().parent}{os.pathsep}{environment['PATH']}"
+    shutil.copytree(CLIENT, Path(environment["XDG_CONFIG_HOME"]) / "helix")
+    folder = tmp_path / "project"
+    with Terminal([str(program), str(manager)], environment, folder, columns=140) as terminal:
+        yield terminal
+
+
+@pytest.mark.editor
+def test_an_agent_is_mended_and_run_in_helix(
+    terminal: Terminal, provider: ScriptedProvider
+) -> None:
+    review = script_review(provider)
+    sees(terminal, "timeout must be non-negative (it is -30)")
+    sees(terminal, 'no agent file defines "ghost"')
+    replace(terminal, b"-30", b"30", until="timeout = 30")
+    sees_no_more(terminal, "non-negative")
+    replace(terminal, b"ghost", b"slow", until='"slow"]')
+    replace(terminal, b"= 6", b"= 5", until="max_depth = 5")
+    sees_no_more(terminal, "cannot exceed")
+
+    command(terminal, b'axe.run {"agent": "manager", "task": "Review the change"}')
+
+    sees(terminal, "fast🚀: completed")
+    review.slow.release()
+    sees(terminal, "slow: completed")
+    review.end.release()
+    sees(terminal, "manager: Ready to merge.")
+    assert provider.asked("manager")[0].body["messages"][-1]["content"] == "Review the change"
+
+
+@pytest.mark.editor
+def test_a_run_is_previewed_and_stopped_with_keys_in_helix(
+    manager: Path, terminal: Terminal, provider: ScriptedProvider
+) -> None:
+    script_review(provider)
+    sees(terminal, "non-negative")
+    replace(terminal, b"-30", b"30", until="timeout = 30")
+    replace(terminal, b"ghost", b"slow", until='"slow"]')
+    replace(terminal, b"= 6", b"= 5", until="max_depth = 5")
+    sees_no_more(terminal, "cannot exceed")
+    terminal.type(b" xr")
+    sees(terminal, "fast🚀: completed")
+    terminal.type(b" xs")
+    sees(terminal, "manager: cancelled after")
+    terminal.type(b" xp")
+    sees(terminal, "=== Dry Run ===")
+
+
+@pytest.mark.editor
+def test_an_agent_asks_in_helix_before_it_changes_something(
+    manager: Path, terminal: Terminal, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    write = Call("write_file", {"path": "a.txt", "content": "A\n"})
+    provider.script("manager", Says(calls=[write]), Says("Written."))
+    sees(terminal, "non-negative")
+    manager.write_text(f'tools = ["write_file"]\n{MENDED}', encoding="utf-8")
+    terminal.type(b":reload\r")
+    sees_no_more(terminal, "non-negative")
+    terminal.type(b" xr")
+    sees(terminal, 'agent "manager" wants to write a.txt:')
+    sees(terminal, "+A")
+    terminal.type(b"\r")
+    sees(terminal, "manager: Written.")
+    assert (tmp_path / "project" / "a.txt").read_text("utf-8") == "A\n"
+
+
+def test_what_the_configuration_names_exists() -> None:
+    languages = tomli.loads((CLIENT / "languages.toml").read_text("utf-8"))
+    server = languages["language-server"]["axe-lsp"]
+    assert [server["command"], *server["args"]] == [server_program().name, "--stdio"]
+    (language,) = languages["language"]
+    assert language["name"] == LANGUAGE_ID
+    assert (CLIENT / "runtime" / "queries" / language["name"] / "highlights.scm").exists()
+    project = Path("/home/me/project")
+    for place in ("axe/agents/a.toml", ".axe/agents/a.toml", ".config/axe/config.toml"):
+        assert any((project / place).match(each["glob"]) for each in language["file-types"])
+    for place in ("Cargo.toml", "axe/agents/more/a.toml", "axe/config.toml"):
+        assert not any((project / place).match(each["glob"]) for each in language["file-types"])
+
+
+def sees(terminal: Terminal, text: str) -> None:
+    """Wait until the user sees a text. Wide characters take two columns."""
+    terminal.shows(lambda rows: any(text in row.replace("🚀 ", "🚀") for row in rows))
+
+
+def sees_no_more(terminal: Terminal, text: str) -> None:
+    terminal.shows(lambda rows: not any(text in row for row in rows))
+
+
+def replace(terminal: Terminal, old: bytes, new: bytes, until: str) -> None:
+    """Select the text in the whole buffer, and change it."""
+    terminal.type(b"%s" + old + b"\r")
+    terminal.type(b"c" + new)
+    sees(terminal, until)
+    terminal.type(b"\x1b")
+    sees(terminal, " NOR ")  # What came with the escape would be read as a key with Alt.
+    terminal.type(b",")
+
+
+def command(terminal: Terminal, words: bytes) -> None:
+    terminal.type(b":lsp-workspace-command " + words + b"\r")
