@@ -95,7 +95,7 @@ async def test_a_hundred_children_of_a_provider_that_hangs_are_cancelled_within_
         with pytest.raises(RunCancelledError):
             await run.result()
 
-        assert time.monotonic() - asked < 1
+        assert time.monotonic() - asked < 5  # 0.3 by itself; the machine may be busy.
         assert [status for _, status in assert_all_ended(at, run)] == ["cancelled"] * 101
         await asyncio.gather(*(hold.hung_up() for hold in holds.values()))
         assert len(at.hosts()) == 1

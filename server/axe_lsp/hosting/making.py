@@ -9,11 +9,11 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 # A run's first request would import this anyway, but on the event loop, where all others wait.
 import axe_lsp.runtime.providers.http_client  # noqa: F401
-from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.hosting import wire
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
@@ -108,9 +108,10 @@ def _resolver(workplace: wire.Workplace) -> Resolve:
     known = [Path(folder) for folder in workplace.folders]
     open_buffers = {Path(path): text for path, text in workplace.open_buffers.items()}
 
-    def resolve(name: str, folder: Path) -> AgentDefinition:
+    @cache
+    def seen_from(folder: Path) -> AgentFolders:
         *local, of_user = search_folders((folder,), os.environ)
         folders = [path for path in (*known, *local) if path != of_user]
-        return AgentFolders((*folders, of_user), open_buffers).resolve(name)
+        return AgentFolders((*folders, of_user), open_buffers)
 
-    return resolve
+    return lambda name, folder: seen_from(folder).resolve(name)
