@@ -15,6 +15,7 @@ import pytest
 from support.editors import PROJECT, clean_environment, emacsen, missing, server_program
 from support.review_project import MENDED, script_review, write_project
 from support.scripted_provider import Call, Says, ScriptedProvider
+from support.terminal import Terminal
 
 SCENARIOS = Path(__file__).parent / "emacs"
 PACKAGE = PROJECT / "clients" / "emacs"
@@ -93,6 +94,34 @@ def test_an_agent_asks_in_emacs_before_it_changes_something(
 
 
 @pytest.mark.editor
+def test_a_key_answers_the_question_at_a_terminal(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    manager = write_project(tmp_path / "project")
+    manager.write_text(f'tools = ["write_file"]\n{MENDED}', encoding="utf-8")
+    write = Call("write_file", {"path": "a.txt", "content": "A\n"})
+    provider.script("manager", Says(calls=[write]), Says("Written."))
+    surroundings = clean_environment(tmp_path / "home", **provider.environment)
+    environment = {**surroundings, **_own_environment(surroundings, manager)}
+    start = f'exec "{emacs}" -Q -nw -l "{SCENARIOS / "support.el"}" -f open-agent </dev/tty'
+    with Terminal(["/bin/sh", "-c", start], environment, tmp_path / "project", 120) as terminal:
+
+        def sees(text: str) -> None:
+            terminal.shows(lambda rows: any(text in row for row in rows))
+
+        sees("[eglot:project")
+        terminal.type(b"\x03\x03")  # C-c C-c
+        sees("Task (empty")
+        terminal.type(b"go\r")
+        sees('agent "manager" wants to write a.txt:')
+        sees("+A")
+        terminal.type(b"y")
+        sees("manager | Written.")
+        sees("manager ✓ completed")
+    assert (tmp_path / "project" / "a.txt").read_text("utf-8") == "A\n"
+
+
+@pytest.mark.editor
 def test_runs_end_in_emacs_when_the_server_is_killed(
     emacs: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -152,13 +181,7 @@ def _playing(
     with_server: bool = True,
 ) -> Iterator[subprocess.Popen[str]]:
     """Emacs without a user's configuration, with the package, at work on a scenario."""
-    server = f"{server_program().parent}{os.pathsep}" if with_server else ""
-    own = {
-        "LANG": "C.UTF-8",
-        "PATH": f"{server}{environment['PATH']}",
-        "AGENT": str(agent),
-        "AXE_EMACS": str(PACKAGE),
-    }
+    own = _own_environment(environment, agent, with_server=with_server)
     with subprocess.Popen(
         [str(emacs), "-Q", "--batch", "-l", str(SCENARIOS / scenario)],
         env={**environment, **own},
@@ -174,6 +197,19 @@ def _playing(
         finally:
             deadline.cancel()
             process.kill()
+
+
+def _own_environment(
+    environment: dict[str, str], agent: Path, *, with_server: bool = True
+) -> dict[str, str]:
+    """What `support.el` reads, and the server on PATH."""
+    server = f"{server_program().parent}{os.pathsep}" if with_server else ""
+    return {
+        "LANG": "C.UTF-8",
+        "PATH": f"{server}{environment['PATH']}",
+        "AGENT": str(agent),
+        "AXE_EMACS": str(PACKAGE),
+    }
 
 
 def _read_until(process: subprocess.Popen[str], expected: str) -> str:
