@@ -50,6 +50,7 @@ def test_without_a_terminal_each_start_and_end_has_a_line(home: Home) -> None:
         "> Task: Compare the changelog with the code",
         "> Task: Find behaviour that no test covers",
         "> Task: Review the public API for surprises",
+        "[release-check] done (3 tools, 9.9s; all agents: 2,320 tokens in, 574 out)",
     ]
 
 
