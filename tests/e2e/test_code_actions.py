@@ -129,7 +129,8 @@ def test_a_type_is_extracted_to_an_agent_file(project: Project) -> None:
         assert move["kind"] == "refactor.extract"
         apply_edit(editor, move["edit"])
         assert tomli.loads(project.path("audit").read_text("utf-8"))["system_prompt"] == "Audit."
-        assert tomli.loads(editor.texts["parent"])["task"] == {}
+        types = ["explore", "plan", "code", "audit"]
+        assert tomli.loads(editor.texts["parent"])["task"] == {"types": types}
 
 
 def test_what_can_not_be_done_says_why_where_the_client_shows_it(project: Project) -> None:
