@@ -52,3 +52,14 @@ def test_without_a_subcommand_they_are_listed(capsys: pytest.CaptureFixture[str]
     out = capsys.readouterr().out
     assert "path" in out
     assert "init" in out
+
+
+def test_a_folder_that_cannot_be_created_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
+    assert main(["config", "init"]) == 1
+    assert capsys.readouterr().err == (
+        f"failed to create the configuration: {tmp_path}/file/axe/agents: Not a directory\n"
+    )

@@ -195,6 +195,7 @@ def test_a_dry_run_sends_nothing_and_needs_no_key(home: Home, provider: Scripted
         (agent("a", files=["["]), ["a"], 2, "invalid glob pattern"),
         (agent("a"), ["a", "--replay", "none.toml"], 2, "recording not found: none.toml"),
         (agent("a"), ["a", "--record", "no/such/file"], 2, "failed to write recording: "),
+        (agent("a"), ["a", "--record", "."], 2, "failed to write recording: . is a folder"),
         (agent("a"), ["../a"], 2, "must not contain path separators"),
     ],
 )

@@ -128,6 +128,16 @@ def test_a_folder_in_the_place_of_a_file_is_a_clear_error(tmp_path: Path) -> Non
     assert list(AgentFolders([tmp_path]).list()) == []
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_in_the_place_of_a_file_is_a_clear_error_and_nobody_waits_for_it(
+    tmp_path: Path,
+) -> None:
+    os.mkfifo(tmp_path / "a.toml")
+    expected = f'failed to parse agent config "a": {tmp_path}/a.toml: it is not a regular file'
+    assert problem(tmp_path, "a") == expected
+    assert [str(error) for _, _, error in AgentFolders([tmp_path]).list()] == [expected]
+
+
 def test_an_unreadable_file_is_a_clear_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

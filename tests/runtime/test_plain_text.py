@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from axe_lsp.runtime.plain_text import visible
+from axe_lsp.runtime.plain_text import os_fault, visible
+
+
+def test_what_the_system_says_comes_without_its_number() -> None:
+    denied = PermissionError(13, "Permission denied", "/a/b")
+    assert os_fault(denied) == "/a/b: Permission denied"
+    assert os_fault(OSError(28, "No space left on device")) == "No space left on device"
 
 
 def test_what_is_visible_is_as_long_as_the_text() -> None:

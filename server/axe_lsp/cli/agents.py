@@ -17,7 +17,7 @@ from axe_lsp.cli.streams import complain, tell_person
 from axe_lsp.runtime.agent_files import AgentFolders, check_name, search_folders
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.folders import config_folder, working_folder
-from axe_lsp.runtime.plain_text import shown_path
+from axe_lsp.runtime.plain_text import os_fault, shown_path
 from axe_lsp.runtime.preview import shown_number
 
 
@@ -72,7 +72,7 @@ def _init(options: argparse.Namespace) -> int:
     except FileExistsError:
         raise ConfigError(f"agent config already exists: {path}") from None
     except OSError as error:
-        raise ConfigError(f"failed to write agent config: {error}") from error
+        raise ConfigError(f"failed to write agent config: {os_fault(error)}") from error
     print(path)
     return 0
 

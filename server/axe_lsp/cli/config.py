@@ -10,6 +10,7 @@ from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.streams import complain
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.folders import config_folder
+from axe_lsp.runtime.plain_text import os_fault
 
 CONFIG = """\
 # Settings for providers, shared by axe and axe-lsp.
@@ -71,7 +72,7 @@ def _create(folder: Path) -> None:
         _write_new(folder / "skills" / "sample" / "SKILL.md", SKILL, mode=0o644)
         _write_new(folder / "config.toml", CONFIG, mode=0o600)  # It will hold keys.
     except OSError as error:
-        raise ConfigError(str(error)) from error
+        raise ConfigError(f"failed to create the configuration: {os_fault(error)}") from error
 
 
 def _write_new(path: Path, text: str, mode: int) -> None:

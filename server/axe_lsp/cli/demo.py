@@ -23,6 +23,7 @@ from axe_lsp.cli.examples import EXAMPLES, Example, copy_example, example_agents
 from axe_lsp.runtime.approval import allowed
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import ConfigError, RunError
+from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.providers.replay import Replay
 from axe_lsp.runtime.recording_file import load_recording
 from axe_lsp.runtime.runs import RunRequest
@@ -75,7 +76,7 @@ def _copy(example: Example, folder: Path) -> None:
     try:
         occupied = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
     except OSError as error:
-        raise ConfigError(f"failed to copy the example: {error}") from error
+        raise ConfigError(f"failed to copy the example: {os_fault(error)}") from error
     if occupied:
         raise ConfigError(f"{quoted(str(folder))} exists and is not empty; name a new folder")
     copy_example(example, folder)

@@ -8,6 +8,7 @@ from pathlib import Path
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.runtime.agent_files import AgentFolders
 from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.prepare import Resolve
 
 _FOLDER = Path(__file__).parents[1] / "demo"
@@ -114,7 +115,7 @@ def copy_example(example: Example, folder: Path) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(source.read_bytes())
     except OSError as error:
-        raise ConfigError(f"failed to copy the example: {error}") from error
+        raise ConfigError(f"failed to copy the example: {os_fault(error)}") from error
 
 
 def example_agents(folder: Path) -> Resolve:

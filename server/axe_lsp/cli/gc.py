@@ -18,6 +18,7 @@ from axe_lsp.runtime.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.errors import AgentError, ConfigError, RunError
 from axe_lsp.runtime.folders import working_folder
 from axe_lsp.runtime.memory import Memory, load_memory, trim_memory
+from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.providers.replay import NamedReplays
 
@@ -135,7 +136,7 @@ def _trim(path: Path, count: int, config: MemoryConfig) -> None:
     try:
         removed = trim_memory(path, keep)
     except OSError as error:
-        raise AgentError(f"failed to trim memory: {error}") from error
+        raise AgentError(f"failed to trim memory: {os_fault(error)}") from error
     if removed:
         print(f"Trimmed: {removed} entries removed, {keep} entries kept.")
     else:

@@ -26,6 +26,7 @@ from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import BudgetError, ConfigError
 from axe_lsp.runtime.events import Event, TextDelta
 from axe_lsp.runtime.isolation import Elsewhere
+from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.prepare import Prepared, Resolve
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
 from axe_lsp.runtime.providers.replay import Replay
@@ -240,6 +241,8 @@ def _provider_hook(
     recording = load_recording(replay) if replay else None
     if record and not record.absolute().parent.is_dir():
         raise ConfigError(f"failed to write recording: {record.absolute().parent} is no folder")
+    if record and record.is_dir():
+        raise ConfigError(f"failed to write recording: {record} is a folder; name a file in it")
 
     def hook(provider: Provider) -> Provider:
         answering = Replay(recording, os.environ) if recording else provider
@@ -255,4 +258,4 @@ def _save(path: Path, recorder: Recorder) -> None:
     try:
         save_recording(path, recorder.recording(known_secrets(os.environ)))
     except OSError as error:
-        raise ConfigError(f"failed to write recording: {error}") from error
+        raise ConfigError(f"failed to write recording: {os_fault(error)}") from error

@@ -61,9 +61,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         fault = streams.output_fault()
         if isinstance(error, BrokenPipeError) or isinstance(fault, BrokenPipeError):
             return BROKEN_PIPE
-        if fault is None:
-            raise
-        print(f"axe-lsp: the output can't be written: {fault.strerror}", file=sys.stderr)
+        if fault is None and error.filename is not None:
+            raise  # Something else than the output, which has no name.
+        # A long text that could not be printed at once leaves nothing to be flushed.
+        reason = (fault or error).strerror
+        print(f"axe-lsp: the output can't be written: {reason}", file=sys.stderr)
         return OUTPUT_LOST
     return code
 

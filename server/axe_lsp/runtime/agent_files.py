@@ -6,6 +6,7 @@ A text that is open in an editor wins over the file, because it is what its auth
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -79,6 +80,10 @@ class AgentFolders:
         if buffer is not None:
             return buffer
         try:
+            mode = path.stat().st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                # Reading a pipe would wait for somebody who writes.
+                raise _unreadable(name, f"{shown_path(path)}: it is not a regular file")
             return decode_utf8(path.read_bytes())
         except FileNotFoundError:  # It has gone since it was found.
             raise ConfigError(f"agent config not found: {name}") from None

@@ -36,6 +36,7 @@ from axe_lsp.runtime.memory import append_memory
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.outcome import end_event, result_of, status_of
 from axe_lsp.runtime.output import settle
+from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.prepare import Prepared, Resolve, prepare, reads_much
 from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.retry import Retrying
@@ -255,7 +256,7 @@ class AgentRun:
         try:
             append_memory(memory.path, prepared.prompt.user_message, content, author)
         except OSError as error:
-            self._warn(f"failed to save memory for {quoted(agent)}: {error}")
+            self._warn(f"failed to save memory for {quoted(agent)}: {os_fault(error)}")
 
     def _interruption(self) -> RunError:
         if self._stopped:

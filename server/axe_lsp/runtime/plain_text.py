@@ -31,6 +31,12 @@ def shown_path(path: Path | str) -> str:
     return valid_text(str(path))
 
 
+def os_fault(error: OSError) -> str:
+    """What the system says, with the file and without the number."""
+    reason = error.strerror or str(error)
+    return f"{shown_path(str(error.filename))}: {reason}" if error.filename else reason
+
+
 def visible(text: str) -> str:
     """`text`, character for character, with signs for those that a terminal would obey or hide."""
     return text if text.isprintable() else "".join(map(_visible, text))

@@ -17,6 +17,7 @@ import tomli_w
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError, ProviderErrorCategory
 from axe_lsp.runtime.messages import Json, Response, ToolCall
+from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.recording import (
     RecordedError,
     RecordedRun,
@@ -43,7 +44,7 @@ def load_recording(path: Path) -> Recording:
     except FileNotFoundError as error:
         raise ConfigError(f"recording not found: {path}") from error
     except OSError as error:
-        raise ConfigError(f"failed to read recording: {error}") from error
+        raise ConfigError(f"failed to read recording: {os_fault(error)}") from error
     except ValueError as error:
         raise ConfigError(f"failed to parse recording {path}: {error}") from error
 

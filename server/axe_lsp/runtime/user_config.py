@@ -16,6 +16,7 @@ import tomli
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.folders import Environment, config_folder
+from axe_lsp.runtime.plain_text import os_fault
 
 KEY_VARIABLES = {"google": "GEMINI_API_KEY"}
 """Providers whose key is not in `<PROVIDER>_API_KEY`."""
@@ -97,7 +98,7 @@ def load_user_config(environment: Environment) -> UserConfig:
     except FileNotFoundError:
         providers = {}
     except OSError as error:
-        raise ConfigError(f"failed to read config file: {error}") from error
+        raise ConfigError(f"failed to read config file: {os_fault(error)}") from error
     except (tomli.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"failed to parse config file: {path}: {error}") from error
     return UserConfig(providers, environment)
