@@ -217,6 +217,25 @@ def test_a_dumb_terminal_gets_a_line_for_each_start_and_end(home: Home, team: Te
     ]
 
 
+@pytest.mark.parametrize("tools", [[], ["read_file"]], ids=["streamed", "at once"])
+def test_a_terminal_obeys_nothing_in_an_answer(
+    home: Home, provider: ScriptedProvider, tools: list[str]
+) -> None:
+    home.add(agent("solo", tools=tools))
+    provider.script("m-solo", Says("one\n\x1b]0;two\x07 \x1b[31mthree"))
+    with on_terminal(home, "run", "solo") as terminal:
+        code, screen = terminal.end()
+    assert (code, screen[-2:]) == (0, ["one", "␛]0;two␇ ␛[31mthree"])
+
+
+def test_a_terminal_obeys_nothing_in_an_error(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Refuses(400, "one\n\x1b[31mtwo"))
+    with on_terminal(home, "run", "solo") as terminal:
+        code, screen = terminal.end()
+    assert (code, screen[:2]) == (1, ["bad_request: one", "␛[31mtwo"])
+
+
 @pytest.mark.parametrize("arguments", [(), ("--json",)])
 def test_the_answer_can_be_redirected_while_progress_is_watched(
     home: Home, team: Team, tmp_path: Path, arguments: tuple[str, ...]

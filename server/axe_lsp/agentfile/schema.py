@@ -488,7 +488,12 @@ KEYS: tuple[KeySpec, ...] = (
         "The JSON Schema of the answer; `name` inside it names the schema.",
         since="axe 1.8",
     ),
-    _key("artifacts", _T, "Files that a run leaves behind on purpose.", since="axe 1.6"),
+    _key(
+        "artifacts",
+        _T,
+        "Files that a run leaves behind on purpose. Runs of axe-lsp go without them, and say so.",
+        since="axe 1.6",
+    ),
     _key(
         "artifacts.enabled", _B, "Offer artifacts to the tools.", default="false", since="axe 1.6"
     ),

@@ -13,7 +13,7 @@ from pathlib import Path
 from axe_lsp.agentfile.definition import AgentDefinition, MemoryConfig
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.cli.arguments import Parser, agents_folder
-from axe_lsp.cli.streams import complain
+from axe_lsp.cli.streams import complain, shown
 from axe_lsp.runtime.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.errors import AgentError, ConfigError, RunError
 from axe_lsp.runtime.folders import working_folder
@@ -75,7 +75,10 @@ def _collect_all(folders: AgentFolders, options: argparse.Namespace) -> None:
             _collect(name, agent, options, done)
         except RunError as error:
             failed += 1
-            print(f"Error: gc failed for agent {quoted(name)}: {error}", file=sys.stderr)
+            print(
+                f"Error: gc failed for agent {quoted(name)}: {shown(str(error), sys.stderr)}",
+                file=sys.stderr,
+            )
     if failed:
         raise AgentError(f"gc completed with errors: {failed} of {len(agents)} agents failed")
 
@@ -102,7 +105,7 @@ def _collect(
     done.add(memory.path)
     print(f"Agent: {name}\nEntries: {memory.count}", flush=True)
     analysis = asyncio.run(_analyze(name, options.model or agent.model, memory.entries))
-    print(f"--- Analysis ---\n{analysis}")
+    print(f"--- Analysis ---\n{shown(analysis, sys.stdout)}")
     if options.dry_run:
         print("Dry run: no entries trimmed.")
     else:

@@ -16,6 +16,7 @@ from axe_lsp.cli.display import Display, obeys_escapes, open_display
 from axe_lsp.cli.envelope import CallDetails, as_json
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.remembering import Remembering
+from axe_lsp.cli.streams import shown
 from axe_lsp.cli.verbose import VerboseLog
 from axe_lsp.hosting.isolation import Processes
 from axe_lsp.hosting.questions import nobody
@@ -159,7 +160,7 @@ class _Output:
 
     def warn(self, text: str) -> None:
         """Something that the user should know."""
-        warning = f"Warning: {text}"
+        warning = shown(f"Warning: {text}", sys.stderr)
         if self._progress:
             self._progress.say(warning)
         else:
@@ -168,7 +169,7 @@ class _Output:
     def note(self, line: str) -> None:
         """Something for those who want to know everything."""
         if self._log:
-            self._tell(partial(print, line, file=sys.stderr))
+            self._tell(partial(print, shown(line, sys.stderr), file=sys.stderr))
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -191,7 +192,7 @@ class _Output:
         if self._json:
             print(as_json(result, self._calls))
         elif not self._written:
-            sys.stdout.write(result.content)
+            sys.stdout.write(shown(result.content, sys.stdout))
             self._written = result.content
         self._end_line()
 
@@ -216,7 +217,7 @@ class _Output:
 
     def _write(self, text: str) -> None:
         try:
-            sys.stdout.write(text)
+            sys.stdout.write(shown(text, sys.stdout))
             sys.stdout.flush()
         except OSError as error:  # Nobody can read on, so nobody needs the rest.
             self._fault = error

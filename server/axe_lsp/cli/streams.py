@@ -8,6 +8,7 @@ import sys
 from typing import TextIO
 
 from axe_lsp.runtime.errors import RunError
+from axe_lsp.runtime.plain_text import harmless
 
 
 def prepare() -> None:
@@ -39,8 +40,13 @@ def output_fault() -> OSError | None:
 
 def complain(error: RunError) -> None:
     """Say why a command has failed."""
-    print(error, file=sys.stderr)
+    print(shown(str(error), sys.stderr), file=sys.stderr)
     tell_person(error.hint)
+
+
+def shown(text: str, stream: TextIO) -> str:
+    """What models and providers say, as it goes to a stream: a terminal obeys nothing in it."""
+    return harmless(text) if stream.isatty() else text
 
 
 def tell_person(text: str) -> None:

@@ -7,6 +7,7 @@ import time
 
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.cli.cells import dollars
+from axe_lsp.cli.streams import shown
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
@@ -155,4 +156,4 @@ def _shortened(text: str) -> str:
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr)
+    print(shown(line, sys.stderr), file=sys.stderr)

@@ -11,6 +11,7 @@ import unicodedata
 from pathlib import Path
 
 _SURROGATES = re.compile("[\ud800-\udfff]+")
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _CONTROL_PICTURES = 0x2400
 _TURNS_TEXT = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 """Characters that make a terminal show text in another order than it has."""
@@ -40,6 +41,11 @@ def os_fault(error: OSError) -> str:
 def visible(text: str) -> str:
     """`text`, character for character, with signs for those that a terminal would obey or hide."""
     return text if text.isprintable() else "".join(map(_visible, text))
+
+
+def harmless(text: str) -> str:
+    """`text` with signs for what a terminal would obey. Line breaks and all languages stay."""
+    return _OBEYED.sub(lambda match: _visible(match[0]), text.replace("\r\n", "\n"))
 
 
 def _visible(character: str) -> str:
