@@ -37,6 +37,7 @@ def test_what_goes_wrong_is_one_line(home: Home, provider: ScriptedProvider) -> 
     code, out, err = home.call("run", "bot", "-p", "x")
     assert (code, out) == (3, "")
     assert err.startswith('failed to connect MCP server "s": connect MCP server "s": ')
+    assert err.endswith(" (http://127.0.0.1:9/ by streamable-http)\n")
     assert err.count("\n") == 1
     home.add(agent("bot", mcp_servers=[{**table, "headers": {"A": "${NOT_SET_HERE}"}}]))
     assert home.call("run", "bot", "-p", "x") == (

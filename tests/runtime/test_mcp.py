@@ -230,13 +230,14 @@ async def test_no_text_says_the_password_in_an_address(
 ) -> None:
     provider.script("", Answer(Raw(b"", 403), repeat=True))
     url = provider.url.replace("://", "://me:hidden@")
-    table = {"name": "s", "url": url, "transport": transport}
+    table = {"name": "s", "url": f"{url}/?key=hidden", "transport": transport}
     async with bench(provider, tmp_path, bot(table)) as work:
         with pytest.raises(McpServerError) as error:
             await work.run("bot")
     assert "hidden" not in str(error.value)
     assert "403 Forbidden" in str(error.value)
-    assert f"at {provider.url} ({transport})" in work.notes[0]
+    assert f"({provider.url}/?… by {transport})" in str(error.value)
+    assert f"at {provider.url}/?… ({transport})" in work.notes[0]
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

@@ -95,12 +95,16 @@ def test_the_working_directory(
     assert made.folder == Path(folder.format(w=tmp_path))
 
 
-def test_a_working_directory_that_is_gone_is_worth_a_warning_when_files_are_wanted(
+def test_a_working_directory_that_is_gone_is_worth_a_warning_where_it_matters(
     tmp_path: Path,
 ) -> None:
     gone = {"workdir": "gone", "files": ("*.md",)}
     assert prompt(tmp_path, gone).warnings == (
         f"the working directory {tmp_path}/gone does not exist, so no files were read",
+    )
+    tools = {"workdir": "gone", "tools": ("write_file",)}
+    assert prompt(tmp_path, tools).warnings == (
+        f"the working directory {tmp_path}/gone does not exist",
     )
     assert prompt(tmp_path, {"workdir": "gone"}).warnings == ()
 

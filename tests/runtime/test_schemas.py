@@ -52,7 +52,11 @@ POINT = {
         ),
         (
             {"x": 1, "y": 1, "z": 1},
-            "input: Additional properties are not allowed ('z' was unexpected)",
+            "input.z is unknown",
+        ),
+        (
+            {"x": 1, "y": 1, "z": 1, "a b": 1},
+            'input.z, input["a b"] are unknown',
         ),
     ],
 )

@@ -18,8 +18,9 @@ def address_fault(address: str) -> str | None:
 
 
 def without_passwords(text: str) -> str:
-    """A text in which no address says who is calling."""
-    return _CALLER.sub("", text)
+    """A text in which no address says who is calling, or has a query, in which some keep a key."""
+    return _QUERY.sub(r"\1?…", _CALLER.sub("", text))
 
 
 _CALLER = re.compile(r"(?<=://)[^/@\s]*@")
+_QUERY = re.compile(r"""(://[^\s?'"]*)\?[^\s'"]+""")

@@ -64,9 +64,19 @@ def _reason(error: Any, name: str) -> str:
     if error.validator == "type":
         types = " or ".join([wanted] if isinstance(wanted, str) else wanted)
         return f"{place} must be of type {types}, not {_type(error.instance)}"
+    if _is_closed(error):
+        known = error.schema.get("properties", {})
+        unknown = [_place(place, [each]) for each in error.instance if each not in known]
+        return _bounded(f"{', '.join(unknown)} {'is' if len(unknown) == 1 else 'are'} unknown")
     if error.validator in _WORDS:
         return _bounded(f"{place} {_WORDS[error.validator]} {canonical_json(wanted)}")
     return _bounded(f"{place}: {error.message}")
+
+
+def _is_closed(error: Any) -> bool:
+    """Whether members are complained about that the schema does not name."""
+    is_closed = error.validator == "additionalProperties" and error.validator_value is False
+    return is_closed and "patternProperties" not in error.schema
 
 
 _WORDS = {

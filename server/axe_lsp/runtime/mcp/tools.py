@@ -140,7 +140,8 @@ def _secrets(server: McpServer, environment: Environment) -> Iterator[str]:
 
 
 async def _listed(connection: Connection) -> tuple[ServerTool, ...]:
-    name = quoted(connection.server.name)
+    server = connection.server
+    name = quoted(server.name)
     try:
         with anyio.fail_after(CONNECT_SECONDS):
             return await connection.tools()
@@ -150,8 +151,9 @@ async def _listed(connection: Connection) -> tuple[ServerTool, ...]:
         reason = str(error)
     if connection.is_connected:
         raise McpServerError(f"failed to list tools from MCP server {name}: {reason}")
+    place = f"{without_passwords(server.url)} by {server.transport}"
     raise McpServerError(
-        f"failed to connect MCP server {name}: connect MCP server {name}: {reason}"
+        f"failed to connect MCP server {name}: connect MCP server {name}: {reason} ({place})"
     )
 
 
