@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,12 @@ import pytest
 from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
+
+needs_ripgrep = pytest.mark.skipif(
+    shutil.which("rg") is None and not os.environ.get("AXE_REQUIRE_EDITORS"),
+    reason="ripgrep (rg) is not installed",
+)
+"""For tests that search as models do. `.ci/run` installs it, and there they fail without it."""
 
 
 async def use(tool: str, folder: Path, /, **arguments: Any) -> str:

@@ -9,7 +9,9 @@ import pytest
 from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
-from support.tools import refusal, use
+from support.tools import needs_ripgrep, refusal, use
+
+pytestmark = needs_ripgrep
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 from support.answers import DIALECTS
 from support.engines import agent, bench
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
+from support.tools import needs_ripgrep
 
 
 def offered(body: dict[str, Any]) -> list[str]:
@@ -152,6 +153,7 @@ async def test_keys_that_tools_come_across_are_in_no_event(
     assert work.of(TurnEnd)[0].tool_calls[1]["arguments"]["offset"] == "[redacted]"
 
 
+@needs_ripgrep
 @pytest.mark.req("003-15", "003-16")
 async def test_a_child_answers_a_question_about_the_whole(
     provider: ScriptedProvider, tmp_path: Path
