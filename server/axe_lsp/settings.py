@@ -68,7 +68,7 @@ SETTINGS: tuple[Setting, ...] = (
         {"type": "boolean"},
         False,
         "Send spans of runs to the collector that OpenTelemetry's variables name, such as "
-        "`$OTEL_EXPORTER_OTLP_ENDPOINT`. Needs `pip install axe-lsp[otel]`.",
+        "`$OTEL_EXPORTER_OTLP_ENDPOINT`. Needs the extra `otel`: `pip install 'CLONE[otel]'`.",
     ),
     Setting(
         "run.maxConcurrent",

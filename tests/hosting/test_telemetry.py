@@ -172,4 +172,4 @@ def test_who_has_not_installed_it_is_told_how(
     ended = run(workspace_with(tmp_path, TEAM), collector.url, ON, without)
 
     assert (ended.returncode, ended.stdout) == (0, "done")
-    assert 'pip install "axe-lsp[otel]"' in ended.stderr
+    assert "pip install 'CLONE[otel]'" in ended.stderr

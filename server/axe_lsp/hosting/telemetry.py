@@ -25,7 +25,7 @@ _LAST_SECONDS = 1.5
 
 _MISSING = (
     "spans of runs are not sent, for OpenTelemetry is not installed: "
-    'install it with pip install "axe-lsp[otel]"'
+    "install axe-lsp with its extra: pip install 'CLONE[otel]', CLONE being a clone of its repository"
 )
 
 _CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
