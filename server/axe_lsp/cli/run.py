@@ -66,7 +66,10 @@ def _parser() -> Parser:
     add("--skill", metavar="PATH", default="", help="instead of the agent's own skill")
     add("--workdir", metavar="DIR", default="", help="instead of the agent's own workdir")
     add(
-        "--timeout", metavar="SECONDS", type=seconds, help="how long the run may take (default 120)"
+        "--timeout",
+        metavar="SECONDS",
+        type=seconds,
+        help="how long the run may take (default: the agent's own timeout, else 120)",
     )
     add(
         "--max-tokens",
