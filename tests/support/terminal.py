@@ -22,9 +22,11 @@ from support.scripted_provider import PATIENCE
 Screen = list[str]
 """The rows that are not empty, without blanks at their ends."""
 
-# Makes the terminal the process's own, so that Ctrl-C reaches it, then becomes the command.
+# Makes the terminal the process's own, so that Ctrl-C reaches it, then becomes the command. A shell in the
+# background, which may have started the tests, has its programs ignore Ctrl-C; one at a terminal doesn't.
 _TAKE_TERMINAL = (
-    "import fcntl, os, sys, termios; fcntl.ioctl(2, termios.TIOCSCTTY, 0); "
+    "import fcntl, os, signal, sys, termios; fcntl.ioctl(2, termios.TIOCSCTTY, 0); "
+    "signal.signal(signal.SIGINT, signal.SIG_DFL); "
     "os.execv(sys.argv[1], sys.argv[1:])"
 )
 
