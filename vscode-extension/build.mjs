@@ -1,20 +1,30 @@
-// Bundles the extension into out/extension.js, and beside it the licences of what went in.
+// Bundles the extension into out/extension.js, the pages of its webviews into files beside it, and writes the licences of
+// what went in.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
+const PAGES = [];
+
+const common = { outdir: 'out', bundle: true, minify: true, logLevel: 'warning' };
+
 const { metafile } = await build({
+  ...common,
   entryPoints: ['src/extension.ts'],
-  outfile: 'out/extension.js',
-  bundle: true,
-  minify: true,
   platform: 'node',
   format: 'cjs',
   target: 'node20',
   external: ['vscode'],
-  logLevel: 'warning',
   metafile: true,
+});
+
+await build({
+  ...common,
+  entryPoints: PAGES.map((name) => `src/webviews/browser/${name}.ts`),
+  platform: 'browser',
+  format: 'iife',
+  target: 'es2022',
 });
 
 const packages = Object.keys(metafile.inputs).map((file) => file.match(/.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0]);

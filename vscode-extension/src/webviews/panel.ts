@@ -1,0 +1,67 @@
+// A webview in an editor tab. Its page says that it is ready, also when it comes back after it was hidden, and is told its
+// whole state then and whenever that changes. Knows nothing of what a page shows.
+
+import { randomBytes } from 'node:crypto';
+import { env, Uri, ViewColumn, window, type Disposable, type Webview, type WebviewPanel } from 'vscode';
+import { page } from './page';
+
+export interface Subject<State, Message> {
+  /** Names the script `out/NAME.js` and the style `media/NAME.css`. */
+  readonly name: string;
+  readonly title: string;
+  state(): State;
+  /** What the page says but `ready`, and was written by nobody else. */
+  receive(message: Message): void;
+}
+
+export class Panel<State, Message> implements Disposable {
+  private readonly panel: WebviewPanel;
+
+  constructor(
+    private readonly extension: Uri,
+    private readonly subject: Subject<State, Message>,
+    onClosed: () => void,
+  ) {
+    this.panel = window.createWebviewPanel(`axeLsp.${subject.name}`, subject.title, ViewColumn.Active, {
+      enableScripts: true,
+      localResourceRoots: [Uri.joinPath(extension, 'out'), Uri.joinPath(extension, 'media')],
+    });
+    this.panel.iconPath = Uri.joinPath(extension, 'icon.png');
+    this.panel.onDidDispose(onClosed);
+    this.panel.webview.onDidReceiveMessage((message: Message | 'ready') => {
+      if (message === 'ready') {
+        this.refresh();
+      } else {
+        subject.receive(message);
+      }
+    });
+    this.panel.webview.html = this.html(this.panel.webview);
+  }
+
+  /** A page that is hidden asks when it is shown again. */
+  refresh(): void {
+    if (this.panel.visible) {
+      void this.panel.webview.postMessage(this.subject.state());
+    }
+  }
+
+  reveal(): void {
+    this.panel.reveal();
+  }
+
+  dispose(): void {
+    this.panel.dispose();
+  }
+
+  private html(webview: Webview): string {
+    const file = (...path: string[]) => webview.asWebviewUri(Uri.joinPath(this.extension, ...path)).toString();
+    return page({
+      title: this.subject.title,
+      script: file('out', `${this.subject.name}.js`),
+      styles: [file('media', 'page.css'), file('media', `${this.subject.name}.css`)],
+      source: webview.cspSource,
+      nonce: randomBytes(16).toString('base64'),
+      language: env.language,
+    });
+  }
+}
