@@ -44,6 +44,14 @@ def test_an_input_is_an_object(project: Project, provider: ScriptedProvider) -> 
     assert request.body["messages"][0]["content"] == shown["userMessage"]
 
 
+def test_a_preview_has_the_schema_that_an_input_fits(project: Project) -> None:
+    with project.editor() as editor:
+        reader = editor.client.request("axe/preview", {"agent": "reader"})
+        lead = editor.client.request("axe/preview", {"agent": "lead"})
+    assert reader["inputSchema"]["properties"] == {"path": {"type": "string"}}
+    assert "inputSchema" not in lead
+
+
 @pytest.mark.req("002-10")
 def test_an_input_that_does_not_fit_is_refused(
     project: Project, provider: ScriptedProvider

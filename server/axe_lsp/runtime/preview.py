@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from axe_lsp.agentfile.definition import AgentDefinition, TaskConfig
 from axe_lsp.agentfile.tokens import estimated_tokens
@@ -15,7 +17,10 @@ from axe_lsp.runtime.schemas import canonical_json
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Everything that a first request would hold. `text` is what `--dry-run` prints."""
+    """Everything that a first request would hold. `text` is what `--dry-run` prints.
+
+    `input_schema` is that of the agent's `[input]`, which an editor makes a form from.
+    """
 
     text: str
     model: str
@@ -26,6 +31,7 @@ class Preview:
     tools: tuple[str, ...]
     sub_agents: tuple[str, ...]
     estimated_tokens: int
+    input_schema: Mapping[str, Any] | None = None
 
 
 def preview_of(prepared: Prepared) -> Preview:
@@ -42,6 +48,7 @@ def preview_of(prepared: Prepared) -> Preview:
         tools=tuple(tool.name for tool in request.tools),
         sub_agents=prepared.definition.sub_agents,
         estimated_tokens=estimated_tokens(len(prompt.system + prompt.user_message + tools)),
+        input_schema=prepared.definition.input,
     )
 
 
