@@ -54,6 +54,7 @@ def make_reviewer(folder: Path, size: int) -> tuple[str, str]:
     """A project with the reviewer and its helpers: the URI and the text of the reviewer's file."""
     project = Workspace(folder, 0)
     project.path("").parent.mkdir(parents=True)
+    _make_sources(folder, size)
     for name in HELPERS:
         project.path(name).write_text(agent_text(1_000, name), "utf-8")
     return project.uri(_REVIEWER), reviewer_text(size)
@@ -61,7 +62,7 @@ def make_reviewer(folder: Path, size: int) -> tuple[str, str]:
 
 def agent_text(size: int, name: str, sub_agents: tuple[str, ...] = ()) -> str:
     """An agent file of about `size` characters without a problem, if those whom it calls exist."""
-    globs = [f"src/module_{number:04}/**/*.py" for number in range(max(2, size // 400))]
+    globs = [f"{module}/**/*.py" for module in _modules(size)]
     head = [
         f'name = "{name}"',
         'description = "Reviews changes and says what is wrong with them"',
@@ -84,6 +85,18 @@ max_tokens = 4096
     room = max(len(_PROMPT) // 4, size - len(before) - len(tail))
     prompt = (_PROMPT * (room // len(_PROMPT) + 1))[:room].rstrip()
     return f'{before}{prompt}\n"""{tail}'
+
+
+def _modules(size: int) -> list[str]:
+    """The folders of sources that an agent file of that size is about."""
+    return [f"src/module_{number:04}" for number in range(max(2, size // 400))]
+
+
+def _make_sources(folder: Path, size: int) -> None:
+    """A file for each glob to match."""
+    for module in _modules(size):
+        (folder / module).mkdir(parents=True)
+        (folder / module / "main.py").write_text("print()\n", "utf-8")
 
 
 def position_behind(text: str, what: str) -> dict[str, int]:
@@ -148,6 +161,7 @@ def make_workspace(folder: Path, count: int, size: int = 1000) -> Workspace:
     """Write `count` agents of `size` characters each, and a helper."""
     workspace = Workspace(folder, count)
     workspace.path("").parent.mkdir(parents=True)
+    _make_sources(folder, size)
     for number in range(count):
         below = range(10 * number + 1, min(10 * number + 11, count))
         calls = (*map(_name, below), *([_HELPER] if below else []))

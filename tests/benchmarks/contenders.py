@@ -28,6 +28,7 @@ OURS = "axe-lsp"
 BARE = "bare pygls"
 BARE_TOMLI = "bare pygls + tomli"
 TOMBI = "tombi"
+TAPLO = "taplo"
 STUB = "stub"
 
 PYTHON = Path(sys.executable)
@@ -39,6 +40,12 @@ COMMANDS: dict[str, Command] = {
     BARE_TOMLI: [PEERS_PYTHON, PEERS / "tomli_server.py"],
     TOMBI: [_ENVIRONMENT / "bin" / "tombi", "lsp", "--offline"],
     STUB: [PEERS_PYTHON, PEERS / "stub_server.py"],
+}
+
+CHECKERS: dict[str, Command] = {
+    OURS: [PYTHON.with_name("axe-lsp"), "check"],
+    TOMBI: [_ENVIRONMENT / "bin" / "tombi", "lint", "--offline"],
+    TAPLO: [_ENVIRONMENT / "bin" / "taplo", "lint"],
 }
 
 
@@ -69,20 +76,22 @@ def start(contender: str, folder: Path) -> Client:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Our own variables, but nothing of the user's."""
+    """Our own variables, but nothing of the user's; and a key, so that no agent lacks one."""
     ours = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     home = folder / ".home"
     places = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
-    return {**ours, "HOME": str(home), **{name: str(home / name) for name in places}}
+    own = {"HOME": str(home), "ANTHROPIC_API_KEY": "of nobody"}
+    return {**ours, **own, **{name: str(home / name) for name in places}}
 
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A folder that goes away again, in which tombi finds a schema of agent files."""
+    """A folder that goes away again, in which tombi and taplo find a schema of agent files."""
     with TemporaryDirectory(prefix="axe-lsp-benchmarks-") as name:
         folder = Path(name)
         (folder / "agent.schema.json").write_text(json.dumps(json_schema(AGENT)))
         (folder / "tombi.toml").write_text(_TOMBI)
+        (folder / ".taplo.toml").write_text(_TAPLO)
         yield folder
 
 
@@ -90,4 +99,11 @@ _TOMBI = """\
 [[schemas]]
 path = "agent.schema.json"
 include = ["**/axe/agents/*.toml"]
+"""
+
+_TAPLO = """\
+include = ["**/axe/agents/*.toml"]
+[schema]
+path = "agent.schema.json"
+enabled = true
 """

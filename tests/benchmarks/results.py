@@ -19,16 +19,19 @@ class Row:
 
 @dataclass(frozen=True)
 class Ratio:
-    """One contender's median over another's, and what it should be at most."""
+    """One contender's median over another's, and what it should be at most: in all rows, or by row."""
 
     of: str
     to: str
-    wanted: float | None = None
+    wanted: float | Mapping[str, float] | None = None
 
     @property
     def title(self) -> str:
-        wanted = f" (wanted: at most {self.wanted:g})" if self.wanted is not None else ""
-        return f"{self.of} / {self.to}{wanted}"
+        return f"{self.of} / {self.to}"
+
+    def wanted_in(self, row: Row) -> float | None:
+        """What it should be at most in this row."""
+        return self.wanted.get(row.what) if isinstance(self.wanted, Mapping) else self.wanted
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,10 @@ class Table:
 
 
 def as_markdown(table: Table) -> str:
-    """A table of medians (smallest to 90th percentile) and ratios."""
+    """A table of medians (smallest to 90th percentile) and ratios, each beside what is wanted."""
     titles = ["", *(f"{name}, {table.unit}" for name in table.contenders)]
-    titles += [ratio.title for ratio in table.ratios]
+    for ratio in table.ratios:
+        titles += [ratio.title] if ratio.wanted is None else [ratio.title, "wanted"]
     lines = [_cells(titles), _cells(["---", *["--:"] * (len(titles) - 1)])]
     lines += [_cells([row.what, *_row(table, row)]) for row in table.rows]
     return f"## {table.title}\n\n{table.note}\n\n" + "\n".join(lines) + "\n"
@@ -65,7 +69,7 @@ def as_json(table: Table) -> dict[str, Any]:
                     for name, sample in row.samples.items()
                 },
                 "ratios": {
-                    ratio.title: _quotient(row, ratio)
+                    ratio.title: {"is": _quotient(row, ratio), "wanted": ratio.wanted_in(row)}
                     for ratio in table.ratios
                     if _quotient(row, ratio) is not None
                 },
@@ -79,10 +83,13 @@ def _row(table: Table, row: Row) -> Iterator[str]:
     for name in table.contenders:
         yield _sample(row.samples[name]) if name in row.samples else "–"
     for ratio in table.ratios:
-        quotient = _quotient(row, ratio)
-        too_much = quotient is not None and ratio.wanted is not None and quotient > ratio.wanted
+        quotient, wanted = _quotient(row, ratio), ratio.wanted_in(row)
         text = "–" if quotient is None else f"{quotient:.2f}"
+        # What reads like the limit counts as within it.
+        too_much = quotient is not None and wanted is not None and round(quotient, 2) > wanted
         yield f"**{text}**" if too_much else text
+        if ratio.wanted is not None:
+            yield "–" if wanted is None else f"{wanted:g}"
 
 
 def _sample(sample: Sample | None) -> str:

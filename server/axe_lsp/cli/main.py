@@ -31,6 +31,7 @@ COMMANDS = {
     "demo": Command(
         "axe_lsp.cli.demo", "run a small example with recorded answers; --list names others"
     ),
+    "bench": Command("axe_lsp.cli.bench", "measure axe-lsp beside its peers, from a checkout"),
     "serve": Command("axe_lsp.cli.serve", "the language server, as without a command"),
     "version": Command("axe_lsp.cli.version", "print the version"),
 }
