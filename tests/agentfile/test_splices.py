@@ -136,6 +136,33 @@ def test_tables_side_by_side_go_together() -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
+        ("a = []", 'a = ["n"]'),
+        ('a = ["x"]', 'a = ["x", "n"]'),
+        ('a = ["x", "y",]', 'a = ["x", "y", "n",]'),
+        ('a = [\n  "x",\n  "y", # two\n]', 'a = [\n  "x",\n  "y",\n  "n", # two\n]'),
+        ('a = [\r\n\t"x"\r\n]', 'a = [\r\n\t"x",\r\n\t"n"\r\n]'),
+        ('a = [ # list\n  "x", "y"\n]', 'a = [ # list\n  "x", "y", "n"\n]'),
+        ("a = [ # empty\n]", 'a = ["n" # empty\n]'),
+    ],
+)
+def test_a_further_item_stands_as_the_last_one_does(before: str, after: str) -> None:
+    array = Parse(before).document.tables[0].entries[0].value
+    assert array is not None
+    assert spliced(before, [splices.with_item(before, array, '"n"')]) == after
+
+
+@given(arrays())
+def test_a_further_item_is_the_last_one_whatever_the_layout(text: str) -> None:
+    array = Parse(text).document.tables[0].entries[0].value
+    assert array is not None
+    values = tomli.loads(text)
+    values["key"].append("n")
+    assert tomli.loads(spliced(text, [splices.with_item(text, array, '"n"')])) == values
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
         ("a = 1 # x\n\n[t]\n", "a = 1 # x\nk = 0\n\n[t]\n"),
         ("a = [\n  1,\n]", "a = [\n  1,\n]\nk = 0"),
         ("# head\n", "# head\nk = 0\n"),

@@ -182,6 +182,61 @@ def test_an_agent_for_nobody_in_particular_lies_in_the_project_or_with_the_user(
         assert tomli.loads((project.user_agents / "new.toml").read_text("utf-8"))["name"] == "new"
 
 
+def test_an_agent_is_created_in_the_folder_that_is_picked(project: Project) -> None:
+    bots = project.root / "bots"
+    bots.mkdir()
+    options = {"agentPaths": ["bots"]}
+    with project.editor(initializationOptions=options) as editor:
+        folders = editor.client.request("axe/folders")
+        assert folders == [
+            {"uri": project.agents.as_uri(), "scope": "workspace", "exists": True},
+            {"uri": bots.as_uri(), "scope": "workspace", "exists": True},
+            {"uri": project.user_agents.as_uri(), "scope": "user", "exists": True},
+        ]
+        argument = {"name": "new", "folder": bots.as_uri()}
+        create = {"command": "axe.createAgent", "arguments": [argument]}
+        assert execute(editor, create) == {"uri": (bots / "new.toml").as_uri()}
+    assert tomli.loads((bots / "new.toml").read_text("utf-8"))["name"] == "new"
+
+
+def test_a_folder_that_is_not_there_yet_is_made_for_the_first_agent(project: Project) -> None:
+    project.agents.rmdir()
+    with project.editor() as editor:
+        folder = editor.client.request("axe/folders")[0]
+        assert folder == {"uri": project.agents.as_uri(), "scope": "workspace", "exists": False}
+        argument = {"name": "first", "folder": folder["uri"]}
+        execute(editor, {"command": "axe.createAgent", "arguments": [argument]})
+    assert project.path("first").exists()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (HEAD, HEAD + 'sub_agents = ["helper"]\n'),
+        (HEAD + 'sub_agents = ["lint"]\n', HEAD + 'sub_agents = ["lint", "helper"]\n'),
+    ],
+)
+def test_a_new_agent_gets_into_the_list_of_the_one_it_is_for(
+    project: Project, before: str, after: str
+) -> None:
+    project.write("parent", before)
+    with project.editor(capabilities=EVERYTHING) as editor:
+        lets_edit(editor)
+        editor.open("parent", before)
+        argument = {"name": "helper", "uri": editor.uri("parent"), "list": True}
+        execute(editor, {"command": "axe.createAgent", "arguments": [argument]})
+        assert editor.texts["parent"] == after
+    assert tomli.loads(project.path("helper").read_text("utf-8"))["model"] == "ollama/m"
+
+
+def test_an_agent_that_is_in_the_list_already_is_only_created(project: Project) -> None:
+    with project.editor(capabilities=EVERYTHING) as editor:
+        editor.open("parent", HEAD + 'sub_agents = ["helper"]\n')
+        argument = {"name": "helper", "uri": editor.uri("parent"), "list": True}
+        execute(editor, {"command": "axe.createAgent", "arguments": [argument]})
+        assert editor.problems("parent", 0) == []
+
+
 @pytest.mark.parametrize(
     ("argument", "said"),
     [
@@ -191,6 +246,9 @@ def test_an_agent_for_nobody_in_particular_lies_in_the_project_or_with_the_user(
         ({"name": "x", "uri": "file:///nowhere.toml"}, "file:///nowhere.toml is no agent"),
         ({"name": 1}, '"name" must be a string'),
         ({"name": "x", "uri": 1}, '"uri" must be a string'),
+        ({"name": "x", "folder": 1}, '"folder" must be a string'),
+        ({"name": "x", "folder": "file:///x", "uri": "file:///y"}, 'either "uri" or "folder"'),
+        ({"name": "x", "folder": "file:///x"}, "agents are not found in file:///x"),
         (None, '"name" must be a string'),
     ],
 )

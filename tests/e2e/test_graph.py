@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -436,3 +437,47 @@ def test_a_graph_that_can_not_be_drawn_says_why(project: Project, params: Any, r
         with pytest.raises(ServerError, match=reason) as told:
             editor.client.request("axe/graph", params)
         assert told.value.code == -32602
+
+
+# -- news
+
+
+NEWS = {"experimental": {"axe": {"agentsChanged": True}}}
+
+
+def test_clients_that_want_to_know_hear_when_agents_have_changed(project: Project) -> None:
+    with project.editor(capabilities=NEWS) as editor:
+        opened(editor, "parent")
+        editor.client.wait_for("axe/agentsChanged")
+        editor.replace("parent", '["😀", ', "[")
+        editor.client.wait_for("axe/agentsChanged")
+        lint = project.write("lint", LINT.replace("finds style", "finds faults"))
+        editor.changed_on_disk(lint)
+        editor.client.wait_for("axe/agentsChanged")
+        found = {each["name"]: each for each in editor.client.request("axe/agents")}
+        assert found["lint"]["description"] == "finds faults"
+        project.path("caller").unlink()
+        editor.changed_on_disk(project.path("caller"))
+        editor.client.wait_for("axe/agentsChanged")
+        assert "caller" not in {each["name"] for each in editor.client.request("axe/agents")}
+
+
+def test_what_nobody_is_told_of_agents_is_no_news(project: Project) -> None:
+    with project.editor(capabilities=NEWS) as editor:
+        opened(editor, "parent")
+        editor.client.wait_for("axe/agentsChanged")
+        editor.open("lint")
+        told = len(editor.client.notifications("axe/agentsChanged"))
+        editor.replace("lint", "# 😀\n", '# 😀\nsystem_prompt = "Be brief."\n')
+        editor.replace("parent", 'sub_agents = ["😀", ', "sub_agents = [")
+        editor.client.wait_for("axe/agentsChanged")
+        assert len(editor.client.notifications("axe/agentsChanged")) == told + 1
+
+
+def test_clients_that_have_not_asked_hear_nothing(project: Project) -> None:
+    with project.editor() as editor:
+        opened(editor, "parent")
+        editor.replace("parent", '["😀", ', "[")
+        editor.problems("parent", lambda _: True)
+        time.sleep(0.4)  # Twice as long as changes are collected.
+        assert editor.client.notifications("axe/agentsChanged") == []

@@ -132,3 +132,45 @@ def test_servers_are_named_and_not_connected(tmp_path: Path) -> None:
         "--- MCP Servers ---\none: http://127.0.0.1:9/ (sse)\ntwo: http://127.0.0.1:9/ (sse)\n\n"
         "--- Sub-Agents ---\n" in text
     )
+
+
+def test_the_parts_of_a_prompt_with_their_tokens(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("A" * 40)
+    skill = tmp_path / "config" / "axe" / "s.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("Skilled.")
+    memory = tmp_path / "data" / "axe" / "memory" / "solo.md"
+    memory.parent.mkdir(parents=True)
+    memory.write_text("## t\n**Task:** x\n")
+    keys = {
+        "model": "anthropic/claude-haiku-4-5",
+        "system_prompt": "You help.",
+        "skill": "s.md",
+        "files": ["*.md"],
+        "memory": {"enabled": True},
+        "tools": ["read_file"],
+        "output": {"type": "string"},
+    }
+    shown = preview_of(prepared(tmp_path, keys, task="Do it."))
+    parts = {f"{each.kind} {each.name}".strip(): each for each in shown.parts}
+    assert list(parts) == [
+        "systemPrompt",
+        "skill s.md",
+        "file a.md",
+        "memory",
+        "output",
+        "userMessage",
+        "tool read_file",
+    ]
+    assert parts["systemPrompt"].text == "You help."
+    assert (parts["file a.md"].text, parts["file a.md"].tokens) == ("A" * 40, 10)
+    assert parts["memory"].text.startswith("## t")
+    assert parts["output"].text.startswith("---\n\n## Output")
+    assert parts["userMessage"].text == "Do it."
+    assert "- path (string, required): " in parts["tool read_file"].text
+    assert sum(each.tokens for each in shown.parts) <= shown.estimated_tokens
+    assert shown.context_window == 200_000
+
+
+def test_nothing_is_said_of_the_size_of_unknown_models(tmp_path: Path) -> None:
+    assert preview_of(prepared(tmp_path)).context_window is None

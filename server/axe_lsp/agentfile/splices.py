@@ -225,6 +225,19 @@ def first_line(parse: Parse, line: str) -> Splice:
     return above._replace(text=above.text + line_break(text))
 
 
+def with_item(text: str, array: Value, item: str) -> Splice:
+    """The array with a further item at its end: on a line of its own if the last one is alone there."""
+    if not array.items:
+        start = array.range.start + 1
+        return Splice(TextRange(start, start), item)
+    last = array.items[-1].range
+    start = line_start(text, last.start)
+    indentation = text[start : last.start]
+    is_alone = start > array.range.start and not indentation.strip()
+    separator = f",{line_break(text)}{indentation}" if is_alone else ", "
+    return Splice(TextRange(last.end, last.end), separator + item)
+
+
 # -- arrays on one line, or on as many as they have items
 
 

@@ -1,4 +1,4 @@
-"""The file of an agent that does not exist yet."""
+"""The file of an agent that does not exist yet, and its place in the list of who calls it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from urllib.parse import quote
 
 from axe_lsp.agentfile import agent_name
 from axe_lsp.agentfile.agent_name import SUFFIX
+from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.model_name import ModelNameError, parse_model_name
+from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.scaffold import NO_MODEL, scaffold
-from axe_lsp.features.edit import NewFile
-from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.agentfile.splices import literal, with_item, with_line
+from axe_lsp.agentfile.tree import ValueKind
+from axe_lsp.features.edit import NewFile, TextChange
+from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -23,6 +27,22 @@ def new_agent(snapshot: Snapshot, name: str, seen_from: AgentFile) -> NewFile | 
     if not folder or agent_name.objection(name) is not None:
         return None
     return NewFile(agent_uri(folder, name), scaffold(name, model_for(seen_from)))
+
+
+def listing(caller: AgentFile, text: str, name: str) -> TextChange | None:
+    """The change that puts `name` into the `sub_agents` of a file.
+
+    None if it is there already, and where the key has a value that is no list.
+    """
+    parse = Parse(text)
+    listed = Lookup(parse).value(SUB_AGENTS)
+    if listed is None:
+        splice = with_line(parse, (), f"{SUB_AGENTS[0]} = [{literal(name)}]")
+    elif listed.kind is ValueKind.ARRAY and name not in caller.sub_agents:
+        splice = with_item(text, listed, literal(name))
+    else:
+        splice = None
+    return TextChange(caller.uri, splice.range, splice.text) if splice is not None else None
 
 
 def agent_uri(folder: str, name: str) -> str:

@@ -66,6 +66,18 @@ async def create_file(server: AxeServer, new: NewFile) -> None:
     server.daemon.changed_on_disk([new.uri])
 
 
+async def have_edited(server: AxeServer, title: str, edit: types.WorkspaceEdit) -> None:
+    """Have the client change texts. Raises RequestFailed."""
+    params = types.ApplyWorkspaceEditParams(edit, title)
+    try:
+        result = await server.request(types.WORKSPACE_APPLY_EDIT, params)
+    except JsonRpcException as error:
+        raise RequestFailed(f"the editor did not change the text: {error.message}") from error
+    if not result.applied:
+        reason = f": {result.failure_reason}" if result.failure_reason else ""
+        raise RequestFailed(f"the editor did not change the text{reason}")
+
+
 def _action(server: AxeServer, params: Any, locations: Locations) -> CodeAction:
     """The action that a command names, on the text as it is by now."""
     document, selection, title = _read(params)
@@ -103,7 +115,7 @@ async def _carry_out(server: AxeServer, work: _Work) -> None:
     if work.secret is not None:
         await _put_away(server, work.secret)
     if work.edit is not None:
-        await _have_edited(server, work.title, work.edit)
+        await have_edited(server, work.title, work.edit)
     if work.shown is not None:
         show_file(server, work.shown.uri)
 
@@ -118,14 +130,3 @@ async def _put_away(server: AxeServer, secret: Secret) -> None:
     server.notify(
         types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(types.MessageType.Info, message)
     )
-
-
-async def _have_edited(server: AxeServer, title: str, edit: types.WorkspaceEdit) -> None:
-    params = types.ApplyWorkspaceEditParams(edit, title)
-    try:
-        result = await server.request(types.WORKSPACE_APPLY_EDIT, params)
-    except JsonRpcException as error:
-        raise RequestFailed(f"the editor did not change the text: {error.message}") from error
-    if not result.applied:
-        reason = f": {result.failure_reason}" if result.failure_reason else ""
-        raise RequestFailed(f"the editor did not change the text{reason}")

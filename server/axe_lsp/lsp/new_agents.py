@@ -1,4 +1,7 @@
-"""`axe.createAgent`: a new agent where those who call it will find it, and in front of the user."""
+"""`axe.createAgent`: a new agent where those who call it will find it, and in front of the user.
+
+The one that it is created for may get it into its `sub_agents` at once, by an edit of the client.
+"""
 
 from __future__ import annotations
 
@@ -12,44 +15,76 @@ from axe_lsp.agentfile.scaffold import scaffold
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.daemon.uris import canonical, uri_of
 from axe_lsp.features.edit import NewFile
-from axe_lsp.features.new_agent import agent_uri, new_agent
-from axe_lsp.lsp.applying import create_file
+from axe_lsp.features.new_agent import agent_uri, listing, new_agent
+from axe_lsp.lsp.agent_folders import agent_folders, folder_at
+from axe_lsp.lsp.applying import create_file, have_edited
 from axe_lsp.lsp.code_actions import CREATE_AGENT
 from axe_lsp.lsp.language_server import RequestFailed
+from axe_lsp.lsp.locations import Locations
 from axe_lsp.lsp.messages import JsonObject
 from axe_lsp.lsp.shown_texts import show_file
-from axe_lsp.workspace.places import AGENT_FOLDERS
+from axe_lsp.lsp.workspace_edits import workspace_edit
+from axe_lsp.workspace.agent_file import AgentFile
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
 
 
 def create(server: AxeServer, params: Any) -> Coroutine[Any, Any, JsonObject]:
-    """Create the agent `name` for the agent at `uri`, or for whom it may concern."""
+    """Create the agent `name` for the agent at `uri`, in `folder`, or for whom it may concern."""
     members = params if isinstance(params, dict) else {}
-    name, uri = members.get("name"), members.get("uri")
+    name, uri, folder = members.get("name"), members.get("uri"), members.get("folder")
     if not isinstance(name, str):
         raise JsonRpcInvalidParams(f'{CREATE_AGENT}: "name" must be a string')
-    if uri is not None and not isinstance(uri, str):
-        raise JsonRpcInvalidParams(f'{CREATE_AGENT}: "uri" must be a string')
+    for member, value in (("uri", uri), ("folder", folder)):
+        if value is not None and not isinstance(value, str):
+            raise JsonRpcInvalidParams(f'{CREATE_AGENT}: "{member}" must be a string')
+    if uri is not None and folder is not None:
+        raise JsonRpcInvalidParams(f'{CREATE_AGENT}: give either "uri" or "folder"')
     objection = agent_name.objection(name)
     if objection is not None:
         raise RequestFailed(objection)
-    return _create(server, _new_file(server, name, uri))
+    caller = _caller(server, uri) if uri is not None else None
+    new = _new_file(server, name, caller, folder)
+    return _create(server, new, caller if members.get("list") is True else None, name)
 
 
-async def _create(server: AxeServer, new: NewFile) -> JsonObject:
+async def _create(
+    server: AxeServer, new: NewFile, listed_by: AgentFile | None, name: str
+) -> JsonObject:
     await create_file(server, new)
+    if listed_by is not None:
+        await _list(server, listed_by, name)
     show_file(server, new.uri)
     return {"uri": new.uri}
 
 
-def _new_file(server: AxeServer, name: str, uri: str | None) -> NewFile:
-    snapshot = server.daemon.snapshot
-    caller = snapshot.file(canonical(uri)) if uri is not None else None
-    if uri is not None and caller is None:
+async def _list(server: AxeServer, caller: AgentFile, name: str) -> None:
+    locations = Locations(server)
+    change = listing(caller, locations.text_of(caller.uri), name)
+    if change is not None:
+        await have_edited(
+            server, f"List {quoted(name)}", workspace_edit(server, (change,), locations)
+        )
+
+
+def _caller(server: AxeServer, uri: str) -> AgentFile:
+    caller = server.daemon.snapshot.file(canonical(uri))
+    if caller is None:
         raise RequestFailed(f"{uri} is no agent that is known here")
-    new = new_agent(snapshot, name, caller) if caller is not None else _for_anybody(server, name)
+    return caller
+
+
+def _new_file(
+    server: AxeServer, name: str, caller: AgentFile | None, folder: str | None
+) -> NewFile:
+    snapshot = server.daemon.snapshot
+    if caller is not None:
+        new = new_agent(snapshot, name, caller)
+    elif folder is not None:
+        new = NewFile(agent_uri(uri_of(folder_at(server, folder)), name), scaffold(name))
+    else:
+        new = _for_anybody(server, name)
     if new is None:
         raise RequestFailed(
             f"there is no folder for the agent {quoted(name)}: open a folder with an axe/agents in "
@@ -62,7 +97,5 @@ def _new_file(server: AxeServer, name: str, uri: str | None) -> NewFile:
 
 def _for_anybody(server: AxeServer, name: str) -> NewFile | None:
     """A file in the project's folder of agents if it has one, else in the user's."""
-    usual = (root / name.strip("/") for root in server.daemon.roots for name in AGENT_FOLDERS)
-    present = (folder for folder in usual if folder.is_dir())
-    folder = next(iter((*present, *server.daemon.folders)), None)
-    return NewFile(agent_uri(uri_of(folder), name), scaffold(name)) if folder else None
+    folder = next((each for each in agent_folders(server) if each.exists or each.is_users), None)
+    return NewFile(agent_uri(folder.uri, name), scaffold(name)) if folder else None

@@ -15,6 +15,7 @@ from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.lsp import (
     action_features,
+    agent_folders,
     call_hierarchy,
     commands,
     completing,
@@ -32,6 +33,7 @@ from axe_lsp.lsp import (
     structure_features,
     workspace_symbols,
 )
+from axe_lsp.lsp.agent_news import AgentNews
 from axe_lsp.lsp.client import Client
 from axe_lsp.lsp.code_lenses import CodeLenses
 from axe_lsp.lsp.documents import Document, Documents
@@ -57,6 +59,7 @@ class AxeServer(LanguageServer):
         self.publisher = Publisher(self)
         self.watching = Watching(self)
         self.lenses = CodeLenses(self)
+        self.agent_news = AgentNews(self)
         self.subscriptions: list[Callable[[], None]] = []
         """What ends each subscription to runs."""
         self.own_runs: set[str] = set()
@@ -113,6 +116,7 @@ class AxeServer(LanguageServer):
         action_features.register(self)
         workspace_symbols.register(self)
         graph_requests.register(self)
+        agent_folders.register(self)
         run_requests.register(self)
         commands.register(self)
 
@@ -224,6 +228,7 @@ class AxeServer(LanguageServer):
         others = (uri for uri in update.affected if uri != self._editing)
         self.publisher.publish_later(others, update.deeper)
         self.lenses.follow(update)
+        self.agent_news.follow(update)
         if update.snapshot.facts is not self._facts:
             self._facts = update.snapshot.facts
             inlay_hints.refresh(self)

@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from axe_lsp.agentfile.definition import AgentDefinition, TaskConfig
+from axe_lsp.agentfile.models import known_model
 from axe_lsp.agentfile.tokens import estimated_tokens
 from axe_lsp.runtime.context_files import ContextFile
-from axe_lsp.runtime.messages import Tool
 from axe_lsp.runtime.prepare import Prepared
+from axe_lsp.runtime.preview_parts import Part, parts_of, tool_text
 from axe_lsp.runtime.prompt import Prompt
-from axe_lsp.runtime.schemas import canonical_json
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
     """Everything that a first request would hold. `text` is what `--dry-run` prints.
 
-    `input_schema` is that of the agent's `[input]`, which an editor makes a form from.
+    `input_schema` is that of the agent's `[input]`, which an editor makes a form from. `parts` are the
+    prompt and the tools piece by piece; `context_window` is how many tokens the model can take, if
+    that is known.
     """
 
     text: str
@@ -31,13 +33,16 @@ class Preview:
     tools: tuple[str, ...]
     sub_agents: tuple[str, ...]
     estimated_tokens: int
+    parts: tuple[Part, ...]
+    context_window: int | None = None
     input_schema: Mapping[str, Any] | None = None
 
 
 def preview_of(prepared: Prepared) -> Preview:
     """The preview of a prepared run."""
     prompt, request = prepared.prompt, prepared.request
-    tools = "".join(tool.name + tool.description + _parameters_text(tool) for tool in request.tools)
+    tools = "".join(tool_text(tool) for tool in request.tools)
+    model = known_model(str(prepared.model))
     return Preview(
         text=dry_run_text(prepared),
         model=str(prepared.model),
@@ -48,14 +53,10 @@ def preview_of(prepared: Prepared) -> Preview:
         tools=tuple(tool.name for tool in request.tools),
         sub_agents=prepared.definition.sub_agents,
         estimated_tokens=estimated_tokens(len(prompt.system + prompt.user_message + tools)),
+        parts=parts_of(prepared),
+        context_window=model.context if model is not None else None,
         input_schema=prepared.definition.input,
     )
-
-
-def _parameters_text(tool: Tool) -> str:
-    if tool.schema is not None:
-        return canonical_json(tool.schema)
-    return "".join(parameter.description for parameter in tool.parameters.values())
 
 
 def dry_run_text(prepared: Prepared) -> str:

@@ -1,0 +1,69 @@
+"""`axe/folders`: where a new agent may lie (docs/protocol.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from axe_lsp.daemon.uris import canonical, uri_of
+from axe_lsp.lsp.language_server import RequestFailed
+from axe_lsp.lsp.messages import JsonObject
+from axe_lsp.workspace.places import AGENT_FOLDERS
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.server import AxeServer
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFolder:
+    """A folder in which agents are found, or will be as soon as it is there."""
+
+    path: Path
+    is_users: bool
+    exists: bool
+
+    @property
+    def uri(self) -> str:
+        return uri_of(self.path)
+
+
+def register(server: AxeServer) -> None:
+    """Offer the request to the client of `server`."""
+
+    @server.feature("axe/folders")
+    def on_folders(_: Any) -> list[JsonObject]:
+        return [
+            {
+                "uri": each.uri,
+                "scope": "user" if each.is_users else "workspace",
+                "exists": each.exists,
+            }
+            for each in agent_folders(server)
+        ]
+
+
+def agent_folders(server: AxeServer) -> list[AgentFolder]:
+    """All of them, those of the workspace first, the user's own last."""
+    daemon = server.daemon
+    user = daemon.user_folder
+    folders = dict.fromkeys([*_usual(server), *daemon.extra_folders, *daemon.folders])
+    found = [AgentFolder(path, path == user, path.is_dir()) for path in folders]
+    return sorted(found, key=lambda each: each.is_users)
+
+
+def folder_at(server: AxeServer, uri: str) -> Path:
+    """The one of them at `uri`. Raises RequestFailed."""
+    wanted = canonical(uri)
+    for each in agent_folders(server):
+        if canonical(each.uri) == wanted:
+            return each.path
+    raise RequestFailed(f"agents are not found in {uri}; axe.agentPaths can add the folder")
+
+
+def _usual(server: AxeServer) -> Iterator[Path]:
+    """In each folder of the workspace those that it has, else the one that it would have."""
+    for root in server.daemon.roots:
+        usual = [root / name.strip("/") for name in AGENT_FOLDERS]
+        yield from [folder for folder in usual if folder.is_dir()] or usual[:1]
