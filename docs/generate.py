@@ -329,6 +329,10 @@ explained in a message and ignored.
 |---|---|---|"""
 
 
+_OF_THE_EXTENSION = ("axe.server.", "axe.editor.")
+"""Settings that the server never hears of; they are written in package.json by hand."""
+
+
 def extension_manifest() -> str:
     """The VS Code extension's package.json with the server's settings in it."""
     manifest = json.loads(EXTENSION.read_text("utf-8"))
@@ -337,7 +341,7 @@ def extension_manifest() -> str:
     own = {
         name: value
         for name, value in properties.items()
-        if name in names or name.startswith("axe.server.")
+        if name in names or name.startswith(_OF_THE_EXTENSION)
     }
     own.update({f"axe.{setting.name}": _property(setting) for setting in SETTINGS})
     manifest["contributes"]["configuration"]["properties"] = own

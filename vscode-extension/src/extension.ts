@@ -2,29 +2,39 @@
 // commands (axe.run …) through the client; the names here are others.
 
 import { basename } from 'node:path';
-import { commands, Uri, window, workspace, type ExtensionContext } from 'vscode';
+import { commands, languages, Uri, window, workspace, type ExtensionContext, type TextDocument } from 'vscode';
 import { LSPErrorCodes, ResponseError, type LanguageClient } from 'vscode-languageclient/node';
+import { hasAgents } from './agentFiles';
 import { Approvals } from './approvals';
-import { Connection } from './client';
+import { LANGUAGES, recognizeAgents } from './languages';
 import { pastRunItem } from './pastRuns';
 import { PREVIEW_SCHEME, Previews } from './previews';
 import { EventsRequest, PreviewRequest, RunsRequest } from './protocol';
 import { Runs } from './runs';
-
-const FIXED_AT_START = ['axe.server.path', 'axe.agentPaths'];
+import { serverCommands } from './server/commands';
+import { Connection } from './server/connection';
+import { Reports } from './server/reports';
+import { searchServer } from './server/search';
 
 const MOST_PAST_RUNS = 200;
 
 let connection: Connection | undefined;
 
-export async function activate(context: ExtensionContext): Promise<void> {
+export function activate(context: ExtensionContext): void {
   const runs = new Runs();
   const previews = new Previews();
   const approvals = new Approvals(context.workspaceState, previews);
-  const server = new Connection((client) => {
-    runs.listenTo(client);
-    approvals.listenTo(client);
+  const log = window.createOutputChannel('axe-lsp', { log: true });
+  const reports = new Reports(context);
+  const server = new Connection({
+    log,
+    search: () => searchServer(context),
+    prepare: (client) => {
+      runs.listenTo(client);
+      approvals.listenTo(client);
+    },
   });
+  server.onDidChangeState((state) => reports.show(state));
   connection = server;
 
   const register = (name: string, action: (client: LanguageClient, ...given: unknown[]) => Promise<void>) =>
@@ -36,6 +46,9 @@ export async function activate(context: ExtensionContext): Promise<void> {
     });
 
   context.subscriptions.push(
+    log,
+    reports,
+    server,
     runs,
     previews,
     workspace.registerTextDocumentContentProvider(PREVIEW_SCHEME, previews),
@@ -43,17 +56,23 @@ export async function activate(context: ExtensionContext): Promise<void> {
     register('axeLsp.preview', (client, uri) => preview(client, previews, uri)),
     register('axeLsp.stop', (client) => runs.stop(client)),
     register('axeLsp.showPastRuns', (client) => showPastRun(client, previews)),
-    commands.registerCommand('axeLsp.restart', () => server.restart()),
     commands.registerCommand('axeLsp.showRuns', () => runs.show()),
     commands.registerCommand('axeLsp.forgetApprovals', () => approvals.forget()),
-    workspace.onDidGrantWorkspaceTrust(() => server.restart()),
-    workspace.onDidChangeConfiguration((event) => {
-      if (FIXED_AT_START.some((setting) => event.affectsConfiguration(setting))) {
-        void server.restart();
-      }
-    }),
+    ...serverCommands(context, server, log),
+    ...recognizeAgents(),
   );
-  await server.running();
+  void firstAgent(context).then(() => server.running());
+}
+
+/** Until there is an agent, nobody needs a server: the extension wakes up for any text that might be one. */
+async function firstAgent(context: ExtensionContext): Promise<void> {
+  const isOurs = (document: TextDocument) => languages.match(LANGUAGES, document) > 0;
+  if (workspace.textDocuments.some(isOurs) || (await hasAgents())) {
+    return;
+  }
+  await new Promise<void>((resolve) => {
+    context.subscriptions.push(workspace.onDidOpenTextDocument((document) => isOurs(document) && resolve()));
+  });
 }
 
 export function deactivate(): Promise<void> | undefined {

@@ -1,0 +1,87 @@
+// Tells how the language server is: in the language status of agent files, and in messages with what can be done.
+
+import {
+  commands,
+  languages,
+  LanguageStatusSeverity,
+  window,
+  type Disposable,
+  type ExtensionContext,
+  type LanguageStatusItem,
+} from 'vscode';
+import { LANGUAGES } from '../languages';
+import { crashedMessage, failedMessage, mismatch, notFoundMessage, statusOf, type ServerState } from './state';
+
+const SEVERITIES = {
+  information: LanguageStatusSeverity.Information,
+  warning: LanguageStatusSeverity.Warning,
+  error: LanguageStatusSeverity.Error,
+};
+
+const ACTIONS = {
+  Install: 'axeLsp.installServer',
+  'Choose Program': 'axeLsp.chooseServer',
+  Restart: 'axeLsp.restart',
+  'Show Log': 'axeLsp.showServerLog',
+} as const;
+
+type Action = keyof typeof ACTIONS;
+
+export class Reports implements Disposable {
+  private readonly item: LanguageStatusItem;
+  private readonly own: string;
+  /** A mismatch is told in a message once; the status goes on telling it. */
+  private toldVersion = '';
+
+  constructor(context: ExtensionContext) {
+    this.own = context.extension.packageJSON.version;
+    this.item = languages.createLanguageStatusItem('axeLsp.server', LANGUAGES);
+    this.item.name = 'axe language server';
+  }
+
+  show(state: ServerState): void {
+    const status = statusOf(state, this.own);
+    this.item.text = status.text;
+    this.item.detail = status.detail;
+    this.item.severity = SEVERITIES[status.severity];
+    this.item.busy = status.busy;
+    this.item.command = status.command;
+    this.item.accessibilityInformation = { label: `${status.text}, ${status.detail}` };
+    void commands.executeCommand('setContext', 'axeLsp.serverState', state.kind);
+    this.tell(state);
+  }
+
+  dispose(): void {
+    this.item.dispose();
+  }
+
+  private tell(state: ServerState): void {
+    switch (state.kind) {
+      case 'missing':
+        return offer(window.showErrorMessage, notFoundMessage(state.tried), ['Install', 'Choose Program']);
+      case 'failed':
+        return offer(window.showErrorMessage, failedMessage(state.server, state.reason), ['Show Log', 'Choose Program']);
+      case 'crashed':
+        return offer(window.showErrorMessage, crashedMessage(state.server), ['Restart', 'Show Log']);
+      case 'running':
+        return this.tellMismatch(state.version);
+    }
+  }
+
+  private tellMismatch(version: string): void {
+    const sentence = mismatch(version, this.own);
+    if (sentence !== undefined && this.toldVersion !== version) {
+      this.toldVersion = version;
+      offer(window.showWarningMessage, sentence, ['Install', 'Choose Program']);
+    }
+  }
+}
+
+/** A message that nobody answers is closed at some time, and nothing happens. */
+function offer(
+  show: (message: string, ...actions: Action[]) => Thenable<Action | undefined>,
+  message: string,
+  actions: Action[],
+): void {
+  void show(message, ...actions).then((chosen) => chosen && commands.executeCommand(ACTIONS[chosen]));
+}
