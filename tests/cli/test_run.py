@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -23,6 +24,7 @@ from support.scripted_provider import (
     ScriptedProvider,
     calls_agent,
 )
+from support.terminal import Terminal
 
 TEAM = agent("parent", sub_agents=["helper"]) | agent("helper")
 
@@ -317,8 +319,54 @@ def test_ctrl_c_ends_the_whole_tree(home: Home, provider: ScriptedProvider) -> N
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
     hold.wait_until_hung_up()
-    assert (process.returncode, out, err) == (130, "", "")
+    assert (process.returncode, out) == (130, "")
+    assert re.fullmatch(r"cancelled after \d+(\.\d)? m?s\n", err)
     assert 'agent = "parent"' in (home.work / "r.toml").read_text()
+
+
+@pytest.mark.parametrize("flags", [[], ["--no-history"]])
+def test_ctrl_c_leaves_a_word_and_the_way_to_what_happened(
+    home: Home, provider: ScriptedProvider, flags: list[str]
+) -> None:
+    home.add(agent("solo"))
+    hold = Hold()
+    provider.script("m-solo", Answer(Says("late"), hold=hold))
+    command = [*COMMAND, "run", "solo", *flags]
+    with Terminal(command, home.environment, home.work, columns=200) as terminal:
+        hold.wait_until_arrived()
+        terminal.type(b"\x03")
+        code, screen = terminal.end()
+    hold.wait_until_hung_up()
+    assert code == 130
+    text = "\n".join(screen)
+    assert re.search(r"cancelled after \d+(\.\d)? m?s$", text, re.MULTILINE)
+    found = re.search(r"^`axe-lsp (history show \w{8})` shows what happened\.$", text, re.MULTILINE)
+    assert (found is None) == bool(flags)
+    if found:
+        assert "solo: cancelled" in home.call(*found[1].split())[1]
+
+
+FINDER = agent("finder", output={"type": "object", "required": ["found"]})
+
+
+def test_an_answer_that_does_not_fit_is_not_lost(home: Home, provider: ScriptedProvider) -> None:
+    home.add(FINDER)
+    provider.script("m-finder", *[Says("I found it in\nsrc/a.py.")] * 3)
+    code, out, err = home.call("run", "finder")
+    assert (code, out) == (1, "")
+    error, *rest = err.split("\n")
+    assert error.startswith("the answer does not fit [output]: ")
+    assert rest == ["Its last answer was:", "", "I found it in", "src/a.py.", ""]
+
+
+def test_an_answer_that_does_not_fit_is_in_json(home: Home, provider: ScriptedProvider) -> None:
+    home.add(FINDER)
+    provider.script("m-finder", *[Says('{"lost": 1}', usage=(1, 2))] * 3)
+    code, out, err = home.call("run", "finder", "--json")
+    assert (code, err) == (1, "the answer does not fit [output]: output.found is missing\n")
+    answer = json.loads(out)
+    assert (answer["content"], answer["error"]) == ('{"lost": 1}', err.strip())
+    assert (answer["input_tokens"], "output" in answer) == (3, False)
 
 
 def test_a_reader_who_goes_away_ends_the_run_quietly(
@@ -408,7 +456,8 @@ def test_sigterm_ends_the_whole_tree_and_loses_no_recording(
         process.terminate()
         out, err = process.communicate(timeout=30)
     hold.wait_until_hung_up()
-    assert (process.returncode, out, err) == (143, "", "")
+    assert (process.returncode, out) == (143, "")
+    assert err.startswith("cancelled after ")
     assert 'agent = "parent"' in (home.work / "r.toml").read_text()
 
 

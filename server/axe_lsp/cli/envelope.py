@@ -41,8 +41,8 @@ class CallDetails:
             self._open[event.call_id].pop(0).update(_ended(event))
 
 
-def as_json(result: RunResult, details: CallDetails) -> str:
-    """The result as one line."""
+def as_json(result: RunResult, details: CallDetails, error: str = "") -> str:
+    """The result as one line; `error` is why the answer is none, if that is so."""
     envelope = {
         "content": result.content,
         "duration_ms": result.duration_ms,
@@ -52,6 +52,7 @@ def as_json(result: RunResult, details: CallDetails) -> str:
         "stop_reason": result.stop_reason,
         "tool_calls": result.tool_calls,
         **({} if result.output is None else {"output": result.output}),
+        **({"error": error} if error else {}),
         **({"refused": True} if result.refused else {}),
         **_cache(result),
         **_budget(result),

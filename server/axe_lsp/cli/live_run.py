@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import aclosing, closing, contextmanager, nullcontext
 from functools import partial
@@ -15,6 +17,7 @@ from axe_lsp.cli.asking import TerminalQuestions, open_terminal
 from axe_lsp.cli.display import Display, obeys_escapes, open_display
 from axe_lsp.cli.envelope import CallDetails, as_json
 from axe_lsp.cli.interruption import run_until_interrupted
+from axe_lsp.cli.last_words import tell_cancelled, tell_where_to_look
 from axe_lsp.cli.remembering import Remembering
 from axe_lsp.cli.streams import shown
 from axe_lsp.cli.verbose import VerboseLog
@@ -24,7 +27,7 @@ from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.hosting.wire import Workplace
 from axe_lsp.runtime.approval import Approval, allowed
 from axe_lsp.runtime.engine import Engine
-from axe_lsp.runtime.errors import BudgetError, ConfigError
+from axe_lsp.runtime.errors import BudgetError, ConfigError, UnfitAnswerError
 from axe_lsp.runtime.events import Event, TextDelta
 from axe_lsp.runtime.isolation import Elsewhere
 from axe_lsp.runtime.plain_text import os_fault
@@ -61,7 +64,7 @@ async def _run(
     options: argparse.Namespace,
     hook: ProviderHook,
 ) -> int:
-    run_id = new_run_id()
+    run_id, began = new_run_id(), time.monotonic()
     output = _Output(options)
     memory = Remembering(workspace, output.warn, is_wanted=not options.no_history)
 
@@ -93,6 +96,15 @@ async def _run(
                 result = await engine.run(request, run_id, on_ready=output.ready)
         except BudgetError as error:
             output.finished(error.partial) if error.partial else output.failed()
+            raise
+        except UnfitAnswerError as error:
+            output.unfit(error)
+            raise
+        except asyncio.CancelledError:
+            output.failed()
+            tell_cancelled(round(1000 * (time.monotonic() - began)))
+            if memory.has_begun:
+                tell_where_to_look(run_id)
             raise
         except BaseException:
             output.failed()
@@ -195,6 +207,12 @@ class _Output:
             sys.stdout.write(shown(result.content, sys.stdout))
             self._written = result.content
         self._end_line()
+
+    def unfit(self, error: UnfitAnswerError) -> None:
+        """There is an answer, but it is not what programs may rely on."""
+        self.failed()
+        if self._json and error.partial:
+            print(as_json(error.partial, self._calls, str(error)))
 
     def close(self) -> None:
         """Show no more progress; the answer comes next, or the reason why there is none."""

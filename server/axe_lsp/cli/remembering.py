@@ -17,17 +17,20 @@ class Remembering:
     """An async context manager; on leaving it waits until everything is written.
 
     `warn` is told on the event loop when that is not possible. Settings are the editor's; here runs
-    are remembered for as long as they are there by default.
+    are remembered for as long as they are there by default. `has_begun` is whether there is anything
+    to be remembered.
     """
 
     def __init__(self, workspace: Path, warn: Callable[[str], None], is_wanted: bool) -> None:
         self._is_wanted = is_wanted
+        self.has_begun = False
         self._origin = Origin(str(workspace), Settings().history_keep_days)
         self._writer = HistoryWriter(_on_this_loop(warn))
 
     def event(self, event: Event) -> None:
         """Something happened."""
         if self._is_wanted:
+            self.has_begun = True
             self._writer.keep(notification(event), self._origin)
 
     async def __aenter__(self) -> Remembering:

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.cli.arguments import Parser, agents_folder, seconds, tokens
+from axe_lsp.cli.last_words import tell_last_answer, tell_where_to_look
 from axe_lsp.cli.run_input import read_input
 from axe_lsp.cli.streams import complain, tell_person
 from axe_lsp.runtime.agent_files import AgentFolders, search_folders
-from axe_lsp.runtime.errors import AgentError, RunError
+from axe_lsp.runtime.errors import AgentError, RunError, UnfitAnswerError
 from axe_lsp.runtime.folders import expand_path, working_folder
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.prepare import Resolve, prepare_request
@@ -41,8 +42,11 @@ def main(arguments: Sequence[str]) -> int:
         return run_live(request, workspace, resolve, options)
     except RunError as error:
         complain(error)
-        if error.partial is not None and not options.no_history:  # There is something to see.
-            tell_person(f"`axe-lsp history show {error.run_id[:8]}` shows what happened.")
+        if error.partial is not None:  # It had begun to talk.
+            if isinstance(error, UnfitAnswerError) and not options.json:
+                tell_last_answer(error.partial.content)
+            if not options.no_history:
+                tell_where_to_look(error.run_id)
         return int(error.exit_code)
 
 

@@ -50,6 +50,13 @@ class AgentError(RunError):
     """The agent itself is at fault: its model string, or a conversation without end."""
 
 
+class UnfitAnswerError(AgentError):
+    """The last answer is not what the agent's `[output]` says, and could not be mended."""
+
+    def __init__(self, complaint: str) -> None:
+        super().__init__(f"the answer does not fit [output]: {complaint}")
+
+
 class ConfigError(RunError):
     """A file that the run needs is missing or wrong."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.runtime.conversation import Conversation
-from axe_lsp.runtime.errors import AgentError
+from axe_lsp.runtime.errors import UnfitAnswerError
 from axe_lsp.runtime.messages import Json, ResponseFormat
 from axe_lsp.runtime.providers.wire import WireError, parse_json, to_json
 from axe_lsp.runtime.schemas import Check, Schema, check_of, object_schema
@@ -93,8 +93,8 @@ async def settle(
 ) -> Json:
     """The value of the last answer, which becomes its compact JSON.
 
-    A model whose answer does not fit is told so, and the conversation goes on. Raises AgentError
-    when it does not help.
+    A model whose answer does not fit is told so, and the conversation goes on. Raises
+    UnfitAnswerError when it does not help.
     """
     for repairs in range(MAX_REPAIRS + 1):
         value, complaint = output.read(conversation.last.content)
@@ -105,7 +105,7 @@ async def settle(
             schema = output.schema_text
             conversation.ask_again(_COMPLAINT.format(complaint=complaint, schema=schema))
             await go_on()
-    raise AgentError(f"the answer does not fit [output]: {complaint}")
+    raise UnfitAnswerError(complaint)
 
 
 def _unfenced(text: str) -> str:
