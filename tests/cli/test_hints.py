@@ -46,13 +46,14 @@ def test_an_empty_list_is_explained(home: Home) -> None:
     assert home.call("agents", "list") == (0, "", "")
 
 
-def test_folders_that_are_not_there_are_named(home: Home) -> None:
-    home.add(agent("solo"))
-    arguments = ["run", "solo", "--dry-run", "--workdir", "gone", "--agents-dir", "away"]
-    text = told(home, *arguments)
-    assert "There is no folder gone (--workdir); no file will be found." in text
-    assert "There is no folder away (--agents-dir); it is passed over." in text
-    assert home.call(*arguments)[2] == ""
+def test_a_missing_working_directory_is_told_with_what_can_be_done(home: Home) -> None:
+    home.add(agent("solo", tools=["read_file"]))
+    text = told(home, "run", "solo", "--dry-run", "--workdir", "gone")
+    message = f"the working directory {home.work}/gone does not exist"
+    assert (
+        text
+        == f"{message} Create it, or name another one: --workdir, or `workdir` in the agent file."
+    )
 
 
 def test_a_run_that_fails_leads_to_what_happened_in_it(

@@ -141,6 +141,26 @@ def test_the_task_is_the_prompt_or_standard_input_or_the_default(
     assert provider.requests[0].body["messages"][0]["content"] == message
 
 
+@pytest.mark.parametrize("flags", [["-p", "asked"], ["--input", "{}"]])
+@pytest.mark.parametrize(("source", "is_lost"), [("file", True), ("pipe", True), ("none", False)])
+def test_standard_input_that_is_not_read_is_mentioned(
+    home: Home, provider: ScriptedProvider, flags: list[str], source: str, is_lost: bool
+) -> None:
+    home.add(agent("solo", input={"properties": {}}))
+    provider.script("m-solo", Says("ok"))
+    ours, theirs = os.pipe()
+    os.write(theirs, b"piped" if source == "pipe" else b"")
+    (home.work / "task.txt").write_text("from a file")
+    stdin = os.open(home.work / "task.txt", os.O_RDONLY) if source == "file" else ours
+    with home.start("run", "solo", *flags, stdin=stdin) as process:  # Nobody closes the pipe.
+        out, err = process.communicate(timeout=60)
+    for descriptor in {ours, theirs, stdin}:
+        os.close(descriptor)
+    flag = {"-p": "--prompt"}.get(flags[0], flags[0])
+    warning = f"Warning: standard input is not read, because of {flag}\n" if is_lost else ""
+    assert (process.returncode, out, err) == (0, "ok", warning)
+
+
 def test_standard_input_that_is_closed_or_not_utf8(home: Home, provider: ScriptedProvider) -> None:
     home.add(agent("solo"))
     provider.script("m-solo", Says("ok"), Says("ok"))
@@ -435,6 +455,39 @@ def test_agents_of_the_project_come_first(home: Home, provider: ScriptedProvider
     assert [request.model for request in provider.requests] == ["local", "deeper", "local"]
 
 
+def test_a_named_folder_that_is_not_there_is_passed_over_but_named(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("ok"))
+    code, out, err = home.call("run", "solo", "--agents-dir", "away")
+    assert (code, out) == (0, "ok")
+    assert err == "Warning: there is no folder away (--agents-dir); it is passed over\n"
+
+
+@pytest.mark.parametrize("place", ["flag", "file"])
+def test_a_working_directory_that_is_not_there_is_no_place_for_tools(
+    home: Home, provider: ScriptedProvider, place: str
+) -> None:
+    gone = home.work / "gone"
+    flags, keys = ([], {"workdir": "gone"}) if place == "file" else (["--workdir", str(gone)], {})
+    home.add(agent("solo", tools=["write_file"], **keys) | agent("bare", **keys))
+    write = Call("write_file", {"path": "a.txt", "content": "lost"})
+    provider.script("m-solo", Says(calls=[write]), Says("done"))
+    message = f"the working directory {gone} does not exist\n"
+    assert home.call("run", "solo", "--yes", *flags) == (2, "", message)
+    assert not gone.exists()
+    provider.script("m-bare", Says("without tools"))
+    assert home.call("run", "bare", *flags) == (0, "without tools", "")
+
+
+def test_a_working_directory_that_is_a_file_is_called_one(home: Home) -> None:
+    home.add(agent("solo", tools=["write_file"], workdir="taken"))
+    (home.work / "taken").write_text("")
+    message = f"the working directory {home.work}/taken is a file\n"
+    assert home.call("run", "solo", "--yes") == (2, "", message)
+
+
 def test_a_named_folder_comes_before_all_others(home: Home, provider: ScriptedProvider) -> None:
     home.add(agent("solo"))
     mine = home.work / "mine"
@@ -583,7 +636,10 @@ def test_an_agent_beyond_the_first_axe_tells_its_tool_calls_one_by_one(
         Call("read_file", {"path": "long.txt", "offset": 1}, "same"),
         Call("read_file", {"path": "none.txt"}, "same"),
     ]
-    home.add(agent("solo", tools=["read_file"], retry={"max_retries": 1, "initial_delay_ms": 1}))
+    retry = {"max_retries": 1, "initial_delay_ms": 1}
+    # Calls of the same id can be told apart only if they are executed one after the other.
+    in_order = {"parallel": False}
+    home.add(agent("solo", tools=["read_file"], retry=retry, sub_agents_config=in_order))
     provider.script("m-solo", Refuses(500), Says(calls=calls), Says(calls=calls[1:]), Says("done"))
     code, out, _ = home.call("run", "solo", "--json")
     answer = json.loads(out)

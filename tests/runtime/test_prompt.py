@@ -102,10 +102,6 @@ def test_a_working_directory_that_is_gone_is_worth_a_warning_where_it_matters(
     assert prompt(tmp_path, gone).warnings == (
         f"the working directory {tmp_path}/gone does not exist, so no files were read",
     )
-    tools = {"workdir": "gone", "tools": ("write_file",)}
-    assert prompt(tmp_path, tools).warnings == (
-        f"the working directory {tmp_path}/gone does not exist",
-    )
     assert prompt(tmp_path, {"workdir": "gone"}).warnings == ()
 
 

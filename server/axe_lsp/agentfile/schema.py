@@ -212,8 +212,8 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "workdir",
         _S,
-        "Where globs start. `--workdir` overrides it; without either it is the folder that the run "
-        "was started in. `~` and `$VAR` are expanded.",
+        "Where globs start and tools work, for which it must exist. `--workdir` overrides it; without "
+        "either it is the folder that the run was started in. `~` and `$VAR` are expanded.",
         default='""',
         names=Names.FOLDER,
     ),

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from axe_lsp.cli.streams import tell_person
 from axe_lsp.runtime.plain_text import shown_path
 
 USAGE_ERROR = 1
@@ -41,12 +40,16 @@ def _whole_number(text: str, unit: str) -> int:
 
 
 def agents_folder(given: str | None) -> Path | None:
-    """The folder that is searched first. One that isn't there is passed over, as in axe."""
+    """The folder that is searched first. One that isn't there is passed over, as in axe, but not in silence."""
     if not given:
         return None
     folder = Path(given)
     if not folder.is_dir():
-        tell_person(f"There is no folder {shown_path(folder)} (--agents-dir); it is passed over.")
+        place = shown_path(folder)
+        print(
+            f"Warning: there is no folder {place} (--agents-dir); it is passed over",
+            file=sys.stderr,
+        )
     return folder
 
 

@@ -12,7 +12,6 @@ from contextlib import aclosing, closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
-from axe_lsp.cli.arguments import agents_folder
 from axe_lsp.cli.asking import TerminalQuestions, open_terminal
 from axe_lsp.cli.display import Display, obeys_escapes, open_display
 from axe_lsp.cli.envelope import CallDetails, as_json
@@ -128,8 +127,8 @@ def _elsewhere(
     """Who makes runs of agents that want processes of their own; nobody in front of a recording."""
     if options.record or options.replay:
         return None
-    folder = agents_folder(options.agents_dir)
-    workplace = Workplace(str(workspace), (str(folder),) if folder else ())
+    folders = (options.agents_dir,) if options.agents_dir else ()
+    workplace = Workplace(str(workspace), folders)
     return Processes(workplace, approval.decide, allow=("*",) if options.yes else ())
 
 

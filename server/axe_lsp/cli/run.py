@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,11 +12,11 @@ from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.cli.arguments import Parser, agents_folder, seconds, tokens
 from axe_lsp.cli.last_words import tell_last_answer, tell_where_to_look
 from axe_lsp.cli.run_input import read_input
-from axe_lsp.cli.streams import complain, tell_person
+from axe_lsp.cli.standard_input import has_text, piped_text
+from axe_lsp.cli.streams import complain
 from axe_lsp.runtime.agent_files import AgentFolders, search_folders
-from axe_lsp.runtime.errors import AgentError, RunError, UnfitAnswerError
-from axe_lsp.runtime.folders import expand_path, working_folder
-from axe_lsp.runtime.plain_text import decode
+from axe_lsp.runtime.errors import RunError, UnfitAnswerError
+from axe_lsp.runtime.folders import working_folder
 from axe_lsp.runtime.prepare import Resolve, prepare_request
 from axe_lsp.runtime.preview import dry_run_text
 from axe_lsp.runtime.runs import RunRequest
@@ -30,8 +29,6 @@ def main(arguments: Sequence[str]) -> int:
     try:
         workspace = working_folder()
         resolve = agent_resolver(workspace, agents_folder(options.agents_dir))
-        if options.workdir and not Path(expand_path(options.workdir, os.environ)).is_dir():
-            tell_person(f"There is no folder {options.workdir} (--workdir); no file will be found.")
         request = _request(options)
         if options.dry_run:
             _dry_run(request, workspace, resolve)
@@ -64,7 +61,12 @@ def _parser() -> Parser:
     add = parser.add_argument
     add("agent", help="name of the agent, which is its file's")
     tell = parser.add_mutually_exclusive_group().add_argument
-    tell("-p", "--prompt", metavar="TEXT", help="what to tell the agent, instead of standard input")
+    tell(
+        "-p",
+        "--prompt",
+        metavar="TEXT",
+        help="what to tell the agent; standard input is then not read",
+    )
     tell("--input", metavar="JSON", help="the object for an agent with [input], or @FILE with it")
     add("--model", metavar="PROVIDER/NAME", default="", help="instead of the agent's own model")
     add("--skill", metavar="PATH", default="", help="instead of the agent's own skill")
@@ -96,6 +98,7 @@ def _parser() -> Parser:
 
 def _request(options: argparse.Namespace) -> RunRequest:
     given = read_input(options.input) if options.input is not None else None
+    _tell_of_dropped_input(options)
     return RunRequest(
         agent=options.agent,
         task=_task(options) if given is None else None,
@@ -111,19 +114,15 @@ def _request(options: argparse.Namespace) -> RunRequest:
 def _task(options: argparse.Namespace) -> str:
     """What the agent is told. A blank prompt is none, as in axe."""
     prompt: str = options.prompt or ""
-    return prompt if prompt.strip() else _standard_input()
+    return prompt if prompt.strip() else piped_text()
 
 
-def _standard_input() -> str:
-    """What is piped in. A terminal and the null device are no input, as in axe."""
-    if sys.stdin is None:
-        return ""
-    try:
-        if stat.S_ISCHR(os.fstat(sys.stdin.fileno()).st_mode):
-            return ""
-        return decode(sys.stdin.buffer.read())
-    except OSError as error:
-        raise AgentError(f"failed to read stdin: {error}") from error
+def _tell_of_dropped_input(options: argparse.Namespace) -> None:
+    """A prompt takes the place of standard input, as in axe; nobody should think that both count."""
+    given = "--input" if options.input is not None else "--prompt"
+    has_prompt = bool(options.prompt and options.prompt.strip())
+    if (has_prompt or options.input is not None) and has_text():
+        print(f"Warning: standard input is not read, because of {given}", file=sys.stderr)
 
 
 def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve) -> None:

@@ -12,11 +12,13 @@ from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.model_name import ModelName, ModelNameError, parse_model_name
+from axe_lsp.runtime.context_files import is_file, is_folder
 from axe_lsp.runtime.delegation import delegation_tools
-from axe_lsp.runtime.errors import AgentError
+from axe_lsp.runtime.errors import AgentError, ConfigError
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.messages import Message, Request, Tool
 from axe_lsp.runtime.output import Output, output_of
+from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.prompt import Prompt, build_prompt
 from axe_lsp.runtime.response_format import ignored_format_warning, response_format
 from axe_lsp.runtime.runs import Order, RunRequest, root_order
@@ -83,8 +85,11 @@ def prepare(
     max_depth = definition.max_depth if order.max_depth is None else order.max_depth
     load = partial(_load, resolve, prompt.folder)
     typed = typed_tools(definition, load) if order.ids.depth < max_depth else TypedTools()
+    ordinary = ordinary_tools(definition)
+    if ordinary:
+        _require_folder(prompt)
     tools = (
-        *ordinary_tools(definition),
+        *ordinary,
         *delegation_tools(definition, order.ids.depth, max_depth),
         *typed.tools,
         *task_tools(definition, order.ids.depth, max_depth, load),
@@ -132,6 +137,19 @@ def _own_timeout(order: Order, definition: AgentDefinition) -> float | None:
     if order.timeout is not None or order.ids.depth > 0:
         return order.timeout
     return definition.timeout or DEFAULT_TIMEOUT
+
+
+def _require_folder(prompt: Prompt) -> None:
+    """An agent without tools only finds no files in a folder that isn't there, as in axe (M7).
+
+    One with tools would work in the wrong place, or make the folder that somebody has mistyped.
+    """
+    folder = shown_path(prompt.folder)
+    if is_file(prompt.folder):
+        raise ConfigError(f"the working directory {folder} is a file")
+    if not is_folder(prompt.folder):
+        hint = "Create it, or name another one: --workdir, or `workdir` in the agent file."
+        raise ConfigError(f"the working directory {folder} does not exist", hint=hint)
 
 
 def _model(text: str) -> ModelName:

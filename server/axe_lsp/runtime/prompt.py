@@ -125,10 +125,9 @@ def _fenced(file: ContextFile) -> str:
 
 
 def _workdir_warnings(definition: AgentDefinition, folder: Path) -> list[str]:
-    if not (definition.files or definition.tools) or is_folder(folder):
+    if not definition.files or is_folder(folder):
         return []
-    result = ", so no files were read" if definition.files else ""
-    return [f"the working directory {shown_path(folder)} does not exist{result}"]
+    return [f"the working directory {shown_path(folder)} does not exist, so no files were read"]
 
 
 def _memory_warnings(agent: str, definition: AgentDefinition, memory: Memory | None) -> list[str]:

@@ -1,0 +1,45 @@
+"""Standard input as a task: read, or looked at without being read."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import suppress
+
+from axe_lsp.runtime.errors import AgentError
+from axe_lsp.runtime.plain_text import decode
+
+
+def piped_text() -> str:
+    """What is piped in. A terminal and the null device are no input, as in axe. Raises AgentError."""
+    if sys.stdin is None:
+        return ""
+    try:
+        if stat.S_ISCHR(os.fstat(sys.stdin.fileno()).st_mode):
+            return ""
+        return decode(sys.stdin.buffer.read())
+    except OSError as error:
+        raise AgentError(f"failed to read stdin: {error}") from error
+
+
+def has_text() -> bool:
+    """Whether something would be lost if nobody read it. Waits for nobody who may still write."""
+    with suppress(OSError, AttributeError):  # AttributeError: there is no standard input.
+        status = os.fstat(sys.stdin.fileno())
+        if stat.S_ISREG(status.st_mode):
+            return status.st_size > 0
+        return stat.S_ISFIFO(status.st_mode) and _bytes_waiting(sys.stdin.fileno()) > 0
+    return False
+
+
+def _bytes_waiting(pipe: int) -> int:
+    if sys.platform == "win32":
+        return 0  # It is not known how to ask.
+    import array  # noqa: PLC0415 - rarely needed, as the next two
+    import fcntl  # noqa: PLC0415
+    import termios  # noqa: PLC0415
+
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]
