@@ -50,10 +50,7 @@ def test_a_missing_working_directory_is_told_with_what_can_be_done(home: Home) -
     home.add(agent("solo", tools=["read_file"]))
     text = told(home, "run", "solo", "--dry-run", "--workdir", "gone")
     message = f"the working directory {home.work}/gone does not exist"
-    assert (
-        text
-        == f"{message} Create it, or name another one: --workdir, or `workdir` in the agent file."
-    )
+    assert text == f"{message} Create it, or name another one."
 
 
 def test_a_run_that_fails_leads_to_what_happened_in_it(

@@ -44,6 +44,18 @@ def jsons(text: str) -> list[Json]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+def test_what_could_not_even_begin_is_not_remembered(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("lead") | {"torn": "name = "})
+    provider.script("m-lead", Says("ok"))
+    assert home.call("run", "laed")[0] == 2
+    assert home.call("run", "torn")[0] == 2
+    assert home.call("run", "lead")[0] == 0
+    (run,) = json.loads(home.call("history", "list", "--json")[1])
+    assert run["agent"] == "lead"
+
+
 def test_runs_are_listed_with_what_tells_them_apart(home: Home) -> None:
     put(home.history, OLD, TEAM)
 

@@ -407,12 +407,15 @@ def test_an_agent_that_does_not_exist_or_is_broken(project: Project) -> None:
     project.write("deep", CHILD.format("deep") + "[sub_agents_config]\nmax_depth = 6\n")
     with project.editor() as editor:
         error = fails(editor, agent="none")
-        assert error.message == "agent config not found: none"
+        assert error.message.startswith("agent config not found: none. Agents are looked for in ")
+        assert fails(editor, agent="lefft").message.endswith("lefft. Did you mean `left`?")
         assert (error.data["kind"], error.data["exitCode"]) == ("config", 2)
         error = fails(editor, agent="deep")
         assert error.message == "sub_agents_config.max_depth cannot exceed 5"
         error = fails(editor, agent="left", model="nowhere/x")
         assert error.data["exitCode"] == 1
+        (only,) = editor.client.request("axe/runs", {})
+        assert only["agent"] == "left", "what could not be loaded is no run"
 
 
 @pytest.mark.parametrize(

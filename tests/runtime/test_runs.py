@@ -676,6 +676,7 @@ async def test_an_unknown_agent_is_a_configuration_error(
         with pytest.raises(ConfigError) as caught:
             await work.run("nobody")
     assert (str(caught.value), caught.value.exit_code) == ("agent config not found: nobody", 2)
+    assert work.events == [], "a name that means nobody is no run"
 
 
 async def test_a_bug_is_an_error_of_the_run_not_of_the_engine(

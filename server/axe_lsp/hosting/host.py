@@ -260,5 +260,6 @@ def _failed(run_id: str, error: RunError, text: str = "") -> wire.Failed:
         kind=error.kind,
         exit_code=int(error.exit_code),
         cancelled=isinstance(error, RunCancelledError),
+        hint=error.hint,
         partial=error.partial,
     )

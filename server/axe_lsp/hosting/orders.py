@@ -31,6 +31,7 @@ def error_of(message: wire.Failed) -> RunError:
         if message.cancelled
         else HostedRunError(message.text, message.kind, message.exit_code)
     )
+    error.hint = message.hint
     error.run_id = message.run_id
     error.partial = message.partial
     return error

@@ -213,7 +213,10 @@ class Previewed(Message):
 
 @dataclass(frozen=True, slots=True)
 class Failed(Message):
-    """From the host: the run has ended badly. `partial` is what it came to until then."""
+    """From the host: the run has ended badly. `partial` is what it came to until then.
+
+    `hint` is what the user could do next.
+    """
 
     TYPE = "error"
 
@@ -222,6 +225,7 @@ class Failed(Message):
     kind: ErrorKind
     exit_code: int
     cancelled: bool = False
+    hint: str = ""
     partial: RunResult | None = None
 
 

@@ -110,7 +110,8 @@ class reported_errors:  # noqa: N801 - a context manager, read as one
             data = _error_data(error.kind, error.exit_code, error.run_id)
             if error.partial is not None:
                 data["partial"] = to_json(error.partial)
-            raise RequestFailed(str(error), data=data) from error
+            message = f"{error}. {error.hint}" if error.hint else str(error)
+            raise RequestFailed(message, data=data) from error
 
 
 def _error_data(kind: ErrorKind, exit_code: ExitCode, run_id: str = "") -> dict[str, Json]:

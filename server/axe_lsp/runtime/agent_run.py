@@ -1,7 +1,8 @@
 """One run from its beginning to its end: the same code for the root and for every child (001-C9).
 
 It guards the run: whatever happens inside leaves as a RunError with what was achieved until then,
-and every run that began has ended when the events stop.
+and every run that began has ended when the events stop. A root whose agent can't be loaded never
+begins.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ class AgentRun:
         self._ledger = Ledger(BudgetConfig(), caller)
         self._scope = anyio.CancelScope()
         self._stopped = False
+        self._has_begun = False
         self._started = anyio.current_time()
         self._timeout: float | None = None
         self._wall_time = 0
@@ -169,13 +171,17 @@ class AgentRun:
         try:
             definition = order.definition or self._tree.resolve(order.ids.agent, order.base)
         except Exception as error:
-            self._begin(model="")
+            # A child that can't be loaded is something that happened in its caller's run. A root is
+            # not even a run: somebody has mistyped its name, or has yet to finish its file.
+            if order.ids.depth:
+                self._begin(model="")
             if isinstance(error, ConfigError):
                 error.step = "failed to load agent"
             raise
         return replace(definition, read_only=True) if order.read_only else definition
 
     def _begin(self, model: str, sandbox: str | None = None) -> None:
+        self._has_begun = True
         order = self._order
         self._tree.journal.emit(
             AgentBegin(
@@ -274,6 +280,8 @@ class AgentRun:
         error.partial = self._result(status) if self._conversation else None
 
     def _end(self, status: Status, error: str | None = None) -> None:
+        if not self._has_begun:
+            return
         event = end_event(self._order.ids, self._result(status), error, self._reason)
         self._tree.journal.emit(event)
 

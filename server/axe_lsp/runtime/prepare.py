@@ -148,7 +148,7 @@ def _require_folder(prompt: Prompt) -> None:
     if is_file(prompt.folder):
         raise ConfigError(f"the working directory {folder} is a file")
     if not is_folder(prompt.folder):
-        hint = "Create it, or name another one: --workdir, or `workdir` in the agent file."
+        hint = "Create it, or name another one."
         raise ConfigError(f"the working directory {folder} does not exist", hint=hint)
 
 
