@@ -16,8 +16,7 @@ PACKAGE = ROOT / "server" / "axe_lsp"
 
 MODULES = {
     "anyio": {"anyio"},
-    "httpx": {"httpx"},
-    "httpx-aiohttp": {"httpx_aiohttp", "aiohttp", "yarl"},
+    "aiohttp": {"aiohttp", "yarl"},
     "jsonschema": {"jsonschema", "referencing"},
     "mcp": {"mcp", "httpx2"},
     "lsprotocol": {"lsprotocol", "attrs", "cattrs"},

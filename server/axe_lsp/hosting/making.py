@@ -38,7 +38,9 @@ class Workshop:
     def __init__(self, send: Callable[[wire.Message], None], ask: Ask) -> None:
         self._send = send
         self._ask = ask
-        self._http = HttpProvider(os.environ)
+        # A copy, since `os.environ` decodes each of its values whenever it is asked.
+        self._environment = dict(os.environ)
+        self._http = HttpProvider(self._environment)
         self._telemetry = Telemetry()
         self._history = HistoryWriter(
             warn=lambda run_id, text: send(wire.Warned(run_id, text)),
@@ -69,6 +71,7 @@ class Workshop:
                 start.workplace, approval.decide, stream=start.stream, allow=start.allow
             ),
             note=_log.info,
+            environment=self._environment,
         )
 
     async def close(self) -> None:

@@ -52,7 +52,7 @@ class Engine:
     - `warn` takes a text that the user should see; `note` a line for a log.
     - `approve` decides about calls of tools that change something.
     - `elsewhere` makes runs of agents that want processes of their own; without it none gets one.
-    - `environment` is where keys and folders are looked up, at the moment they are needed.
+    - `environment` is where keys and folders are looked up; without it, that of the process as it is now.
     """
 
     def __init__(
@@ -79,7 +79,8 @@ class Engine:
         self._note = note
         self._approve = approve
         self._elsewhere = elsewhere
-        self._environment = os.environ if environment is None else environment
+        # A copy, since `os.environ` decodes each of its values whenever it is asked.
+        self._environment = dict(os.environ) if environment is None else environment
         self._owns_http = http is None
         self._http = http or HttpProvider(self._environment)
         self._live: dict[str, Stoppable] = {}

@@ -22,7 +22,7 @@ from axe_lsp.runtime.delegation import (
     ToolOutcome,
     call_agent,
 )
-from axe_lsp.runtime.events import TextDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd
+from axe_lsp.runtime.events import RunIds, TextDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.mcp.tools import RemoteTools, call_remote
 from axe_lsp.runtime.messages import Response, ToolCall, ToolResult
@@ -82,18 +82,19 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """The calls of one answer: whose turn it was, and what their events must not hold."""
+    """The calls of one answer, and what their events must not hold."""
 
     turn: int
+    calls: tuple[ToolCall, ...]
     secrets: frozenset[str]
 
 
 async def converse(conversation: Conversation, around: Surroundings) -> None:
     """Go on until the model has nothing left to call. Raises RunError or CallersBudgetError."""
     config = around.prepared.definition.sub_agents_config
-    while calls := await _turn(conversation, around):
-        around.ledger.charge_calls(len(calls), conversation.turns)
-        execute = partial(_execute, around, _Round(conversation.turns, around.secrets()))
+    while calls := (of_round := await _turn(conversation, around)).calls:
+        around.ledger.charge_calls(len(calls), of_round.turn)
+        execute = partial(_execute, around, of_round)
         results = await execute_calls(calls, execute, config.parallel, config.max_concurrent)
         conversation.deliver(results)
 
@@ -124,7 +125,7 @@ async def execute_calls(
     return tuple(result for result in results if result is not None)
 
 
-async def _turn(conversation: Conversation, around: Surroundings) -> tuple[ToolCall, ...]:
+async def _turn(conversation: Conversation, around: Surroundings) -> _Round:
     """One request and its answer; returns the calls to execute."""
     around.ledger.check_turn(conversation.turns)
     ids, turn = around.prepared.order.ids, conversation.turns + 1
@@ -137,10 +138,11 @@ async def _turn(conversation: Conversation, around: Surroundings) -> tuple[ToolC
         _exchange(conversation, around, turn), _text_listener(around, turn)
     )
     calls = conversation.receive(response)
+    secrets = around.secrets() if response.tool_calls else frozenset()
     around.ledger.charge(response)
-    around.journal.emit(_turn_end(around, turn, response, _elapsed_ms(started)))
+    around.journal.emit(_turn_end(ids, turn, response, secrets, _elapsed_ms(started)))
     around.ledger.check()
-    return calls
+    return _Round(turn, calls, secrets)
 
 
 def _exchange(conversation: Conversation, around: Surroundings, turn: int) -> Exchange:
@@ -163,10 +165,11 @@ def _text_listener(around: Surroundings, turn: int) -> OnText | None:
     return lambda delta: around.journal.emit(TextDelta(run=ids, turn=turn, delta=delta))
 
 
-def _turn_end(around: Surroundings, turn: int, response: Response, duration_ms: int) -> TurnEnd:
-    secrets = around.secrets() if response.tool_calls else frozenset()
+def _turn_end(
+    ids: RunIds, turn: int, response: Response, secrets: frozenset[str], duration_ms: int
+) -> TurnEnd:
     return TurnEnd(
-        run=around.prepared.order.ids,
+        run=ids,
         turn=turn,
         stop_reason=response.stop_reason,
         text=response.content,

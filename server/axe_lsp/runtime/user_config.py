@@ -94,7 +94,8 @@ def load_user_config(environment: Environment) -> UserConfig:
     """Read config.toml. A missing file is an empty one. Raises ConfigError."""
     path = config_folder(environment) / "config.toml"
     try:
-        providers = _providers(path.read_bytes())
+        with open(path, "rb") as file:  # noqa: PTH123 - several times a turn
+            providers = _providers(file.read())
     except FileNotFoundError:
         providers = {}
     except OSError as error:

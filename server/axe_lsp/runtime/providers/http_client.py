@@ -1,24 +1,26 @@
-"""The only module that knows httpx, and that it runs on aiohttp's connections.
+"""The only module that knows how requests to providers travel, which is by aiohttp.
 
-httpx's own pool is quadratic in waiting requests, so a thousand children would wait on it; aiohttp's
-is not. All providers share the connections, which have no limit and no timeouts: a run's deadline is
-the only clock. Requests go straight to the transport: it follows no redirect, which would take the
-key along, and keeps no cookie, since one run is no business of the next.
+Its pool takes a thousand waiting requests at no cost; httpx's is quadratic, and httpx on aiohttp's
+connections takes twice the time of aiohttp alone. All providers share the connections, which have
+no limit and no timeouts: a run's deadline is the only clock. No redirect is followed, which would
+take the key along, and no cookie kept, since one run is no business of the next. Certificates are
+judged by those that the system trusts.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_address
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
-import httpx
-from httpx_aiohttp import AiohttpTransport
+from aiohttp.http_exceptions import ContentLengthError, TransferEncodingError
+from yarl import URL
 
 from axe_lsp import __version__
 from axe_lsp.runtime.errors import ConfigError, NoAnswerError
@@ -40,9 +42,9 @@ _connection_was_kept: ContextVar[bool] = ContextVar("connection_was_kept")
 class HttpAnswer:
     """An answer whose head has arrived."""
 
-    def __init__(self, response: httpx.Response) -> None:
-        self._response = response
-        self.status = response.status_code
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._content = response.content
+        self.status = response.status
         media_type = response.headers.get("content-type", "").partition(";")[0]
         self.media_type = media_type.strip().lower()
         self.location = response.headers.get("location", "")
@@ -55,8 +57,8 @@ class HttpAnswer:
     async def lines(self) -> AsyncIterator[bytes]:
         """The lines of the body as they arrive, without their ends.
 
-        They end at LF or CR LF only. httpx would also end them at U+2028 and others, which may
-        stand in the JSON of an event.
+        They end at LF or CR LF only, and not at U+2028 and others, which may stand in the JSON of an
+        event.
         """
         pending: list[bytes] = []
         async for chunk in self._chunks():
@@ -70,7 +72,7 @@ class HttpAnswer:
 
     async def _chunks(self) -> AsyncIterator[bytes]:
         size = 0
-        async for chunk in self._response.aiter_bytes():
+        async for chunk in self._content.iter_any():
             size += len(chunk)
             if size > LARGEST_ANSWER:
                 raise NoAnswerError("server", f"the answer has more than {LARGEST_ANSWER:,} bytes")
@@ -81,18 +83,17 @@ class HttpAnswer:
 class _Route:
     """The way to an address: the address without a login, that login, and who goes there."""
 
-    url: httpx.URL
-    login: str
-    transport: AiohttpTransport
+    url: URL
+    login: Mapping[str, str]
+    session: aiohttp.ClientSession
 
 
 class HttpClient:
     """Sends requests."""
 
     def __init__(self) -> None:
-        self._ssl_context = httpx.create_ssl_context()
         self._proxies = getproxies()
-        self._transports: dict[str, AiohttpTransport] = {}
+        self._sessions: dict[str, aiohttp.ClientSession] = {}
         self._routes: dict[str, _Route] = {}
 
     @asynccontextmanager
@@ -100,50 +101,39 @@ class HttpClient:
         self, url: str, headers: dict[str, str], body: bytes
     ) -> AsyncIterator[HttpAnswer]:
         """Send a request; the answer's body is read inside. Raises RunError."""
-        # ValueError: what httpx and aiohttp think of some addresses and headers.
-        with _as_provider_errors(ValueError, httpx.InvalidURL):
+        with _as_provider_errors(ValueError):  # What aiohttp thinks of some addresses and headers.
             route = self._routes.get(url) or self._find_route(url)
-            login = {"authorization": route.login} if route.login else {}
-            request = httpx.Request(
-                "POST", route.url, headers={**_HEADERS, **login, **headers}, content=body
-            )
-            response = await _send(route.transport, request)
-        try:
+            response = await _send(route, {**route.login, **headers}, body)
+        async with response:
             with _as_provider_errors():
                 yield HttpAnswer(response)
-        finally:
-            await response.aclose()
 
     async def close(self) -> None:
         """Close all connections."""
-        for transport in self._transports.values():
-            await transport.aclose()
+        for session in self._sessions.values():
+            await session.close()
 
     def _find_route(self, url: str) -> _Route:
         """Found once: runs send to the same few addresses all the time."""
-        whole = httpx.URL(url)
-        place = whole.copy_with(userinfo=b"")
-        self._routes[url] = _Route(place, _basic_login(whole), self._transport_for(place))
+        whole = URL(url)
+        place = whole.with_user(None)
+        self._routes[url] = _Route(place, _basic_login(whole), self._session_for(place))
         return self._routes[url]
 
-    def _transport_for(self, url: httpx.URL) -> AiohttpTransport:
-        """The transport to an address: one for each proxy, and one that goes without."""
+    def _session_for(self, url: URL) -> aiohttp.ClientSession:
+        """The connections to an address: those through each proxy, and those that go without."""
         proxy = _proxy_for(url, self._proxies)
-        if proxy not in self._transports:
-            self._transports[proxy] = self._transport_through(proxy)
-        return self._transports[proxy]
-
-    def _transport_through(self, proxy: str) -> AiohttpTransport:
-        # aiohttp would find a proxy by itself, but then it looks for passwords in ~/.netrc, too.
-        return AiohttpTransport(
-            verify=self._ssl_context,
-            client=lambda: aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ssl=self._ssl_context),
+        if proxy not in self._sessions:
+            # aiohttp would find a proxy by itself, but then it looks for passwords in ~/.netrc, too.
+            self._sessions[proxy] = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0),
                 cookie_jar=aiohttp.DummyCookieJar(),
+                headers=_HEADERS,
+                timeout=aiohttp.ClientTimeout(total=None),
                 proxy=proxy or None,
                 trace_configs=[_tracing()],
-            ),
-        )
+            )
+        return self._sessions[proxy]
 
 
 def _tracing() -> aiohttp.TraceConfig:
@@ -155,27 +145,28 @@ def _tracing() -> aiohttp.TraceConfig:
     return tracing
 
 
-async def _send(transport: AiohttpTransport, request: httpx.Request) -> httpx.Response:
+async def _send(route: _Route, headers: Mapping[str, str], body: bytes) -> aiohttp.ClientResponse:
     """Send, and once more if the connection that was kept from an earlier request is gone.
 
     Servers close what is idle whenever they like, and that is often noticed by using it only.
     """
+    post = partial(route.session.post, route.url, headers=headers, data=body, allow_redirects=False)
     _connection_was_kept.set(False)
     try:
-        return await transport.handle_async_request(request)
-    except httpx.TransportError as error:
+        return await post()
+    except aiohttp.ClientConnectionError as error:
         if not (_connection_was_kept.get() and _was_closed(error)):
             raise
-    return await transport.handle_async_request(request)
+    return await post()
 
 
-def _proxy_for(url: httpx.URL, proxies: dict[str, str]) -> str:
+def _proxy_for(url: URL, proxies: dict[str, str]) -> str:
     """The proxy that the environment names for an address, or "".
 
     As for axe, the usual variables count, and this machine itself is never asked through a proxy.
     """
-    proxy = proxies.get(url.scheme, "")
-    if not proxy or _is_this_machine(url.host) or proxy_bypass(url.host):
+    proxy, host = proxies.get(url.scheme, ""), url.host or ""
+    if not proxy or _is_this_machine(host) or proxy_bypass(host):
         return ""
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if not is_http_address(proxy):  # Which is not shown, as it may hold a password.
@@ -193,29 +184,29 @@ def _is_this_machine(host: str) -> bool:
         return False
 
 
-def _basic_login(url: httpx.URL) -> str:
-    """The user and the password in an address as a header, which gives way to a key's; or ""."""
-    if not url.userinfo:
-        return ""
-    return "Basic " + b64encode(f"{url.username}:{url.password}".encode()).decode()
+def _basic_login(url: URL) -> dict[str, str]:
+    """The user and the password in an address as a header, which gives way to a key's."""
+    if url.raw_user is None:
+        return {}
+    login = f"{url.user}:{url.password or ''}".encode()
+    return {"authorization": f"Basic {b64encode(login).decode()}"}
 
 
 @contextmanager
 def _as_provider_errors(*others: type[Exception]) -> Iterator[None]:
-    expected: tuple[type[Exception], ...] = (httpx.HTTPError, aiohttp.ClientError, OSError)
+    expected: tuple[type[Exception], ...] = (aiohttp.ClientError, OSError, *others)
     try:
         yield
-    except (*expected, *others) as error:
+    except expected as error:
         raise NoAnswerError("server", _reason(error)) from error
 
 
 def _reason(error: Exception) -> str:
     """What went wrong, in words. Some of these errors have none, and some tell of a proxy's password."""
-    cause = error.__cause__
-    if isinstance(cause, aiohttp.ClientConnectorError):
-        return _not_connected(cause)
-    if isinstance(cause, aiohttp.ClientHttpProxyError):
-        return f"the proxy refused: {cause.status} {cause.message}"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return _not_connected(error)
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return f"the proxy refused: {error.status} {error.message}"
     if _was_closed(error):
         return "the connection was closed before an answer arrived"
     return _broken_off(error) or str(error) or type(error).__name__
@@ -225,10 +216,10 @@ def _broken_off(error: Exception) -> str:
     """What is wrong with an answer that had begun."""
     if isinstance(error, aiohttp.ClientResponseError):
         return f"the answer is not valid HTTP: {error.message.partition(':')[0]}"
-    if isinstance(error, httpx.DecodingError):
+    if isinstance(error, aiohttp.ClientPayloadError):
+        if isinstance(error.__cause__, (ContentLengthError, TransferEncodingError)):
+            return "the connection was closed in the middle of the answer"
         return "the answer can't be decompressed"
-    if isinstance(error, httpx.ReadError):
-        return "the connection was closed in the middle of the answer"
     return ""
 
 
@@ -249,6 +240,4 @@ def _not_connected(error: aiohttp.ClientConnectorError) -> str:
 def _was_closed(error: Exception) -> bool:
     """Whether there was a connection, and it ended before an answer began."""
     ends = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
-    return isinstance(error.__cause__, ends) and not isinstance(
-        error.__cause__, aiohttp.ClientConnectorError
-    )
+    return isinstance(error, ends) and not isinstance(error, aiohttp.ClientConnectorError)

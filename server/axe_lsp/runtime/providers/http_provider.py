@@ -1,6 +1,6 @@
 """Requests to services over HTTP: addresses, keys, and the way between requests and bytes.
 
-httpx is imported before the first request, so that whatever sends none starts without it.
+The HTTP client is imported before the first request, so that whatever sends none starts without it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ from axe_lsp.runtime.providers.wire import (
 )
 from axe_lsp.runtime.redaction import redact
 from axe_lsp.runtime.usage import cost_of
-from axe_lsp.runtime.user_config import key_variable, load_user_config
+from axe_lsp.runtime.user_config import UserConfig, key_variable, load_user_config
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.providers.http_client import HttpAnswer, HttpClient
@@ -47,36 +48,27 @@ FORMATS: Mapping[str, WireFormat] = {
 
 @dataclass(frozen=True, slots=True)
 class _Service:
-    """Whom to ask, with which key, and what else must not be shown."""
+    """Whom to ask and with which key, as the user has configured it.
+
+    Requests go to `url`. `is_own`: that is the provider's own service, and none that stands in for it.
+    """
 
     provider: str
     wire_format: WireFormat
     base_url: str
+    url: str
+    is_own: bool
     key: str
-    secrets: frozenset[str]
-
-    @property
-    def url(self) -> str:
-        """Where requests go."""
-        return _address(self.wire_format, self.base_url)
-
-    @property
-    def is_own(self) -> bool:
-        """Whether it is the provider's own, and none that stands in for it."""
-        return self.url == _address(self.wire_format, self.wire_format.DEFAULT_BASE_URL)
+    config: UserConfig
 
     def explained(self, error: ProviderError) -> ProviderError:
         """The error with what the user needs to know, and without any key."""
-        message = redact(error.message, self.secrets)
+        message = redact(error.message, self.config.secrets())
         if self.provider == "ollama" and message == "connection refused":
             message += f": is Ollama running? (expected at {_shown(self.base_url)})"
         elif isinstance(error, NoAnswerError):
             message += f" ({self.provider} at {_shown(self.base_url)})"
         return ProviderError(error.category, message, error.status, error.retry_after)
-
-
-def _address(wire_format: WireFormat, base_url: str) -> str:
-    return address(base_url, wire_format.PATH, wire_format.ANY_VERSION)
 
 
 _Place = tuple[str, ModelName, ResponseFormat | None]
@@ -102,7 +94,7 @@ class HttpProvider:
                 step="failed to create provider for agent",
             )
         config.require_key(model.provider)
-        self._connected()  # Importing httpx takes a while, which no run should be charged for.
+        self._connected()  # Importing its client takes a while, which no run should be charged for.
 
     async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
         """Answer a request. Raises RunError."""
@@ -130,9 +122,12 @@ class HttpProvider:
     def _service(self, provider: str) -> _Service:
         config = load_user_config(self._environment)
         wire_format, key = FORMATS[provider], config.require_key(provider)
-        base_url = config.base_url(provider) or wire_format.DEFAULT_BASE_URL
-        _require_sendable(provider, key, base_url)
-        return _Service(provider, wire_format, base_url, key, config.secrets())
+        _require_sendable(provider, key)
+        own = wire_format.DEFAULT_BASE_URL
+        base_url = config.base_url(provider) or own
+        url = _address(provider, base_url)
+        is_own = url == _address(provider, own)
+        return _Service(provider, wire_format, base_url, url, is_own, key, config)
 
     async def _post(
         self, service: _Service, request: Request, terms: Terms, on_text: OnText | None
@@ -166,18 +161,25 @@ def _priced(response: Response, name: ModelName) -> Response:
     return response if model is None else replace(response, cost=cost_of(model, response.usage))
 
 
-def _require_sendable(provider: str, key: str, base_url: str) -> None:
-    """Refuse settings that can't be used, here where the variable to correct is known."""
+def _require_sendable(provider: str, key: str) -> None:
+    """Refuse what can't be used, here where the variable to correct is known."""
     if not (key.isascii() and key.isprintable()):
         raise ConfigError(
             f"API key for provider {quoted(provider)} has characters that can't be sent "
             f"(check {key_variable(provider)} or config.toml)"
         )
+
+
+@lru_cache(maxsize=32)
+def _address(provider: str, base_url: str) -> str:
+    """Where requests go, found out once. Raises ConfigError."""
     if not is_http_address(base_url):
         raise ConfigError(
             f"base URL {quoted(_shown(base_url))} of provider {quoted(provider)} is not an "
             f"http or https address (check AXE_{provider.upper()}_BASE_URL or config.toml)"
         )
+    wire_format = FORMATS[provider]
+    return address(base_url, wire_format.PATH, wire_format.ANY_VERSION)
 
 
 def _about_address(answer: HttpAnswer, url: str) -> str:
