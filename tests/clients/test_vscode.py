@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from support.editors import PROJECT, clean_environment, code_server, missing, server_program
+from support.editors import server_program
 from support.engines import agent
+from support.extension import TRUSTING, UNTRUSTING, put_server_into, set_in_workspace, vscode
 from support.review_project import MANAGER, MENDED, script_review, write_project
 from support.scripted_provider import Call, Says, ScriptedProvider
-from support.workbench import Workbench, workbench
 
 PROBLEMS = [
     "negative-timeout [Ln 8, Col 11]",
@@ -26,30 +19,15 @@ PROBLEMS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The extension, built and packaged."""
-    npm = shutil.which("npm")
-    folder = PROJECT / "vscode-extension"
-    if npm is None or not (folder / "node_modules").exists():
-        missing("tools of the VS Code extension", "`npm ci` in vscode-extension")
-    vsix = tmp_path_factory.mktemp("extension") / "axe-lsp.vsix"
-    command = [npm, "run", "package", "--", "--out", str(vsix)]
-    built = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stdout + built.stderr
-    return vsix
-
-
 @pytest.mark.editor
 def test_an_agent_is_mended_and_run_in_vscode(
     extension: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
     project = tmp_path / "review"
     manager = write_project(project)
-    _put_server_into(project).symlink_to(server_program())
+    put_server_into(project).symlink_to(server_program())
     review = script_review(provider)
-    settings = {"security.workspace.trust.enabled": False, "files.autoSave": "off"}
-    with _window(extension, project, tmp_path, provider, settings) as window:
+    with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
         window.open_file("axe/agents/manager.toml")
         window.wait_for_squiggles(errors=2, warnings=1)
         window.wait_for_problems(PROBLEMS)
@@ -84,10 +62,9 @@ def test_agents_ask_in_vscode_before_they_change_something(
     writer = write_project(project).with_name("writer.toml")
     text = agent("writer", tools=["write_file", "run_command"])["writer"]
     writer.write_text(text, encoding="utf-8")
-    _put_server_into(project).symlink_to(server_program())
+    put_server_into(project).symlink_to(server_program())
     script_changes(provider)
-    settings = {"security.workspace.trust.enabled": False, "files.autoSave": "off"}
-    with _window(extension, project, tmp_path, provider, settings) as window:
+    with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
         window.open_file("axe/agents/writer.toml")
         window.wait_for_problems(PROBLEMS)
         window.run_command("axe: Run This Agent")
@@ -130,15 +107,12 @@ def test_an_untrusted_workspace_is_checked_and_starts_nothing_of_its_own(
 ) -> None:
     project = tmp_path / "review"
     write_project(project)
-    trap = _put_server_into(project)
+    trap = put_server_into(project)
     trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\n", encoding="utf-8")
     trap.chmod(0o755)
-    _set_in_workspace(project, {"axe.server.path": str(trap)})
-    settings = {
-        "axe.server.path": str(server_program()),
-        "security.workspace.trust.startupPrompt": "never",
-    }
-    with _window(extension, project, tmp_path, provider, settings) as window:
+    set_in_workspace(project, {"axe.server.path": str(trap)})
+    settings = {**UNTRUSTING, "axe.server.path": str(server_program())}
+    with vscode(extension, project, tmp_path, settings, provider.environment) as window:
         window.open_file("axe/agents/manager.toml")
         window.wait_for_problems(PROBLEMS)
         assert not window.offers_command("axe: Run This Agent")
@@ -154,11 +128,8 @@ def test_a_workspace_that_is_trusted_later_runs_agents_at_once(
     solo = write_project(project).with_name("solo.toml")
     solo.write_text(agent("solo")["solo"], encoding="utf-8")
     provider.script("m-solo", Says("Trusted."))
-    settings = {
-        "axe.server.path": str(server_program()),
-        "security.workspace.trust.startupPrompt": "never",
-    }
-    with _window(extension, project, tmp_path, provider, settings) as window:
+    settings = {**UNTRUSTING, "axe.server.path": str(server_program())}
+    with vscode(extension, project, tmp_path, settings, provider.environment) as window:
         window.open_file("axe/agents/solo.toml")
         window.wait_for_problems(PROBLEMS)
         assert not window.offers_command("axe: Run This Agent")
@@ -167,32 +138,3 @@ def test_a_workspace_that_is_trusted_later_runs_agents_at_once(
         window.run_command("axe: Run This Agent")
         window.answer_question("Run solo", "Go")
         window.wait_for_output("solo | Trusted.")
-
-
-@contextmanager
-def _window(
-    extension: Path,
-    project: Path,
-    scratch: Path,
-    provider: ScriptedProvider,
-    settings: Mapping[str, Any],
-) -> Iterator[Workbench]:
-    server = code_server()
-    if server is None or not shutil.which("chromium") or not find_spec("playwright"):
-        missing("code-server with a browser", ".ci/install-code-server")
-    environment = clean_environment(scratch / "home", **provider.environment)
-    with workbench(server, extension, project, environment, scratch, settings) as window:
-        yield window
-
-
-def _put_server_into(project: Path) -> Path:
-    """Where the extension looks first: the project's own environment."""
-    program = project / ".venv" / "bin" / "axe-lsp"
-    program.parent.mkdir(parents=True)
-    return program
-
-
-def _set_in_workspace(project: Path, settings: Mapping[str, Any]) -> None:
-    folder = project / ".vscode"
-    folder.mkdir()
-    (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")

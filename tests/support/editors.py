@@ -54,17 +54,32 @@ def helix() -> Path | None:
 
 
 def code_server() -> Path | None:
-    """`AXE_TEST_CODE_SERVER` if it is set, else the newest of `.ci/install-code-server`."""
+    """`AXE_TEST_CODE_SERVER` if it is set, else the oldest of `.ci/install-code-server`."""
     chosen = os.environ.get("AXE_TEST_CODE_SERVER")
     if chosen:
         return Path(chosen)
-    installed = sorted(CACHE.glob("code-server-*/node_modules/.bin/code-server"))
-    return installed[-1] if installed else None
+    installed = _code_servers()
+    return installed[0] if installed else None
+
+
+def current_code_server() -> Path | None:
+    """The later one of the two that `.ci/install-code-server` installs."""
+    installed = _code_servers()
+    return installed[-1] if len(installed) > 1 else None
+
+
+def _code_servers() -> list[Path]:
+    return sorted(CACHE.glob("code-server-*/code-server"), key=_version)
+
+
+def _version(program: Path) -> list[int]:
+    return [int(part) for part in program.parent.name.rpartition("-")[2].split(".")]
 
 
 def server_program() -> Path:
-    """The `axe-lsp` of the environment that the tests run in."""
-    return Path(sys.executable).parent / "axe-lsp"
+    """`AXE_TEST_SERVER` if it is set, else the `axe-lsp` of the environment that the tests run in."""
+    chosen = os.environ.get("AXE_TEST_SERVER")
+    return Path(chosen) if chosen else Path(sys.executable).parent / "axe-lsp"
 
 
 def clean_environment(home: Path, **variables: str) -> dict[str, str]:

@@ -5,13 +5,15 @@ It is started isolated (`python -I`), so that nothing of a workspace and of the 
 
 import os
 import sys
+from pathlib import Path
 
-here = os.path.dirname(os.path.abspath(__file__))
-packages = [os.path.join(here, "cp%d%d" % sys.version_info[:2]), os.path.join(here, "any")]
+here = Path(__file__).resolve().parent
+major, minor = sys.version_info[:2]
+packages = [str(here / f"cp{major}{minor}"), str(here / "any")]
 sys.path[:0] = packages
 # For the process that makes the runs, which is the same Python.
 os.environ["PYTHONPATH"] = os.pathsep.join(packages)
 
-from axe_lsp.cli.main import main  # noqa: E402
+from axe_lsp.cli.main import main  # noqa: E402  it is found only now
 
 sys.exit(main())

@@ -76,7 +76,9 @@ def _unpack(uv: str, wheel: Path, platform: str) -> None:
         where = ["--target", folder, "--python-platform", platform, "--python-version", version]
         only_wheels = ["--only-binary", ":all:", "--python", sys.executable]
         _run(uv, "pip", "install", "--quiet", *only_wheels, *where, wheel)
-        shutil.rmtree(folder / "bin", ignore_errors=True)  # Programs that would start another Python.
+        shutil.rmtree(
+            folder / "bin", ignore_errors=True
+        )  # Programs that would start another Python.
         (folder / ".lock").unlink(missing_ok=True)
     _share(folders)
     shutil.copy(STARTER, BUNDLED)
@@ -116,7 +118,7 @@ def _remove(entry: Path) -> None:
 
 
 def _run(*command: str | Path) -> None:
-    subprocess.run(list(map(str, command)), check=True)
+    subprocess.run(list(map(str, command)), check=True)  # noqa: S603  commands of this file
 
 
 if __name__ == "__main__":

@@ -1,0 +1,85 @@
+"""The VS Code extension, packaged as users get it, and a window of VS Code in which it is installed.
+
+`AXE_TEST_VSIX` and `AXE_TEST_PLATFORM_VSIX` name what `.ci/run` has packaged; else it is packaged here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from support.editors import PROJECT, clean_environment, code_server, missing
+from support.workbench import Workbench, workbench
+
+UNTRUSTING = {"security.workspace.trust.startupPrompt": "never"}
+"""Settings with which a workspace is not trusted until somebody says so."""
+
+TRUSTING = {"security.workspace.trust.enabled": False, "files.autoSave": "off"}
+
+
+def packaged(folder: Path) -> Path:
+    """The universal extension, which has the server's wheel in it."""
+    return _packaged("AXE_TEST_VSIX", folder / "axe-lsp.vsix")
+
+
+def packaged_for_linux(folder: Path) -> Path:
+    """The extension with all that the server needs on this platform."""
+    vsix = folder / "axe-lsp-linux-x64.vsix"
+    return _packaged("AXE_TEST_PLATFORM_VSIX", vsix, "--target", "linux-x64")
+
+
+def _packaged(variable: str, vsix: Path, *options: str) -> Path:
+    given = os.environ.get(variable)
+    if given:
+        return Path(given)
+    npm = shutil.which("npm")
+    folder = PROJECT / "vscode-extension"
+    if npm is None or not (folder / "node_modules").exists():
+        missing("tools of the VS Code extension", "`npm ci` in vscode-extension")
+    command = [npm, "run", "package", "--", "--out", str(vsix), *options]
+    environment = {**os.environ, "PYTHON": sys.executable}
+    built = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    return vsix
+
+
+@contextmanager
+def vscode(
+    extension: Path,
+    project: Path,
+    scratch: Path,
+    settings: Mapping[str, Any],
+    variables: Mapping[str, str] | None = None,
+    server: Path | None = None,
+) -> Iterator[Workbench]:
+    """A window on `project`. `variables` are added to its environment, `server` is another code-server."""
+    server = server or code_server()
+    if server is None or not shutil.which("chromium") or not find_spec("playwright"):
+        missing("code-server with a browser", ".ci/install-code-server")
+    environment = clean_environment(scratch / "home", **(variables or {}))
+    with workbench(server, extension, project, environment, scratch, settings) as window:
+        yield window
+
+
+def put_server_into(project: Path) -> Path:
+    """Where the extension looks first: the project's own environment."""
+    program = project / ".venv" / "bin" / "axe-lsp"
+    program.parent.mkdir(parents=True)
+    return program
+
+
+def set_in_workspace(project: Path, settings: Mapping[str, Any]) -> None:
+    """Settings that the repository brings."""
+    folder = project / ".vscode"
+    folder.mkdir()
+    (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
