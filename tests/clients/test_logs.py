@@ -1,4 +1,4 @@
-"""The logs of Neovim and Emacs say the same of a run, in the words of VS Code's."""
+"""What Neovim and Emacs say of a run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,18 @@ import pytest
 
 from support.editors import PROJECT, emacsen, missing, neovims
 
-_RUN = {"runId": "1", "rootRunId": "1", "agent": "helper", "depth": 1, "seq": 1, "time": ""}
+_RUN = {"runId": "1", "rootRunId": "1", "agent": "helper", "depth": 0, "seq": 1, "time": ""}
 _FIGURES = {"turns": 1, "toolCalls": 2, "inputTokens": 10, "outputTokens": 5, "durationMs": 1234}
 
+BEGIN = {
+    "method": "axe/agent",
+    **_RUN,
+    "kind": "begin",
+    "task": "Look at\nthe style",
+    "model": "ollama/small",
+}
 EVENTS = [
+    BEGIN,
     {
         "method": "axe/turn",
         **_RUN,
@@ -36,20 +44,29 @@ EVENTS = [
     },
 ]
 
+TREE = [
+    "✓ helper: Look at the style  1.2 s · 1 turn · 2 tool calls · 10 tokens in, 5 out, $0.0012 · "
+    "300 tokens in, 20 out, $0.0125 with all agents",
+    "  ⟳ rate_limit: slow down; sent again in 1.5 s (1 of 3)",
+]
 LINES = [
-    "  helper ⟳ rate_limit: slow down; sent again in 1.5 s (1 of 3)",
-    "  helper ✓ completed in 1.2 s · 1 turn, 2 tool calls, 10 tokens in, 5 out, $0.0012, "
+    "helper ▶ Look at the style (ollama/small)",
+    "helper ⟳ rate_limit: slow down; sent again in 1.5 s (1 of 3)",
+    "helper ✓ completed in 1.2 s · 1 turn, 2 tool calls, 10 tokens in, 5 out, $0.0012, "
     "300 tokens in, 20 out, $0.0125 with all agents",
 ]
 
 _LUA = """
 vim.opt.runtimepath:prepend([[{package}]])
-local out = io.open([[{out}]], 'w')
-local log = require('axe_lsp.log').new(function(text) out:write(text) end)
+package.path = [[{support}]] .. package.path
+local buffer = vim.api.nvim_create_buf(false, true)
+local tree = require('axe_lsp.tree').new(buffer)
 for line in io.lines([[{events}]]) do
   local event = vim.fn.json_decode(line)
-  log[event.method](event)
+  tree.tell(event.method, event)
 end
+local out = io.open([[{out}]], 'w')
+out:write(require('support').shown(buffer))
 out:close()
 """
 
@@ -75,7 +92,7 @@ def test_neovim(nvim: Path | None, tmp_path: Path) -> None:
         missing("Neovim", ".ci/install-neovim")
     script = _script(tmp_path, "log.lua", _LUA, PROJECT / "clients" / "neovim")
     command = [str(nvim), "--headless", "-u", "NONE", "-c", f"luafile {script}", "-c", "qa!"]
-    assert _logged(command, tmp_path) == LINES
+    assert _logged(command, tmp_path) == TREE
 
 
 @pytest.mark.editor
@@ -91,7 +108,8 @@ def _script(folder: Path, name: str, text: str, package: Path) -> Path:
     events = folder / "events"
     events.write_text("".join(json.dumps(event) + "\n" for event in EVENTS), encoding="utf-8")
     script = folder / name
-    text = text.format(package=package, events=events, out=folder / "out")
+    support = f"{Path(__file__).parent / 'neovim'}/?.lua;"
+    text = text.format(package=package, events=events, out=folder / "out", support=support)
     script.write_text(text, encoding="utf-8")
     return script
 

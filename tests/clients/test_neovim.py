@@ -4,10 +4,12 @@ a current one, which counts in UTF-8."""
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -29,11 +31,15 @@ def _which(nvim: Path | None) -> str:
     return nvim.parent.name if nvim.parent.name.startswith("neovim") else "system"
 
 
-@pytest.mark.editor
-@pytest.mark.parametrize("nvim", neovims() or [None], ids=_which)
-def test_an_agent_is_mended_and_run_in_neovim(nvim: Path | None, tmp_path: Path) -> None:
-    if nvim is None:
+@pytest.fixture(params=neovims() or [None], ids=_which)
+def nvim(request: pytest.FixtureRequest) -> Path:
+    if request.param is None:
         missing("Neovim", ".ci/install-neovim")
+    return Path(request.param)
+
+
+@pytest.mark.editor
+def test_an_agent_is_mended_and_run_in_neovim(nvim: Path, tmp_path: Path) -> None:
     manager = write_project(tmp_path / "project")
     with ScriptedProvider() as provider:
         review = script_review(provider)
@@ -46,97 +52,71 @@ def test_an_agent_is_mended_and_run_in_neovim(nvim: Path | None, tmp_path: Path)
             told += _read_until(process, "")
             _, errors = process.communicate()
     assert process.returncode == 0, errors + _server_log(tmp_path / "home")
-    assert "manager | Ready to merge." in told
-    assert "  slow | The style is fine." in told
+    assert "\n  │ Ready to merge.\n" in told
+    assert "\n    │ The style is fine.\n" in told
 
 
 @pytest.mark.editor
-@pytest.mark.parametrize("nvim", neovims() or [None], ids=_which)
-def test_a_run_is_previewed_and_stopped_in_neovim(nvim: Path | None, tmp_path: Path) -> None:
-    if nvim is None:
-        missing("Neovim", ".ci/install-neovim")
+def test_a_run_is_previewed_and_stopped_in_neovim(nvim: Path, tmp_path: Path) -> None:
     manager = write_project(tmp_path / "project")
     manager.write_text(MENDED, encoding="utf-8")
     (tmp_path / "project" / "other.toml").write_text("max_depth = 6\n", encoding="utf-8")
     with ScriptedProvider() as provider:
         script_review(provider)
         environment = clean_environment(tmp_path / "home", **provider.environment)
-        with _neovim(nvim, "preview_and_stop.lua", manager, environment) as process:
-            _, errors = process.communicate()
-    assert process.returncode == 0, errors + _server_log(tmp_path / "home")
+        _play(nvim, "preview_and_stop.lua", manager, environment)
+    _play(nvim, "look_back.lua", tmp_path / "project" / "other.toml", environment)
 
 
 @pytest.mark.editor
-@pytest.mark.parametrize("nvim", neovims() or [None], ids=_which)
-def test_runs_end_in_neovim_when_the_server_is_killed(nvim: Path | None, tmp_path: Path) -> None:
-    if nvim is None:
-        missing("Neovim", ".ci/install-neovim")
+def test_runs_end_in_neovim_when_the_server_is_killed(nvim: Path, tmp_path: Path) -> None:
     manager = write_project(tmp_path / "project")
     manager.write_text(MENDED, encoding="utf-8")
     with ScriptedProvider() as provider:
         script_review(provider)
         environment = clean_environment(tmp_path / "home", **provider.environment)
-        with _neovim(nvim, "lose_the_server.lua", manager, environment) as process:
-            _, errors = process.communicate()
-    assert process.returncode == 0, errors + _server_log(tmp_path / "home")
+        _play(nvim, "lose_the_server.lua", manager, environment)
 
 
 @pytest.mark.editor
-@pytest.mark.parametrize("nvim", neovims() or [None], ids=_which)
-def test_neovim_says_that_the_server_is_not_installed(nvim: Path | None, tmp_path: Path) -> None:
-    if nvim is None:
-        missing("Neovim", ".ci/install-neovim")
+def test_neovim_says_that_the_server_is_not_installed(nvim: Path, tmp_path: Path) -> None:
     write_project(tmp_path / "project")
     other = tmp_path / "project" / "other.toml"
     other.touch()
     environment = clean_environment(tmp_path / "home")
     environment["PATH"] = "/usr/bin:/bin"
-    with _neovim(nvim, "no_server.lua", other, environment, with_server=False) as process:
-        _, errors = process.communicate()
-    assert process.returncode == 0, errors
+    _play(nvim, "no_server.lua", other, environment, with_server=False)
 
 
 @pytest.mark.editor
-@pytest.mark.parametrize("nvim", neovims() or [None], ids=_which)
-def test_a_missing_agent_is_created_and_the_rest_fixed_in_neovim(
-    nvim: Path | None, tmp_path: Path
+def test_a_missing_agent_is_created_and_another_renamed_in_neovim(
+    nvim: Path, tmp_path: Path
 ) -> None:
-    if nvim is None:
-        missing("Neovim", ".ci/install-neovim")
     manager = write_project(tmp_path / "project")
     environment = clean_environment(tmp_path / "home", OPENAI_API_KEY="none")
-    with _neovim(nvim, "code_actions.lua", manager, environment) as process:
-        told, errors = process.communicate()
-    assert process.returncode == 0, errors + _server_log(tmp_path / "home")
-    assert told.strip() == MANAGER.replace("-30", "0").replace("= 6", "= 5").strip()
+    told = _play(nvim, "code_actions.lua", manager, environment)
+    mended = MANAGER.replace("-30", "0").replace("= 6", "= 5").replace("fast🚀", "quick")
+    assert told.strip() == mended.strip()
+    quick = load((manager.parent / "quick.toml").read_text("utf-8"))
+    assert (quick.name, manager.with_name("fast🚀.toml").exists()) == ("quick", False)
     ghost = load((manager.parent / "ghost.toml").read_text("utf-8"))
     assert (ghost.name, ghost.model) == ("ghost", "openai/manager")
 
 
 @pytest.mark.editor
-@pytest.mark.parametrize("nvim", neovims() or [None], ids=_which)
-def test_a_skill_leads_to_its_agents_in_neovim(nvim: Path | None, tmp_path: Path) -> None:
-    if nvim is None:
-        missing("Neovim", ".ci/install-neovim")
+def test_a_skill_leads_to_its_agents_in_neovim(nvim: Path, tmp_path: Path) -> None:
     manager = write_project(tmp_path / "project")
     manager.write_text(f'skill = "style"\n{MENDED}', encoding="utf-8")
     environment = clean_environment(tmp_path / "home", OPENAI_API_KEY="none")
     skill = Path(environment["XDG_CONFIG_HOME"]) / "axe" / "skills" / "style" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("# Style\n\nShort.\n", encoding="utf-8")
-    with _neovim(nvim, "skill.lua", manager, {**environment, "SKILL": str(skill)}) as process:
-        told, errors = process.communicate()
-    assert process.returncode == 0, errors + _server_log(tmp_path / "home")
+    told = _play(nvim, "skill.lua", manager, {**environment, "SKILL": str(skill)})
     assert told.strip() in {"manager.toml 1", "this version knows no server for several languages"}
 
 
 @pytest.mark.editor
-@pytest.mark.parametrize("nvim", neovims() or [None], ids=_which)
-def test_agents_ask_in_neovim_before_they_change_something(
-    nvim: Path | None, tmp_path: Path
-) -> None:
-    if nvim is None:
-        missing("Neovim", ".ci/install-neovim")
+def test_agents_ask_in_neovim_before_they_change_something(nvim: Path, tmp_path: Path) -> None:
     lead = write_project(tmp_path / "project").with_name("lead.toml")
     agents = {
         **agent("lead", tools=["run_command"], sub_agents=["writer"]),
@@ -154,14 +134,61 @@ def test_agents_ask_in_neovim_before_they_change_something(
             "m-lead", Says(calls=[calls_agent("writer", "w")]), Says(calls=commands), Says("done")
         )
         environment = clean_environment(tmp_path / "home", **provider.environment)
-        with _neovim(nvim, "approve.lua", lead, environment) as process:
-            _, errors = process.communicate()
+        _play(nvim, "approve.lua", lead, environment)
         told = str(provider.asked("m-writer")[1].body["messages"][-1])
-    assert process.returncode == 0, errors + _server_log(tmp_path / "home")
     assert "the user said no: write b.txt" in told
     written = {path.name for path in (tmp_path / "project").rglob("?.txt")}
     assert len(written) == 3
     assert {"b.txt", "c.txt"} < written
+
+
+@pytest.mark.editor
+def test_an_input_is_asked_for_and_lines_of_other_files_are_handed_over_in_neovim(
+    nvim: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    reader = write_project(tmp_path / "project").with_name("reader.toml")
+    fields = {
+        "path": {"type": "string", "description": "A file."},
+        "lines": {"type": "integer"},
+        "depth": {"enum": ["low", "high"]},
+    }
+    agents = {
+        **agent("reader", input={"required": ["path"], "properties": fields}),
+        **agent("lister", input={"properties": {"paths": {"type": "array"}}}),
+    }
+    for name, text in agents.items():
+        reader.with_name(f"{name}.toml").write_text(text, encoding="utf-8")
+    for model in ("m-reader", "m-lister", "slow"):
+        provider.script(model, Says("done"))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    _play(nvim, "inputs.lua", reader, environment)
+    tasks = [request.body["messages"][-1]["content"] for request in provider.requests]
+    assert tasks[0] == '{"depth":"low","lines":20,"path":"a.py"}'
+    assert tasks[2] == "Look at this:\n\nsecond\nthird"
+
+
+@pytest.mark.editor
+def test_neovim_finds_help_and_says_how_the_plugin_is(nvim: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "plugin"
+    shutil.copytree(PROJECT / "clients" / "neovim" / "doc", copy / "doc")
+    (tmp_path / "project").mkdir()
+    environment = clean_environment(tmp_path / "home", PLUGIN_COPY=str(copy), OPENAI_API_KEY="k-1")
+    told = _play(nvim, "help.lua", tmp_path / "project" / "a.txt", environment)
+    assert f"axe-lsp {version('axe-lsp')}, as this plugin" in told
+    assert f"the server is {server_program()}" in told
+    assert "it answers, and knows 3 agents" in told
+    assert "ERROR" not in told
+    assert "k-1" not in told
+
+
+def _play(
+    nvim: Path, scenario: str, file: Path, environment: dict[str, str], *, with_server: bool = True
+) -> str:
+    """What a scenario reports."""
+    with _neovim(nvim, scenario, file, environment, with_server=with_server) as process:
+        told, errors = process.communicate()
+    assert process.returncode == 0, errors + _server_log(Path(environment["HOME"]))
+    return told
 
 
 @contextmanager
@@ -181,6 +208,7 @@ def _neovim(
     server = f"{server_program().parent}{os.pathsep}" if with_server else ""
     with subprocess.Popen(
         command,
+        cwd=file.parent,
         env={**environment, "PATH": f"{server}{environment['PATH']}"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -136,3 +136,13 @@ async def test_new_files_need_a_client_that_can_create_them(
     knows(server, capabilities)
     assert can_apply(server, (NEW,)) is able
     assert can_apply(server, (TextChange(NEW.uri, TextRange(0, 0), ""),))
+
+
+async def test_neovim_renames_files_without_saying_that_it_knows_document_changes(
+    server: AxeServer,
+) -> None:
+    knows(server, {"resourceOperations": ["rename", "create", "delete"]})
+    move = (MovedFile("file:///old.toml", "file:///new.toml"),)
+    assert can_apply(server, move)
+    assert written(server, move)["documentChanges"][0]["kind"] == "rename"
+    assert not can_apply(server, (NEW,))

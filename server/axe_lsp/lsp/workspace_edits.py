@@ -22,11 +22,15 @@ _KINDS = {NewFile: "create", MovedFile: "rename"}
 
 
 def can_apply(server: AxeServer, edit: Edit) -> bool:
-    """Whether the client can create and rename files, as far as the edit needs it."""
+    """Whether the client can create and rename files, as far as the edit needs it.
+
+    Neovim renames them, but does not say `documentChanges`, which is the only place for that. It would
+    leave the text of a file that it creates unsaved in a buffer that nobody sees.
+    """
     needed = {_KINDS[type(step)] for step in edit if not isinstance(step, TextChange)}
     known = server.client.capability(_OPERATIONS)
     knows_all = needed.issubset(known if isinstance(known, list) else ())
-    return not needed or (server.client.supports(_CHANGES) and knows_all)
+    return knows_all and ("create" not in needed or server.client.supports(_CHANGES))
 
 
 def workspace_edit(
@@ -37,7 +41,8 @@ def workspace_edit(
     The client must be able to apply it. Who has read files already hands in `locations`.
     """
     locations = locations or Locations(server)
-    if server.client.supports(_CHANGES):
+    moves_files = any(isinstance(step, MovedFile) for step in edit)
+    if moves_files or server.client.supports(_CHANGES):
         return types.WorkspaceEdit(document_changes=list(_operations(server, edit, locations)))
     changes = [step for step in edit if isinstance(step, TextChange)]
     by_file = _by_file(changes, locations).items()

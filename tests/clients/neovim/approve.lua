@@ -22,7 +22,7 @@ support.play(function()
   end
   support.wait_for_server()
   vim.cmd('AxeRun Work')
-  support.wait_for_log('lead ✓ completed')
+  support.wait_for_log('✓ lead: Work  ')
   local writes = 'agent "writer" wants to write '
   local command = 'agent "lead" wants to run a command|command' -- twice at the same time
   local expected = { writes .. 'a.txt|diff', writes .. 'b.txt|diff', command, command }

@@ -1,4 +1,4 @@
--- A user mends an agent by what Neovim offers: creates the agent that is missing, and has the rest fixed.
+-- A user mends an agent by what Neovim offers: creates the agent that is missing, has the rest fixed, and renames another one.
 
 local support = require('support')
 
@@ -28,6 +28,15 @@ local function shows_documents()
   return window.showDocument and window.showDocument.support
 end
 
+local function rename(old, new)
+  local line, column = unpack(vim.fn.searchpos('"' .. old, 'cw'))
+  vim.api.nvim_win_set_cursor(0, { line, column })
+  vim.lsp.buf.rename(new)
+  support.wait_for('the new name', function()
+    return vim.fn.search('"' .. new .. '"', 'cnw') > 0
+  end)
+end
+
 support.play(function()
   local manager = vim.fn.expand('%:p')
   local ghost = vim.fn.fnamemodify(manager, ':h') .. '/ghost.toml'
@@ -45,6 +54,8 @@ support.play(function()
   end
   support.wait_for_diagnostics({ 'negative-timeout -30', 'max-depth 6' })
   take('-30', 'Fix everything that has a certain fix')
+  support.wait_for_diagnostics({})
+  rename('fast🚀', 'quick')
   support.wait_for_diagnostics({})
   support.report(table.concat(vim.fn.getline(1, '$'), '\n'))
 end)

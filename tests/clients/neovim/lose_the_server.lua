@@ -1,4 +1,4 @@
--- The server is killed while an agent runs; what the user sees of the run ends with it.
+-- The server is killed while an agent runs: what the user sees of the run ends with it, and another server takes over.
 
 local support = require('support')
 
@@ -14,9 +14,16 @@ support.play(function()
   local notices = support.notices()
   support.wait_for_server()
   vim.cmd('AxeRun Review the change')
-  support.wait_for_log('slow · turn 1')
+  support.wait_for_log('▶ slow: Look at the style  openai/slow\n    · turn 1')
   kill_server()
-  support.wait_for_log('slow ✗ killed', 'manager ✗ killed: the language server has stopped')
+  support.wait_for_log('  ✗ slow: Look at the style  killed\n', '✗ manager: Review the change  killed\n', '! killed: the language server has stopped')
+  assert(vim.tbl_contains(notices, 'axe: axe-lsp has died and is started again'), vim.inspect(notices))
   vim.cmd('AxeStop')
   assert(notices[#notices] == 'axe: no agent is running', vim.inspect(notices))
+  support.wait_for_server()
+  support.replace('max_depth = 5', 'max_depth = 6')
+  support.wait_for_diagnostics({ 'max-depth 6' })
+  support.replace('max_depth = 6', 'max_depth = 5')
+  vim.cmd('AxeRun!')
+  support.wait_for_log('killed: the language server has stopped\n▶ manager: Review the change')
 end)

@@ -4,9 +4,20 @@ local M = {}
 
 local TIMEOUT = 30000 -- generous, because the machine may be busy; only a failing test waits that long
 
+--- What a buffer shows, with the virtual text behind its lines.
+function M.shown(bufnr)
+  local lines = vim.api.nvim_buf_get_lines(bufnr, 0, -1, true)
+  local namespace = vim.api.nvim_create_namespace('axe_lsp_runs')
+  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(bufnr, namespace, 0, -1, { details = true })) do
+    local _, row, _, details = unpack(mark)
+    lines[row + 1] = lines[row + 1] .. (details.virt_text and '  ' .. details.virt_text[1][1] or '')
+  end
+  return table.concat(lines, '\n')
+end
+
 function M.runs_text()
-  local buffer = vim.fn.bufnr('axe://runs')
-  return buffer > 0 and table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, true), '\n') or ''
+  local buffer = vim.fn.bufnr('^axe://runs$')
+  return buffer > 0 and M.shown(buffer) or ''
 end
 
 --- The diagnostics of the current buffer in their order, as `code text`, with the text that is underlined.
@@ -30,7 +41,9 @@ function M.wait_for(what, see)
     return seen
   end, 10)
   if not seen then
-    error(('waited in vain for %s\ndiagnostics: %s\nruns:\n%s'):format(what, vim.inspect(M.diagnostics()), M.runs_text()))
+    local buffers = vim.tbl_map(M.shown, vim.tbl_filter(vim.api.nvim_buf_is_loaded, vim.api.nvim_list_bufs()))
+    local shown = table.concat(buffers, '\n----\n')
+    error(('waited in vain for %s\ndiagnostics: %s\nbuffers:\n%s'):format(what, vim.inspect(M.diagnostics()), shown))
   end
   return seen
 end

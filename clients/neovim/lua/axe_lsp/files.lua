@@ -18,6 +18,16 @@ local function repository(folder)
   end
 end
 
+--- The project around a folder: its repository, else the folder itself.
+function M.project(folder)
+  return repository(folder) or folder
+end
+
+--- Whether a file is an agent by its place.
+function M.is_agent(path)
+  return path:gsub('\\', '/'):match('/%.?axe/agents/[^/]+%.toml$') ~= nil
+end
+
 --- The project of an agent file: its repository, else the folder above axe/agents; nil for any other file.
 --- config.toml belongs to the user's own agents. No server is started for a skill, but one that runs tells
 --- which agents use it.

@@ -1,38 +1,52 @@
--- Past runs: picked from a list, and shown as the tree of what happened.
+-- Past runs: picked from a list, and told again.
 
+local buffers = require('axe_lsp.run_buffers')
 local requests = require('axe_lsp.requests')
 local views = require('axe_lsp.views')
+local words = require('axe_lsp.words')
 
 local M = {}
 
 local MOST = 200
 
 local function describe(run)
-  local task = vim.trim((run.task or ''):gsub('%s+', ' '))
   local began = run.began:sub(1, 16):gsub('T', ' ') .. ' UTC'
-  return ('%s  %s  %s%s'):format(began, run.status, run.agent, task ~= '' and ': ' .. task or '')
+  return ('%s  %s  %s'):format(began, run.status, words.head(run))
 end
 
---- Offers the newest runs; `bufnr` is a buffer that the server checks.
-function M.pick(bufnr)
-  local client = requests.client_of(bufnr)
+local function show(client, run, bufnr)
+  local row = buffers.live().row_of(run.runId)
+  if row then
+    return views.go_to(buffers.live().bufnr, row)
+  end
+  local tree = buffers.for_past_run(run.rootRunId)
+  requests.send(client, 'axe/subscribe', { runId = run.rootRunId, after = 0 }, bufnr, function()
+    views.go_to(tree.bufnr, tree.row_of(run.runId))
+  end)
+end
+
+--- Offers the newest runs, those of one agent if a name is given.
+function M.pick(agent, bufnr)
+  local client = requests.client_for(bufnr)
   if not client then
     return
   end
-  local function show(run)
-    if run then
-      requests.send(client, 'axe/events', { runId = run.runId, format = 'text' }, bufnr, function(result)
-        views.show_text(result.text)
-      end)
-    end
-  end
-  requests.send(client, 'axe/runs', { limit = MOST }, bufnr, function(runs)
+  local params = { limit = MOST, agent = agent ~= '' and agent or nil }
+  requests.send(client, 'axe/runs', params, bufnr, function(runs)
     if #runs == 0 then
-      vim.notify('axe: no run is remembered yet', vim.log.levels.INFO)
-    else
-      vim.ui.select(runs, { prompt = 'Which run?', format_item = describe }, show)
+      return vim.notify('axe: no run is remembered yet', vim.log.levels.INFO)
     end
+    vim.ui.select(runs, { prompt = 'Which run?', format_item = describe }, function(run)
+      if run then
+        show(client, run, bufnr)
+      end
+    end)
   end)
+end
+
+--- Shows the runs of this session.
+function M.show_live()
+  views.go_to(buffers.live().bufnr)
 end
 
 return M

@@ -12,16 +12,17 @@ local SHOW_REFERENCES = 'axe.showReferences'
 M.capabilities = { experimental = { commands = { commands = { SHOW_REFERENCES } } } }
 
 local function ask_and_run(command)
-  local bufnr = vim.uri_to_bufnr(command.arguments[1].uri)
-  vim.ui.input({ prompt = 'Task (empty: its own instructions): ' }, function(task)
+  local which = command.arguments[1]
+  vim.ui.input({ prompt = 'Task (empty: its own instructions, or its input): ' }, function(task)
     if task then
-      runs.run(task, bufnr)
+      runs.run({ uri = which.uri }, task, vim.uri_to_bufnr(which.uri))
     end
   end)
 end
 
 local function preview(command)
-  runs.preview(vim.uri_to_bufnr(command.arguments[1].uri))
+  local uri = command.arguments[1].uri
+  runs.preview({ uri = uri }, '', vim.uri_to_bufnr(uri))
 end
 
 local function show_references(command, context)

@@ -1,33 +1,65 @@
--- Runs of agents: starts and stops them, and shows what happens in the buffer "axe://runs".
+-- Runs of agents: starts and stops them, and knows which are under way.
 
 local approvals = require('axe_lsp.approvals')
+local buffers = require('axe_lsp.run_buffers')
 local requests = require('axe_lsp.requests')
+local server = require('axe_lsp.server')
 local views = require('axe_lsp.views')
+local words = require('axe_lsp.words')
 
 local M = {}
 
-local log = require('axe_lsp.log').new(views.append_to_runs)
-local active = {} -- the runs under way and their children: { begun, client_id }, by run id
+local active = {} -- the runs under way and their children: { begun, client_id, since }, by run id
+local again -- the params of the last run
+local clock -- ticks while runs are under way
+
+local function show_times()
+  for run_id, run in pairs(active) do
+    buffers.live().show_time(run_id, vim.loop.now() - run.since)
+  end
+end
+
+local function tick()
+  if next(active) and not clock then
+    clock = vim.loop.new_timer()
+    clock:start(1000, 1000, vim.schedule_wrap(show_times))
+  elseif not next(active) and clock then
+    clock:close()
+    clock = nil
+  end
+end
 
 local function follow_agent(event, client_id)
-  log['axe/agent'](event)
-  active[event.runId] = event.kind == 'begin' and { begun = event, client_id = client_id } or nil
-  if event.kind == 'end' and event.runId == event.rootRunId then
+  local begins = event.kind == 'begin'
+  active[event.runId] = begins and { begun = event, client_id = client_id, since = vim.loop.now() } or nil
+  if not begins and event.runId == event.rootRunId then
     approvals.forget(event.runId)
   end
+  tick()
+  vim.cmd('redrawstatus!')
 end
 
-local function handler(show_event)
-  return function(_, event, context)
-    show_event(event, context.client_id)
+--- What a tool has changed on the disk is shown where it is open.
+local function follow_tool(event)
+  if event.kind == 'end' and not event.isError and vim.fn.getcmdwintype() == '' then
+    vim.cmd('silent! checktime')
   end
 end
 
+local function handler(method, follow)
+  return function(_, event, context)
+    buffers.tell(method, event)
+    follow(event, context.client_id)
+  end
+end
+
+local function pass() end
+
 M.handlers = {
-  ['axe/agent'] = handler(follow_agent),
-  ['axe/turn'] = handler(log['axe/turn']),
-  ['axe/text'] = handler(log['axe/text']),
-  ['axe/tool'] = handler(log['axe/tool']),
+  ['axe/agent'] = handler('axe/agent', follow_agent),
+  ['axe/turn'] = handler('axe/turn', pass),
+  ['axe/text'] = handler('axe/text', pass),
+  ['axe/tool'] = handler('axe/tool', follow_tool),
   ['axe/approve'] = approvals.approve,
 }
 
@@ -41,32 +73,60 @@ local function forget(client_id)
   for _, run in ipairs(lost) do
     active[run.begun.runId] = nil
     approvals.forget(run.begun.rootRunId)
-    log.lost(run.begun)
+    buffers.live().lose(run.begun.runId)
   end
+  tick()
 end
 
 --- A server has ended, and its runs with it, which can't say so themselves any more.
-function M.on_exit(_, _, client_id)
+function M.on_exit(code, signal, client_id)
   vim.schedule(function()
     forget(client_id)
+    server.ended(code, signal)
   end)
 end
 
---- Runs the agent of a buffer, saved or not. Without a task it works on its own instructions.
-function M.run(task, bufnr)
-  local client = requests.client_of(bufnr)
+local function start(client, params, bufnr)
+  again = params
+  views.show(buffers.live().bufnr)
+  requests.send(client, 'axe/run', params, bufnr, pass)
+end
+
+--- Runs an agent: `which` is { uri } or { agent }. Without a task an agent with [input] is given one by the user,
+--- and any other works on its own instructions.
+function M.run(which, task, bufnr)
+  local client = requests.client_for(bufnr)
+  if not client then
+    return
+  elseif task ~= '' then
+    return start(client, vim.tbl_extend('error', which, { task = task }), bufnr)
+  end
+  requests.send(client, 'axe/preview', which, bufnr, function(preview)
+    if not preview.inputSchema then
+      return start(client, which, bufnr)
+    end
+    require('axe_lsp.inputs').ask(preview.inputSchema, function(input)
+      start(client, vim.tbl_extend('error', which, { input = input }), bufnr)
+    end)
+  end)
+end
+
+--- Runs once more what was run last.
+function M.run_again(bufnr)
+  local client = again and requests.client_for(bufnr)
   if client then
-    views.show_runs()
-    local params = { uri = vim.uri_from_bufnr(bufnr), task = task ~= '' and task or nil }
-    requests.send(client, 'axe/run', params, bufnr, function() end)
+    start(client, again, bufnr)
+  elseif not again then
+    vim.notify('axe: no agent was run yet', vim.log.levels.INFO)
   end
 end
 
 --- Shows what would be sent to the provider.
-function M.preview(bufnr)
-  local client = requests.client_of(bufnr)
+function M.preview(which, task, bufnr)
+  local client = requests.client_for(bufnr)
   if client then
-    requests.send(client, 'axe/preview', { uri = vim.uri_from_bufnr(bufnr) }, bufnr, function(result)
+    local params = vim.tbl_extend('error', which, task ~= '' and { task = task } or {})
+    requests.send(client, 'axe/preview', params, bufnr, function(result)
       views.show_text(result.text)
     end)
   end
@@ -75,24 +135,68 @@ end
 local function stop(run)
   local client = run and vim.lsp.get_client_by_id(run.client_id)
   if client then
-    requests.send(client, 'axe/stop', { runId = run.begun.runId }, nil, function() end)
+    requests.send(client, 'axe/stop', { runId = run.begun.runId }, vim.api.nvim_get_current_buf(), pass)
   end
 end
 
---- Stops the run that is under way, or the one the user picks.
-function M.stop()
-  local roots = vim.tbl_filter(function(run)
-    return run.begun.runId == run.begun.rootRunId
+local function describe(run)
+  return words.head(run.begun)
+end
+
+--- The runs under way, oldest first: the roots, or also their children.
+function M.active(with_children)
+  local found = vim.tbl_filter(function(run)
+    return with_children or run.begun.runId == run.begun.rootRunId
   end, active)
-  if #roots == 0 then
-    vim.notify('axe: no agent is running', vim.log.levels.INFO)
-  elseif #roots == 1 then
-    stop(roots[1])
+  table.sort(found, function(one, other)
+    return one.begun.time < other.begun.time
+  end)
+  return found
+end
+
+--- Stops the run that is under way, or the one the user picks; with a name, what that agent is doing.
+function M.stop(name)
+  local runs = vim.tbl_filter(function(run)
+    return name == '' or run.begun.agent == name
+  end, M.active(name ~= ''))
+  if #runs == 0 then
+    vim.notify(name == '' and 'axe: no agent is running' or ('axe: "%s" is not running'):format(name), vim.log.levels.INFO)
+  elseif #runs == 1 then
+    stop(runs[1])
   else
-    local function describe(run)
-      return run.begun.agent .. (run.begun.task ~= '' and ': ' .. run.begun.task or '')
-    end
-    vim.ui.select(roots, { prompt = 'Which run?', format_item = describe }, stop)
+    vim.ui.select(runs, { prompt = 'Which run?', format_item = describe }, stop)
+  end
+end
+
+function M.stop_all()
+  vim.tbl_map(stop, M.active(false))
+end
+
+--- Stops what the line of the cursor tells of.
+function M.stop_at_cursor()
+  local item = buffers.item()
+  local run = item and active[item.run.begun.runId]
+  if run then
+    stop(run)
+  else
+    vim.notify('axe: this agent is not at work, or not for this Neovim', vim.log.levels.INFO)
+  end
+end
+
+--- Opens the file of the agent that the line of the cursor tells of.
+function M.open_agent_at_cursor()
+  local item = buffers.item()
+  local client = item and requests.any()
+  if client then
+    requests.send(client, 'axe/agents', {}, vim.api.nvim_get_current_buf(), function(agents)
+      for _, agent in ipairs(agents) do
+        if agent.name == item.run.begun.agent and type(agent.uri) == 'string' then
+          vim.cmd('wincmd p')
+          return vim.cmd('edit ' .. vim.fn.fnameescape(vim.uri_to_fname(agent.uri)))
+        end
+      end
+      vim.notify('axe: no file defines "' .. item.run.begun.agent .. '"', vim.log.levels.INFO)
+    end)
   end
 end
 

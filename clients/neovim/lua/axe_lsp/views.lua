@@ -1,53 +1,60 @@
--- Where the user reads what happens: the buffer of the runs, previews, lists of places.
+-- Windows in which the user reads what belongs to no file: runs, previews, questions, lists of places.
 
 local M = {}
 
-local runs
-
-local function runs_buffer()
-  if not (runs and vim.api.nvim_buf_is_valid(runs)) then
-    runs = vim.api.nvim_create_buf(true, true)
-    vim.api.nvim_buf_set_name(runs, 'axe://runs')
-  end
-  return runs
-end
-
-local function show(bufnr)
+--- Shows a buffer below the others, unless it is on the screen. The cursor stays where it is.
+function M.show(bufnr)
   if vim.fn.bufwinid(bufnr) == -1 then
+    local here = vim.api.nvim_get_current_win()
     vim.cmd('botright 12split')
     vim.api.nvim_win_set_buf(0, bufnr)
-    vim.cmd('wincmd p')
+    vim.api.nvim_set_current_win(here)
   end
 end
 
-function M.show_runs()
-  show(runs_buffer())
-end
-
---- Appends to the last line, and lets the windows that show it follow.
-function M.append_to_runs(text)
-  local bufnr = runs_buffer()
-  local last = vim.api.nvim_buf_line_count(bufnr) - 1
-  local column = #vim.api.nvim_buf_get_lines(bufnr, last, last + 1, true)[1]
-  vim.api.nvim_buf_set_text(bufnr, last, column, last, column, vim.split(text, '\n', { plain = true }))
-  for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
-    vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(bufnr), 0 })
+--- The same, and goes there, to a row if one is given.
+function M.go_to(bufnr, row)
+  M.show(bufnr)
+  vim.api.nvim_set_current_win(vim.fn.bufwinid(bufnr))
+  if row then
+    vim.api.nvim_win_set_cursor(0, { row + 1, 0 })
   end
 end
 
---- Shows text that belongs to no file.
-function M.show_text(text)
+local function buffer_of(text)
   local bufnr = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_buf_set_lines(bufnr, 0, -1, true, vim.split(text, '\n', { plain = true }))
-  show(bufnr)
+  vim.bo[bufnr].modifiable = false
+  return bufnr
 end
 
---- Shows text that belongs to no file until the function that is returned is called.
+local shown -- the text that is on the screen
+
+--- Shows a text until its window is closed, which q does. One at a time. The cursor stays where it is.
+function M.show_text(text, syntax)
+  local window = shown and vim.fn.bufwinid(shown) or -1
+  shown = buffer_of(text)
+  vim.bo[shown].bufhidden = 'wipe'
+  vim.bo[shown].syntax = syntax or ''
+  vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = shown, nowait = true, desc = 'Close the window' })
+  if window ~= -1 then
+    vim.api.nvim_win_set_buf(window, shown)
+  else
+    M.show(shown)
+  end
+end
+
+--- The same, and goes there.
+function M.open_text(text, syntax)
+  M.show_text(text, syntax)
+  M.go_to(shown)
+end
+
+--- Shows a text until the function that is returned is called.
 function M.show_briefly(text, syntax)
-  local bufnr = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, true, vim.split(text, '\n', { plain = true }))
+  local bufnr = buffer_of(text)
   vim.bo[bufnr].syntax = syntax
-  show(bufnr)
+  M.show(bufnr)
   return function()
     if vim.api.nvim_buf_is_valid(bufnr) then
       vim.api.nvim_buf_delete(bufnr, { force = true })

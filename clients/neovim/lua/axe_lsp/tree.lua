@@ -1,0 +1,237 @@
+-- Runs in a buffer: a line for each thing that happens, those of an agent below its head, and inside them those of the
+-- agents that it calls. Times and tokens are virtual text. Knows neither windows, but those that follow the end,
+-- nor servers.
+--
+-- Agents that work at the same time write in their own places: what happens is put behind the last line of its
+-- agent and of all below it. Extmarks know where that is, whatever has been put above.
+
+local words = require('axe_lsp.words')
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace('axe_lsp_runs')
+
+local function row_of(tree, item)
+  return vim.api.nvim_buf_get_extmark_by_id(tree.bufnr, namespace, item.mark, {})[1]
+end
+
+local function last_row(tree, run)
+  local last = row_of(tree, run.last) + run.last.height - 1
+  for _, child in ipairs(run.children) do
+    last = math.max(last, last_row(tree, child))
+  end
+  return last
+end
+
+local function line_count(tree)
+  return vim.api.nvim_buf_line_count(tree.bufnr)
+end
+
+local function is_empty(tree)
+  return line_count(tree) == 1 and vim.api.nvim_buf_get_lines(tree.bufnr, 0, 1, true)[1] == ''
+end
+
+--- Changes the buffer. A cursor at its end stays at the end; every other one stays where it is.
+local function change(tree, edit)
+  local following = vim.tbl_filter(function(window)
+    return vim.api.nvim_win_get_cursor(window)[1] == line_count(tree)
+  end, vim.fn.win_findbuf(tree.bufnr))
+  vim.bo[tree.bufnr].modifiable = true
+  edit()
+  vim.bo[tree.bufnr].modifiable = false
+  for _, window in ipairs(following) do
+    vim.api.nvim_win_set_cursor(window, { line_count(tree), 0 })
+  end
+end
+
+local function set_mark(tree, item, row, figures)
+  local options = { id = item.mark }
+  if figures then
+    options.virt_text = { { figures, 'AxeRunsFigures' } }
+    item.figures = figures
+  end
+  item.mark = vim.api.nvim_buf_set_extmark(tree.bufnr, namespace, row, 0, options)
+  tree.items[item.mark] = item
+end
+
+local function show_figures(tree, item, figures)
+  set_mark(tree, item, row_of(tree, item), figures)
+end
+
+--- Puts a line at the end of a run; without one, at the end of all.
+local function add(tree, run, indent, mark, text, item)
+  local row = run and last_row(tree, run) + 1 or (is_empty(tree) and 0 or line_count(tree))
+  change(tree, function()
+    local behind = is_empty(tree) and 1 or row
+    vim.api.nvim_buf_set_lines(tree.bufnr, row, behind, true, { string.rep('  ', indent) .. mark .. text })
+    item.height = 1
+    set_mark(tree, item, row)
+  end)
+  return item
+end
+
+local function tell(tree, run, mark, text, item)
+  item.run = run
+  run.last = add(tree, run, run.depth + 1, mark, text, item)
+  return item
+end
+
+local function replace_mark(tree, item, old, new)
+  local row, column = row_of(tree, item), 2 * item.run.depth
+  change(tree, function()
+    vim.api.nvim_buf_set_text(tree.bufnr, row, column, row, column + #old, { new })
+  end)
+end
+
+--- Appends to the text that an agent writes. The ends of lines at its end wait for what comes after them.
+local function speak(tree, run, text)
+  local item = run.text
+  local spoken, owed = ((item and item.owed or '') .. text):match('^(.-)(\n*)$')
+  if spoken == '' then
+    return
+  end
+  if not item then
+    item = tell(tree, run, words.TEXT, '', { kind = 'text', turn = run.turn })
+    run.text = item
+  end
+  item.owed = owed
+  local row = row_of(tree, item) + item.height - 1
+  local column = #vim.api.nvim_buf_get_lines(tree.bufnr, row, row + 1, true)[1]
+  local continuation = string.rep('  ', run.depth + 1) .. words.TEXT
+  local lines = vim.split(spoken, '\n', { plain = true })
+  for index = 2, #lines do
+    lines[index] = continuation .. lines[index]
+  end
+  change(tree, function()
+    vim.api.nvim_buf_set_text(tree.bufnr, row, column, row, column, lines)
+  end)
+  item.height = item.height + #lines - 1
+end
+
+local function begin_run(tree, event)
+  local run = { depth = event.depth, children = {}, begun = event, calls = {} }
+  local parent = tree.runs[event.parentRunId]
+  run.head = add(tree, parent, event.depth, words.RUNNING, words.head(event), { kind = 'run', run = run })
+  run.last = run.head
+  tree.runs[event.runId] = run
+  if parent then
+    table.insert(parent.children, run)
+  end
+  show_figures(tree, run.head, event.model)
+end
+
+local function end_run(tree, run, ended)
+  run.ended = ended
+  local problem = words.problem(ended)
+  if problem then
+    tell(tree, run, words.PROBLEM, problem, { kind = 'run' })
+  end
+  replace_mark(tree, run.head, words.RUNNING, ended.status == 'completed' and words.COMPLETED or words.ENDED)
+  show_figures(tree, run.head, ended.durationMs and words.figures(ended) or ended.status)
+end
+
+local function begin_turn(tree, run, event)
+  run.turn = tell(tree, run, words.TURN, 'turn ' .. event.turn, { kind = 'turn' })
+  run.text = nil
+end
+
+local function end_turn(tree, run, event)
+  if not run.text then
+    speak(tree, run, event.text)
+  end
+  run.text, run.last_turn = nil, event
+  if run.turn then
+    run.turn.ended = event
+    show_figures(tree, run.turn, words.seconds(event.durationMs) .. ' · ' .. words.used(event))
+  end
+end
+
+local function begin_tool(tree, run, event)
+  local item = { kind = 'tool', begun = event, run = run }
+  run.calls[event.callId] = item
+  if not words.starts_an_agent(event.name) then
+    tell(tree, run, words.TOOL, words.call(event), item)
+  end
+end
+
+local function end_tool(tree, run, event)
+  local item = run.calls[event.callId]
+  if not item then
+    return
+  end
+  run.calls[event.callId] = nil
+  item.ended = event
+  -- What is cancelled with its agent need not be said of each call.
+  local has_failed = event.isError and event.content ~= 'cancelled'
+  if not item.mark then
+    if event.childRunId or not has_failed then
+      return
+    end
+    tell(tree, run, words.TOOL, words.call(item.begun), item)
+  end
+  show_figures(tree, item, (event.isError and 'failed after ' or '') .. words.seconds(event.durationMs))
+  if has_failed then
+    tell(tree, run, words.PROBLEM, words.shorten(event.content), { kind = 'tool', begun = item.begun, ended = event })
+  end
+end
+
+local function take(tree, method, event)
+  if method == 'axe/agent' and event.kind == 'begin' then
+    return begin_run(tree, event)
+  end
+  local run = tree.runs[event.runId]
+  if not run then
+    return -- it began before anybody listened
+  elseif method == 'axe/agent' then
+    end_run(tree, run, event)
+  elseif method == 'axe/text' then
+    speak(tree, run, event.delta)
+  elseif method == 'axe/tool' then
+    (event.kind == 'begin' and begin_tool or end_tool)(tree, run, event)
+  elseif method == 'axe/turn' and event.kind == 'retry' then
+    tell(tree, run, words.RETRY, words.retry(event), { kind = 'turn', ended = run.turn and run.turn.ended })
+  elseif method == 'axe/turn' then
+    (event.kind == 'begin' and begin_turn or end_turn)(tree, run, event)
+  end
+end
+
+--- A tree that is written into a buffer.
+function M.new(bufnr)
+  local tree = { bufnr = bufnr, runs = {}, items = {} }
+
+  --- Something has happened: a notification of the server.
+  function tree.tell(method, event)
+    if vim.api.nvim_buf_is_loaded(bufnr) then
+      take(tree, method, event)
+    end
+  end
+
+  --- A run of which nobody will say how it has ended.
+  function tree.lose(run_id)
+    tree.tell('axe/agent', { kind = 'end', runId = run_id, status = 'killed', error = 'the language server has stopped' })
+  end
+
+  --- Shows how long a run has been at work.
+  function tree.show_time(run_id, milliseconds)
+    local run = vim.api.nvim_buf_is_loaded(bufnr) and tree.runs[run_id]
+    if run and not run.ended then
+      show_figures(tree, run.head, run.begun.model .. ' · ' .. words.seconds(milliseconds))
+    end
+  end
+
+  --- What a line tells of.
+  function tree.item_at(row)
+    local marks = vim.api.nvim_buf_get_extmarks(bufnr, namespace, { row, 0 }, 0, { limit = 1 })
+    return marks[1] and tree.items[marks[1][1]]
+  end
+
+  --- The row of a run's head.
+  function tree.row_of(run_id)
+    local run = tree.runs[run_id]
+    return run and row_of(tree, run.head)
+  end
+
+  return tree
+end
+
+return M

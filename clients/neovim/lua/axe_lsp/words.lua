@@ -1,0 +1,69 @@
+-- What is said of runs, in a line each. Knows nothing of buffers.
+
+local M = {}
+
+local MAX_LINE = 160
+
+-- What a line begins with, behind its indentation.
+M.RUNNING, M.COMPLETED, M.ENDED = '▶ ', '✓ ', '✗ '
+M.TURN, M.TEXT, M.TOOL, M.RETRY, M.PROBLEM = '· ', '│ ', '→ ', '⟳ ', '! '
+
+function M.shorten(text)
+  local line = vim.trim(text:gsub('%s+', ' '))
+  return vim.fn.strchars(line) > MAX_LINE and vim.fn.strcharpart(line, 0, MAX_LINE - 1) .. '…' or line
+end
+
+function M.seconds(milliseconds)
+  return string.format('%.1f s', milliseconds / 1000)
+end
+
+local function count(number, noun)
+  return string.format('%d %s%s', number, noun, number == 1 and '' or 's')
+end
+
+--- Tokens, and what they cost if that is known, of an agent, a turn or a tree.
+function M.used(by)
+  local tokens = string.format('%d tokens in, %d out', by.inputTokens, by.outputTokens)
+  return by.cost and string.format('%s, $%.4f', tokens, by.cost) or tokens
+end
+
+--- Which agent does what.
+function M.head(begun)
+  local task = M.shorten(begun.description or begun.task or '')
+  return begun.agent .. (task ~= '' and ': ' .. task or '')
+end
+
+--- The figures of an agent that has ended.
+function M.figures(ended)
+  local figures = { M.seconds(ended.durationMs), count(ended.turns, 'turn'), count(ended.toolCalls, 'tool call'), M.used(ended) }
+  if ended.tree then
+    table.insert(figures, M.used(ended.tree) .. ' with all agents')
+  end
+  return table.concat(figures, ' · ')
+end
+
+--- Why an agent has not done what it should; nil where it has. A cancelled one gives "cancelled" as the reason
+--- too; once is enough.
+function M.problem(ended)
+  local reason = ended.error or ended.reason
+  if ended.status == 'completed' and not reason then
+    return nil
+  end
+  return ended.status .. (reason and reason ~= ended.status and ': ' .. M.shorten(reason) or '')
+end
+
+function M.call(event)
+  return event.name .. ' ' .. M.shorten(vim.fn.json_encode(event.arguments))
+end
+
+--- Whether a tool starts an agent, which then tells of itself.
+function M.starts_an_agent(tool)
+  return tool == 'call_agent' or tool == 'Task' or vim.startswith(tool, 'subagent--')
+end
+
+function M.retry(event)
+  return string.format('%s: %s; sent again in %s (%d of %d)', event.category, M.shorten(event.message),
+    M.seconds(event.waitMs), event.attempt, event.maxAttempts)
+end
+
+return M
