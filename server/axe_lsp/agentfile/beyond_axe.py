@@ -17,6 +17,15 @@ from axe_lsp.agentfile.values import decode
 CODE = "not-axe"
 
 
+_AGREED = frozenset(
+    key.path
+    for key in schema.KEYS
+    if key.names not in (Names.TOOL, Names.MODEL)
+    and not any(schema.key(key.path[:end]).is_extension for end in range(1, len(key.path) + 1))
+)
+"""Most keys: axe knows them, and refuses no word there that axe-lsp takes."""
+
+
 def beyond_axe(lookup: Lookup) -> Iterator[Problem]:
     """A problem for each; of a table that axe ignores as a whole only for the table."""
     told: set[KeyPath] = set()
@@ -24,7 +33,7 @@ def beyond_axe(lookup: Lookup) -> Iterator[Problem]:
         if table.header is not None and table.complete:
             yield from _ignored(table.path, table.header.parts, told)
     for item in lookup.located:
-        if item.table.complete:
+        if item.path not in _AGREED and item.table.complete:
             yield from _ignored(item.path, item.entry.key.parts, told)
             yield from _refused(lookup, item)
 

@@ -70,6 +70,7 @@ _KIND_OF_TYPE: dict[KeyType, tuple[ValueKind, ...]] = {
     KeyType.JSON_SCHEMA: (ValueKind.INLINE_TABLE,),
 }
 _ELEMENT_KIND = {KeyType.STRINGS: ValueKind.STRING, KeyType.TABLES: ValueKind.INLINE_TABLE}
+_FREE = (ValueKind.STRING, ValueKind.BOOLEAN)
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -142,12 +143,12 @@ class _Checker:
         if value.kind not in _KIND_OF_TYPE[spec.type]:
             yield _wrong_type(spec, path, value.range, value.kind.value)
             return
+        if value.kind in _FREE and not spec.choices:
+            return  # Any text will do, and either of true and false.
         element = _ELEMENT_KIND.get(spec.type)
         if element is not None:
             yield from self._elements(spec, path, value, element)
             return
-        if spec.type is KeyType.STRING and not spec.choices:
-            return  # Any text will do.
         decoded = decode(self.text, value)
         if decoded is None:
             return  # Not TOML, such as `007`, which is reported as that.

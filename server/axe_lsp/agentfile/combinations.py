@@ -47,10 +47,8 @@ def _artifacts(lookup: Lookup) -> Iterator[Problem]:
 
 def _response_format(lookup: Lookup) -> Iterator[Problem]:
     table = ("params", "response_format")
-    if lookup.has((*table, "schema")):
-        return
     for path in ((*table, "type"), table):  # The table's key, or the string in place of the table.
-        if lookup.decoded(path) == "json_schema":
+        if lookup.decoded(path) == "json_schema" and not lookup.has((*table, "schema")):
             message = "params.response_format.schema is required when type is json_schema"
             yield _at(lookup, path, "missing-key", message)
 

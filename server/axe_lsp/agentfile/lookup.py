@@ -45,7 +45,7 @@ class Lookup:
 
     def has(self, path: KeyPath) -> bool:
         """Whether the key, or the table of that name, is written at all, dotted keys included."""
-        return path in self._written
+        return path in self.paths
 
     def statement_at(self, offset: int) -> Entry | None:
         """The `key = value` that holds `offset`, of a table and not of a table within a value."""
@@ -53,6 +53,8 @@ class Lookup:
 
     def place(self, path: KeyPath) -> TextRange | None:
         """The name of the key or table where it is written first, in a header or before a value."""
+        if not self.has(path):
+            return None
         for table in self.parse.document.tables:
             if table.header is not None and table.path[: len(path)] == path:
                 return table.header.parts[len(path) - 1].range
@@ -68,10 +70,12 @@ class Lookup:
         return [entry for table in self.parse.document.tables for entry in table.entries]
 
     @cached_property
-    def _written(self) -> frozenset[KeyPath]:
+    def paths(self) -> frozenset[KeyPath]:
         """Every key and table that is written, and the tables that they imply."""
-        paths = {*self._by_path, *(table.path for table in self.parse.document.tables)}
-        return frozenset(path[:end] for path in paths for end in range(1, len(path) + 1))
+        headers = [table.path for table in self.parse.document.tables if table.header is not None]
+        paths = {*self._by_path, *headers}
+        implied = [path[:end] for path in paths for end in range(1, len(path))]
+        return frozenset(paths.union(implied))
 
 
 _Part = TypeVar("_Part", Entry, Value)

@@ -14,13 +14,14 @@ from axe_lsp.agentfile.schema import KeyPath, KeyType
 INPUT: KeyPath = ("input",)
 OUTPUT: KeyPath = ("output",)
 
+_TABLES = [spec for spec in schema.KEYS if spec.type is KeyType.JSON_SCHEMA]
 _NO_OBJECTS = tuple(each for each in TYPES if each != "object")
 
 
 def schema_tables(lookup: Lookup) -> Iterator[Problem]:
     """What is wrong with their schemas."""
-    for spec in schema.KEYS:
-        if spec.type is not KeyType.JSON_SCHEMA or not lookup.has(spec.path):
+    for spec in _TABLES:
+        if not lookup.has(spec.path):
             continue
         table = nested(lookup, spec.path)
         if table is None or table.members is None:

@@ -80,17 +80,21 @@ class LineIndex:
         if line >= len(self.starts):
             return len(self.text)
         bounds = self.line_range(line)
-        if column <= 0:
-            return bounds.start
-        content = bounds.of(self.text)
-        if encoding == "utf-32" or content.isascii():
-            return min(bounds.start + column, bounds.end)
-        seen = 0
-        for index, character in enumerate(content):
-            seen += _units(character, encoding)
-            if seen > column:
-                return bounds.start + index
-        return bounds.end
+        return bounds.start + offset_in_line(bounds.of(self.text), column, encoding)
+
+
+def offset_in_line(line: str, column: int, encoding: PositionEncoding) -> int:
+    """Where a column lies in a line, its end if the column is behind that."""
+    if column <= 0:
+        return 0
+    if encoding == "utf-32" or line.isascii():
+        return min(column, len(line))
+    seen = 0
+    for index, character in enumerate(line):
+        seen += _units(character, encoding)
+        if seen > column:
+            return index
+    return len(line)
 
 
 def quoted(text: str) -> str:

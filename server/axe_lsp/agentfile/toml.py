@@ -53,13 +53,15 @@ _KEY_PART = re.compile(r"[A-Za-z0-9_-]+|\"[^\"\\\r\n]*(?:\\.[^\"\\\r\n]*)*\"|'[^
 _BASIC_STRING = re.compile(r'"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*("?)')
 _LITERAL_STRING = re.compile(r"'[^'\r\n]*('?)")
 
-# The common statement: a bare key and a short value, with nothing but a comment behind it.
+# The common statement: a bare key and a short value, with nothing behind it.
 _PLAIN_ENTRY = re.compile(
-    r"([A-Za-z0-9_-]+)[ \t]*=[ \t]*"
+    r"[ \t\r\n]*([A-Za-z0-9_-]+)[ \t]*=[ \t]*"
     r"(?:(?P<STRING>\"[^\"\\\r\n]*\")|(?P<BOOLEAN>true|false)"
     r"|(?P<INTEGER>[0-9]+)|(?P<FLOAT>[0-9]+\.[0-9]+))"
-    r"(?=[ \t]*(?:[#\r\n]|\Z))"
+    r"[ \t]*(?=[\r\n]|\Z)"
 )
+_KIND = dict(ValueKind.__members__)  # As a dictionary it is found three times as fast.
+
 # The common element of a long array: a plain string with its comma, or before the end.
 _PLAIN_ITEM = re.compile(r"[ \t\r\n]*(\"[^\"\\\r\n]+\"|'[^'\r\n]+')[ \t\r\n]*(?:,|(?=\]))")
 _BARE_VALUE = re.compile(r"[^\s,\]}\[{#=\"']+")
@@ -128,11 +130,26 @@ class _Parser:
         return Table(nowhere, None, nowhere, is_array=False, complete=True, entries=())
 
     def _entries(self) -> tuple[Entry, ...]:
-        entries: list[Entry] = []
+        entries = self._plain_entries()
         while self._next_statement() and self.text[self.pos] != "[":
-            entries.append(self._plain_entry() or self._entry(depth=0))
+            entries.append(self._entry(depth=0))
             self._finish_line()
+            entries += self._plain_entries()
         return tuple(entries)
+
+    def _plain_entries(self) -> list[Entry]:
+        """The statements up to the first one that takes a closer look, in a quarter of the time."""
+        entries: list[Entry] = []
+        match = _PLAIN_ENTRY.match(self.text, self.pos)
+        while match is not None:
+            kind = match.lastgroup or "INVALID"
+            name, value = TextRange(*match.span(1)), TextRange(*match.span(kind))
+            key = Key(name, (KeyPart(name, match.group(1)),))
+            written = TextRange(name.start, value.end)
+            entries.append(Entry(written, key, Value(value, _KIND[kind])))
+            self.pos = match.end()
+            match = _PLAIN_ENTRY.match(self.text, self.pos)
+        return entries
 
     def _next_statement(self) -> bool:
         """Skip to the next statement; False at the end of the text."""
@@ -175,17 +192,6 @@ class _Parser:
             self._problem(where, f"expected `{closing}` after the table's name", hint)
         whole = TextRange(start, self.pos)
         return Table(whole, key, whole, is_array, complete=not self._broken, entries=())
-
-    def _plain_entry(self) -> Entry | None:
-        """What `_entry` would make of a common statement, in a fifth of the time."""
-        match = _PLAIN_ENTRY.match(self.text, self.pos)
-        if match is None:
-            return None
-        kind = match.lastgroup or "INVALID"
-        name, value = TextRange(*match.span(1)), TextRange(*match.span(kind))
-        self.pos = value.end
-        key = Key(name, (KeyPart(name, match.group(1)),))
-        return Entry(TextRange(name.start, value.end), key, Value(value, ValueKind[kind]))
 
     def _entry(self, depth: int) -> Entry:
         """One `key = value`, of a table or of an inline table."""
@@ -252,7 +258,7 @@ class _Parser:
             hint = hints.about_value(token, self._rest_of_line())
             self._problem(TextRange(start, end), f"`{token[:40]}` is not a value", hint)
             return Value(TextRange(start, end), ValueKind.INVALID)
-        return Value(TextRange(start, end), ValueKind[kind.lastgroup or "INVALID"])
+        return Value(TextRange(start, end), _KIND[kind.lastgroup or "INVALID"])
 
     def _string(self, quote: str, *, may_span_lines: bool) -> Value:
         if self.text.startswith(quote * 3, self.pos):

@@ -41,7 +41,9 @@ class Key(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(part.name for part in self.parts)
+        # Asked for dozens of times in each file, where nearly all keys have one part.
+        parts = self.parts
+        return (parts[0].name,) if len(parts) == 1 else tuple(part.name for part in parts)
 
 
 class Value(NamedTuple):

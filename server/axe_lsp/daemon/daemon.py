@@ -14,7 +14,7 @@ from axe_lsp.daemon.indexer import Indexer
 from axe_lsp.daemon.inquiries import Inquiries
 from axe_lsp.daemon.lookout import Lookout
 from axe_lsp.daemon.twins import Twins
-from axe_lsp.daemon.uris import path_of, uri_of
+from axe_lsp.daemon.uris import folder_of, path_of, uri_of
 from axe_lsp.daemon.watch import watch
 from axe_lsp.daemon.workplace import workplace
 from axe_lsp.runtime.folders import Environment
@@ -217,8 +217,12 @@ class Daemon:
         def done() -> None:
             self._apply([], unread=self.snapshot.unread - {uri})
 
+        # When its turn comes, the search below the roots may have read it already.
+        files = (
+            file for file in _files_below((), [folder]) if uri_of(file) not in self.snapshot.closed
+        )
         self._apply([], unread=self.snapshot.unread | {uri})
-        self._indexer.read(_files_below((), [folder]), done)
+        self._indexer.read(files, done)
 
     def _apply(
         self,
@@ -256,8 +260,8 @@ class Daemon:
 
     def _counts(self, uri: str) -> bool:
         """Whether the file's folder goes by this path, and not by another one that leads to it."""
-        path = path_of(uri)
-        return path is not None and self._twins.name(path.parent) == path.parent
+        folder = folder_of(uri)
+        return folder is not None and self._twins.name(folder) == folder
 
     def _forget_files(self, folders: Sequence[Path]) -> None:
         closed = self.snapshot.closed
@@ -266,11 +270,11 @@ class Daemon:
 
     def _meet(self, uri: str) -> bool:
         """Remember the folder of an agent file; whether it was new."""
-        path = path_of(uri)
-        if path is None or self.snapshot.places.locate(uri).scope is not Scope.WORKSPACE:
+        folder = folder_of(uri)
+        if folder is None or self.snapshot.places.locate(uri).scope is not Scope.WORKSPACE:
             return False
-        is_new = path.parent not in self._folders
-        self._folders[path.parent] = None
+        is_new = folder not in self._folders
+        self._folders[folder] = None
         return is_new
 
     def _start_over(self) -> bool:

@@ -23,6 +23,16 @@ def path_of(uri: str) -> Path | None:
     return Path(windows_path(path) if sys.platform == "win32" else unquote(path))
 
 
+def folder_of(uri: str) -> Path | None:
+    """The folder that a file lies in, by its URI."""
+    return _folder(uri.rpartition("/")[0])
+
+
+@lru_cache(maxsize=256)  # Thousands of files lie in few folders.
+def _folder(uri: str) -> Path | None:
+    return path_of(f"{uri}/")
+
+
 @lru_cache(maxsize=4096)  # Every keystroke asks.
 def canonical(uri: str) -> str:
     """The one spelling of a URI; clients differ in what they escape and in drive letters."""

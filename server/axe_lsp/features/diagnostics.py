@@ -17,19 +17,22 @@ Severities = Mapping[str, Severity | None]
 _CODES = frozenset(rule.code for rule in RULES)
 
 
+_USUAL_RULES = [rule for rule in RULES if rule.is_on]
+
+
 def diagnostics(
     snapshot: Snapshot, file: AgentFile, severities: Severities | None = None
 ) -> tuple[Finding, ...]:
     """The findings about `file`, in the order of the text."""
-    severities = severities or {}
-    rules = [rule for rule in RULES if _is_on(rule, severities)]
+    rules = [rule for rule in RULES if _is_on(rule, severities)] if severities else _USUAL_RULES
     found = [finding for rule in rules for finding in rule.check(snapshot, file)]
     if file.ignores:
         found = list(_without_ignored(snapshot, file, rules, found))
     if any(problems_of(file, plain_secret.RULE.code)):
         found = [replace(each, message=without_secrets(each.message)) for each in found]
-    graded = (each.with_severity(severities.get(each.code) or each.severity) for each in found)
-    return tuple(sorted(graded, key=lambda finding: finding.range))
+    if severities:
+        found = [each.with_severity(severities.get(each.code) or each.severity) for each in found]
+    return tuple(sorted(found, key=lambda finding: finding.range))
 
 
 def _is_on(rule: Rule, severities: Severities) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 from pygls.uris import from_fs_path
@@ -23,7 +23,7 @@ _ENCODINGS: Mapping[str, PositionEncoding] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Client:
     """An editor, or whatever else speaks LSP. What it left out is `None` or empty."""
 
@@ -49,7 +49,7 @@ class Client:
         formats = self.capability(path)
         return not isinstance(formats, list) or "markdown" in formats
 
-    @property
+    @cached_property
     def position_encoding(self) -> PositionEncoding:
         """UTF-8 where the client offers it, else the first that we know, else LSP's default."""
         offered = self.capability("general.positionEncodings")

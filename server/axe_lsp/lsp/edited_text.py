@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from axe_lsp.agentfile.text import LineIndex, PositionEncoding
+from axe_lsp.agentfile.text import LineIndex, PositionEncoding, offset_in_line
 
 
 class EditedText:
@@ -23,9 +23,8 @@ class EditedText:
         if line >= len(self._starts):
             return len(self.text)
         start = self._starts[line]
-        return start + LineIndex(self.text[start : self._start(line + 1)]).offset(
-            0, column, encoding
-        )
+        content = self.text[start : self._start(line + 1)].rstrip("\r\n")
+        return start + offset_in_line(content, column, encoding)
 
     def replace(self, start: int, end: int, new: str) -> None:
         """Put `new` where the text from `start` to `end` was."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from axe_lsp.agentfile.agent_types import filled_by
@@ -45,7 +46,7 @@ class Reference(NamedTuple):
     key: KeyPath
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AgentFile:
     """What is known of one file. `open` is there only while an editor has the file open.
 
@@ -78,12 +79,12 @@ class AgentFile:
     def uri(self) -> str:
         return self.place.uri
 
-    @property
+    @cached_property
     def sub_agents(self) -> tuple[str, ...]:
         """The names of the agents that this one may call."""
         return tuple(each.name for each in self.references if each.key == SUB_AGENTS)
 
-    @property
+    @cached_property
     def question(self) -> Question:
         """What has to be found out about the file outside it."""
         return question(self.outside, self.model)
@@ -120,9 +121,7 @@ def read_agent_file(
         description=description if isinstance(description, str) else "",
         tools=tuple(filled.get("tools", (each.name for each in _names(lookup, ("tools",))))),
         references=(*_names(lookup, SUB_AGENTS), *_names(lookup, TASK_TYPES)),
-        inline_types=frozenset(
-            path[2] for path in _paths(lookup) if path[:2] == ("task", "type") and len(path) > 2
-        ),
+        inline_types=_inline_types(lookup),
         max_depth=max_depth if isinstance(max_depth, int) else 0,
         typed=lookup.place(INPUT),
         input=members_of(lookup, INPUT),
@@ -150,10 +149,11 @@ def _filled(lookup: Lookup) -> Mapping[str, str | list[str]]:
     return {name: value for name, value in filled.items() if not lookup.has((name,))}
 
 
-def _paths(lookup: Lookup) -> list[KeyPath]:
-    return [item.path for item in lookup.located] + [
-        table.path for table in lookup.parse.document.tables
-    ]
+def _inline_types(lookup: Lookup) -> frozenset[str]:
+    table = ("task", "type")
+    if not lookup.has(table):
+        return frozenset()
+    return frozenset(path[2] for path in lookup.paths if path[:2] == table and len(path) > 2)
 
 
 def _names(lookup: Lookup, path: KeyPath) -> list[Reference]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts
+from axe_lsp.workspace.outside import Question
 from axe_lsp.workspace.places import Place, Places
 from axe_lsp.workspace.spelling import Spelling
 
@@ -15,6 +16,9 @@ Files = Mapping[str, AgentFile]
 
 Callers = Mapping[str, frozenset[str]]
 """The URIs of files by the names that they list."""
+
+
+_NO_FACTS = Facts(Question())
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ class Snapshot:
     def facts_about(self, file: AgentFile) -> Facts:
         """What is known of things that lie outside `file`; nothing until they were looked at."""
         facts = self.facts.get(file.uri)
-        return facts.as_far_as_true(file.question) if facts is not None else Facts(file.question)
+        return facts.as_far_as_true(file.question) if facts is not None else _NO_FACTS
 
     def callers(self, name: str) -> Iterator[str]:
         """The URIs of the files that list `name`."""

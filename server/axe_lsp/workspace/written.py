@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.schema import KeyPath
 from axe_lsp.agentfile.text import TextRange
-from axe_lsp.agentfile.tree import ValueKind
+from axe_lsp.agentfile.tree import Value, ValueKind
 from axe_lsp.agentfile.values import decode
 
 
@@ -24,10 +25,14 @@ def written(lookup: Lookup, path: KeyPath) -> Written | None:
     decoded = lookup.decoded(path)
     if value is None or not isinstance(decoded, str):
         return None
-    line_of = lookup.parse.lines.line_at
-    if any(line_of(each.range.start) == line_of(value.range.end) for each in lookup.parse.problems):
-        return None
-    return Written(decoded, value.range)
+    return None if _is_beside_a_problem(lookup.parse, value) else Written(decoded, value.range)
+
+
+def _is_beside_a_problem(parse: Parse, value: Value) -> bool:
+    if not parse.problems:
+        return False  # As nearly always, and then nobody may have to know the lines.
+    line_of = parse.lines.line_at
+    return any(line_of(each.range.start) == line_of(value.range.end) for each in parse.problems)
 
 
 def written_items(lookup: Lookup, path: KeyPath) -> list[Written]:
