@@ -122,6 +122,20 @@ async def test_the_neighbours_of_an_open_file_count_wherever_it_lies(tmp_path: P
         assert _names(daemon) == {"opened", "neighbour"}
 
 
+async def test_neighbours_that_lie_in_the_workspace_are_read_once(tmp_path: Path) -> None:
+    opened = _write(tmp_path / "project/axe/agents/opened.toml")
+    neighbour = uri_of(_write(opened.with_name("neighbour.toml")))
+    read = []
+
+    async with _daemon(tmp_path) as daemon:
+        daemon.listen(lambda update: read.append(update.snapshot.closed.get(neighbour)))
+        daemon.add_roots([tmp_path / "project"])
+        daemon.edit(uri_of(opened), "name = 'opened'\n", CLIENT)
+        await daemon.settled()
+
+        assert len({id(each) for each in read if each is not None}) == 1
+
+
 async def test_a_buffer_counts_until_it_is_closed_and_then_the_disk(tmp_path: Path) -> None:
     root = tmp_path / "project"
     uri = uri_of(_write(root / "axe/agents/one.toml"))
