@@ -1,10 +1,11 @@
 // Where VS Code enters: puts the parts together and registers the commands. The server registers its own
 // commands (axe.run …) through the client; the names here are others.
 
-import { basename } from 'node:path';
-import { commands, languages, Uri, window, workspace, type ExtensionContext, type TextDocument } from 'vscode';
+import { commands, languages, window, workspace, type ExtensionContext, type TextDocument, type Uri } from 'vscode';
 import { LSPErrorCodes, ResponseError, type LanguageClient } from 'vscode-languageclient/node';
 import { hasAgents } from './agentFiles';
+import { showAgents, type Register } from './agents/feature';
+import { agentName, targetFile } from './agents/target';
 import { Approvals } from './approvals';
 import { LANGUAGES, recognizeAgents } from './languages';
 import { pastRunItem } from './pastRuns';
@@ -32,18 +33,21 @@ export function activate(context: ExtensionContext): void {
     prepare: (client) => {
       runs.listenTo(client);
       approvals.listenTo(client);
+      agents.listenTo(client);
     },
   });
   server.onDidChangeState((state) => reports.show(state));
   connection = server;
 
-  const register = (name: string, action: (client: LanguageClient, ...given: unknown[]) => Promise<void>) =>
+  const register: Register = (name, action) =>
     commands.registerCommand(name, async (...given: unknown[]) => {
       const client = await server.running();
       if (client) {
         await action(client, ...given).catch(reportFailure);
       }
     });
+
+  const agents = showAgents(context, register);
 
   context.subscriptions.push(
     log,
@@ -80,7 +84,7 @@ export function deactivate(): Promise<void> | undefined {
 }
 
 async function run(client: LanguageClient, runs: Runs, uri: unknown, given: unknown): Promise<void> {
-  const file = agentFile(uri);
+  const file = targetFile(uri);
   const task = typeof given === 'string' ? given : file && (await askTask(file));
   if (file && task !== undefined) {
     const params = { uri: client.code2ProtocolConverter.asUri(file) };
@@ -89,7 +93,7 @@ async function run(client: LanguageClient, runs: Runs, uri: unknown, given: unkn
 }
 
 async function preview(client: LanguageClient, previews: Previews, uri: unknown): Promise<void> {
-  const file = agentFile(uri);
+  const file = targetFile(uri);
   if (file) {
     const { text } = await client.sendRequest(PreviewRequest, { uri: client.code2ProtocolConverter.asUri(file) });
     await previews.show(`${agentName(file)}: what would be sent`, text);
@@ -110,25 +114,12 @@ async function showPastRun(client: LanguageClient, previews: Previews): Promise<
   }
 }
 
-/** The file a menu was opened on, else the one in the editor. */
-function agentFile(uri: unknown): Uri | undefined {
-  const file = uri instanceof Uri ? uri : window.activeTextEditor?.document.uri;
-  if (!file) {
-    void window.showInformationMessage('Open an agent file first: a TOML file in axe/agents.');
-  }
-  return file;
-}
-
 /** Undefined when the user thinks better of it; an empty task is the agent's own. */
 function askTask(file: Uri): Thenable<string | undefined> {
   return window.showInputBox({
     title: `Run ${agentName(file)}`,
     prompt: 'The task. Leave it empty to run the agent on its own instructions.',
   });
-}
-
-function agentName(file: Uri): string {
-  return basename(file.path, '.toml');
 }
 
 /** Whoever cancelled a run knows that it has not ended well. */

@@ -1,0 +1,116 @@
+// What changes agents as a whole: new ones, other names, and their end.
+
+import { FileSystemError, Position, Uri, window, workspace, type WorkspaceEdit } from 'vscode';
+import { ExecuteCommandRequest, RenameRequest, type LanguageClient } from 'vscode-languageclient/node';
+import type { Catalogue } from './catalogue';
+import { objection } from './names';
+import { positionOfName } from './places';
+import { FoldersRequest, type AgentFolder } from './protocol';
+import { agentName, targetFile } from './target';
+
+export class AgentEditing {
+  constructor(private readonly catalogue: Catalogue) {}
+
+  async create(client: LanguageClient): Promise<void> {
+    const folder = await pickFolder(await client.sendRequest(FoldersRequest));
+    const name = folder && (await this.askName('New agent', this.namesIn(folder.uri)));
+    if (folder && name) {
+      await createAgent(client, { name, folder: folder.uri });
+    }
+  }
+
+  /** The server puts it into the list of the agent that it is made for. */
+  async createSubAgent(client: LanguageClient, given: unknown): Promise<void> {
+    const file = targetFile(given);
+    const name = file && (await this.askName(`New sub-agent of ${agentName(file)}`, this.namesIn(folderOf(file))));
+    if (file && name) {
+      await createAgent(client, { name, uri: client.code2ProtocolConverter.asUri(file), list: true });
+    }
+  }
+
+  /** Through the server, which changes everybody who names the agent too, or says why that can't be. */
+  async rename(client: LanguageClient, given: unknown): Promise<void> {
+    const file = targetFile(given);
+    const old = file && agentName(file);
+    const name = file && (await this.askName(`Rename ${old}`, this.namesIn(folderOf(file)).filter((each) => each !== old), old));
+    if (!file || !name || name === old) {
+      return;
+    }
+    const edit = await renaming(client, file, name);
+    if (!edit || !(await workspace.applyEdit(edit, { isRefactoring: true }))) {
+      throw new Error(`${old} was not renamed: VS Code could not change all files that name it.`);
+    }
+  }
+
+  async delete(given: unknown): Promise<void> {
+    const file = targetFile(given);
+    if (!file) {
+      return;
+    }
+    const name = agentName(file);
+    const callers = this.catalogue.callersOf(file.toString());
+    const detail = callers.length > 0 ? `It is called by ${callers.join(', ')}, which will miss it. ` : 'No other agent calls it. ';
+    if ((await confirm(`Delete the agent ${name}?`, `${detail}The file goes to the trash.`, 'Move to Trash')) === undefined) {
+      return;
+    }
+    try {
+      await workspace.fs.delete(file, { useTrash: true });
+    } catch (error) {
+      await deleteForGood(file, error);
+    }
+  }
+
+  private namesIn(folder: string): string[] {
+    const files = this.catalogue.agents.flatMap(({ uri }) => (uri === null ? [] : [Uri.parse(uri)]));
+    return files.filter((file) => folderOf(file) === Uri.parse(folder).toString()).map(agentName);
+  }
+
+  private askName(title: string, taken: readonly string[], value = ''): Thenable<string | undefined> {
+    const prompt = 'The name by which others call it, and of its file.';
+    return window.showInputBox({ title, prompt, value, validateInput: (name) => objection(name, taken) });
+  }
+}
+
+/** Asked for without VS Code's own command, which would put the move of the file before the changes of texts. */
+async function renaming(client: LanguageClient, file: Uri, newName: string): Promise<WorkspaceEdit | undefined> {
+  const { asUri, asPosition } = client.code2ProtocolConverter;
+  const position = asPosition((await positionOfName(file)) ?? new Position(0, 0));
+  const edit = await client.sendRequest(RenameRequest.type, { textDocument: { uri: asUri(file) }, position, newName });
+  return client.protocol2CodeConverter.asWorkspaceEdit(edit);
+}
+
+async function createAgent(client: LanguageClient, argument: object): Promise<void> {
+  await client.sendRequest(ExecuteCommandRequest.type, { command: 'axe.createAgent', arguments: [argument] });
+}
+
+async function pickFolder(folders: readonly AgentFolder[]): Promise<AgentFolder | undefined> {
+  if (folders.length <= 1) {
+    return folders[0];
+  }
+  const items = folders.map((folder) => ({
+    folder,
+    label: workspace.asRelativePath(Uri.parse(folder.uri), true),
+    description: folder.scope === 'user' ? 'for you, in all projects' : folder.exists ? '' : 'will be made',
+  }));
+  return (await window.showQuickPick(items, { placeHolder: 'In which folder?' }))?.folder;
+}
+
+/** Some file systems, such as remote ones, have no trash. */
+async function deleteForGood(file: Uri, error: unknown): Promise<void> {
+  if (error instanceof FileSystemError && error.code === 'FileNotFound') {
+    throw error;
+  }
+  const detail = 'It can’t be brought back.';
+  const question = `There is no trash here. Delete ${agentName(file)} for good?`;
+  if ((await confirm(question, detail, 'Delete for Good')) !== undefined) {
+    await workspace.fs.delete(file);
+  }
+}
+
+function confirm(message: string, detail: string, button: string): Thenable<string | undefined> {
+  return window.showWarningMessage(message, { modal: true, detail }, button);
+}
+
+function folderOf(file: Uri): string {
+  return Uri.joinPath(file, '..').toString();
+}
