@@ -126,6 +126,25 @@ class Workbench:
         dialog.locator(".monaco-button", has_text=button).first.click()
         return said
 
+    def wait_for_message(self, *parts: str) -> None:
+        """Waits for a notification that says all `parts`."""
+        toasts = ".notifications-toasts .notification-list-item"
+        self._wait_for(f"the message {parts}", lambda: _has_all(self._texts(toasts), parts))
+
+    def answer_message(self, part: str, button: str) -> None:
+        """Presses a button of the notification that says `part`."""
+        toast = self._page.locator(".notifications-toasts .notification-list-item", has_text=part)
+        toast.locator(".monaco-button", has_text=button).first.click(timeout=TIMEOUT)
+
+    def wait_for_status(self, *parts: str) -> None:
+        """Waits until the language status, which screen readers read, says all `parts`."""
+        self._wait_for(f"the status {parts}", lambda: _has_all([self.status()], parts))
+
+    def status(self) -> str:
+        """What the language status of the document in the editor says."""
+        item = self._page.locator('[id="status.languageStatus"]')
+        return item.get_attribute("aria-label") or "" if item.count() else ""
+
     def trust(self) -> None:
         """Says that the user trusts the workspace."""
         self.run_command("Workspaces: Manage Workspace Trust")
@@ -200,6 +219,11 @@ class Workbench:
 
 def _has(texts: Sequence[str], parts: Sequence[str]) -> bool:
     return all(any(part in text for text in texts) for part in parts)
+
+
+def _has_all(texts: Sequence[str], parts: Sequence[str]) -> bool:
+    """Whether one of the texts has all parts."""
+    return any(all(part in text for part in parts) for text in texts)
 
 
 def _command(code_server: Path, scratch: Path) -> list[str]:
