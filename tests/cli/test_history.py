@@ -73,6 +73,37 @@ def test_runs_are_listed_with_what_tells_them_apart(home: Home) -> None:
     assert out.split()[0] == "aa01cafe"
 
 
+def test_runs_of_a_project_are_listed_from_within_it(home: Home) -> None:
+    below = home.work / "below"
+    below.mkdir()
+    (home.work / "link").symlink_to(below)
+    put(home.history, OLD, origin=replace(HERE, workspace=str(below)))
+    put(home.history, TEAM, origin=replace(HERE, workspace=f"{home.work}-too"))
+    for folder in (".", "below", "link"):
+        _, out, _ = home.call("history", "list", "--in", folder)
+        assert [line.split()[0] for line in out.splitlines()] == ["aa01cafe"]
+
+
+def test_a_run_that_its_budget_has_ended_says_so_in_the_list(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("lead", budget={"max_tokens": 5}))
+    provider.script("m-lead", Says("partial"))
+    assert home.call("run", "lead")[0] == 4
+    _, out, _ = home.call("history", "list")
+    assert "  killed: budget  " in out
+
+
+def test_what_is_no_run_and_no_time_is_told_as_such(home: Home) -> None:
+    put(home.history, OLD)
+    code, out, err = home.call("history", "list", "--before", "yesterday")
+    assert (code, out) == (1, "")
+    assert err == (
+        "'yesterday' is neither the id of a run nor a time (UTC) such as 2026-11-21 "
+        "or 2026-11-21T09:30\n"
+    )
+
+
 def test_without_a_past_nothing_is_listed_and_nothing_made(home: Home) -> None:
     assert home.call("history", "list") == (0, "", "")
     assert home.call("history", "list", "--json") == (0, "[]\n", "")
@@ -123,11 +154,11 @@ def test_a_run_is_shown_as_a_tree_by_the_beginning_of_its_id(home: Home) -> None
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["show", "zz"], "no run 'zz' is remembered; `axe-lsp history list` shows which\n"),
+        (["show", "cc"], "no run 'cc' is remembered; `axe-lsp history list` shows which\n"),
         (["show", "aa"], "several runs begin with 'aa'; give more of the id\n"),
-        (["tail", "zz"], "no run 'zz' is remembered; `axe-lsp history list` shows which\n"),
-        (["export", "zz"], "no run 'zz' is remembered; `axe-lsp history list` shows which\n"),
-        (["list", "--before", "zz"], "no run 'zz' is remembered; "),
+        (["tail", "cc"], "no run 'cc' is remembered; `axe-lsp history list` shows which\n"),
+        (["export", "cc"], "no run 'cc' is remembered; `axe-lsp history list` shows which\n"),
+        (["list", "--before", "cc"], "no run 'cc' is remembered; "),
         (["list", "--limit", "-1"], "'-1' is not a whole number of runs from 0"),
         (["list", "--status", "done"], "invalid choice: 'done'"),
         (["prune"], "one of the arguments --older-than --keep is required"),

@@ -60,6 +60,10 @@ def test_runs_are_listed_newest_first_with_what_they_came_to(
         newest, oldest = editor.client.request("axe/runs", {})
         by_agent = editor.client.request("axe/runs", {"agent": "solo"})
         page = editor.client.request("axe/runs", {"limit": 1, "before": second["runId"]})
+        of_folder = {
+            folder: editor.client.request("axe/runs", {"folders": [folder.as_uri()], "limit": 1})
+            for folder in (project.root, project.root.parent / "other")
+        }
 
     assert (newest["runId"], newest["task"]) == (second["runId"], "second")
     assert (oldest["runId"], oldest["status"], oldest["turns"]) == (first["runId"], "completed", 2)
@@ -67,6 +71,7 @@ def test_runs_are_listed_newest_first_with_what_they_came_to(
     assert [each["depth"] for each in by_agent] == [0, 1]
     assert by_agent[1]["parentRunId"] == first["runId"]
     assert page == [oldest]
+    assert list(of_folder.values()) == [[newest], []]
 
 
 def test_the_events_of_a_run_are_there_after_the_server_has_gone(
@@ -231,7 +236,10 @@ def test_nothing_is_remembered_if_the_settings_say_so(
         ("axe/runs", {"limit": 0}, '"limit" must be a whole number from 1'),
         ("axe/runs", {"limit": True}, '"limit" must be a whole number from 1'),
         ("axe/runs", {"status": "done"}, '"status" is one of running, completed, failed'),
-        ("axe/runs", {"before": "nothing"}, "no run 'nothing' is remembered"),
+        ("axe/runs", {"before": "abc"}, "no run 'abc' is remembered"),
+        ("axe/runs", {"before": "nothing"}, "'nothing' is neither the id of a run nor a time"),
+        ("axe/runs", {"folders": "file:///x"}, '"folders" must be an array of "file:" URIs'),
+        ("axe/runs", {"folders": ["untitled:x"]}, '"folders" must be an array'),
         ("axe/events", {}, '"runId" is missing'),
         ("axe/events", {"runId": "x", "after": -1}, '"after" must be a whole number from 0'),
         ("axe/events", {"runId": "x", "format": "xml"}, '"format" is "json" or "text"'),

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import get_args
 
 from axe_lsp.cli.arguments import Parser, days, runs
@@ -46,7 +47,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _list(options: argparse.Namespace) -> None:
-    wanted = Wanted(options.agent, options.status, options.before, options.limit)
+    folders = _spellings(options.in_) if options.in_ else ()
+    wanted = Wanted(options.agent, options.status, options.before, options.limit, folders)
     with opened_history() as connection:
         found = past_runs(connection, wanted)
     if options.json:
@@ -55,6 +57,11 @@ def _list(options: argparse.Namespace) -> None:
         print_table(found)
     else:
         tell_person("No such run is remembered. `axe-lsp run AGENT` makes one.")
+
+
+def _spellings(folder: str) -> tuple[str, ...]:
+    """A folder as runs may have named it: as it is written here, and without links."""
+    return tuple(dict.fromkeys(map(str, (Path(folder).absolute(), Path(folder).resolve()))))
 
 
 def _show(options: argparse.Namespace) -> None:
@@ -115,6 +122,12 @@ def _parser() -> Parser:
     add("--agent", metavar="NAME", help="runs of this agent, also those that others have started")
     add("--status", choices=STATUSES, metavar="STATUS", help=f"one of {', '.join(STATUSES)}")
     add("--before", metavar="RUN|TIME", help="only what began before a run, or before a time (UTC)")
+    add(
+        "--in",
+        metavar="DIR",
+        dest="in_",
+        help="runs of a project: DIR (such as .) and what is below it",
+    )
     add("--limit", metavar="N", type=runs, default=20, help="at most so many (default 20)")
     add("--json", action="store_true", help="print them as JSON")
     add = command("show", "draw what happened in a run and below it")

@@ -40,7 +40,7 @@ def _row(run: dict[str, Json]) -> tuple[str, ...]:
     return (
         run["runId"][:ID_LENGTH],
         local_time(run["began"]),
-        run["status"],
+        _status(run),
         duration(run["durationMs"]) if has_ended else "",
         f"{used['inputTokens']:,} + {used['outputTokens']:,}" if has_ended else "",
         f"${cost:.4f}" if cost else "",
@@ -49,13 +49,19 @@ def _row(run: dict[str, Json]) -> tuple[str, ...]:
     )
 
 
+def _status(run: dict[str, Json]) -> str:
+    """How it ended, and for which reason if there is a word for it: `killed: budget`."""
+    reason = run.get("reason")
+    return f"{run['status']}: {reason}" if reason else str(run["status"])
+
+
 def _padded(text: str, width: int) -> str:
     return text + " " * (width - cells(text))
 
 
 def _coloured(line: str, status: str) -> str:
     """What went wrong in red, unless the user has forbidden colours (NO_COLOR)."""
-    if status not in _BAD or os.environ.get("NO_COLOR"):
+    if status.partition(":")[0] not in _BAD or os.environ.get("NO_COLOR"):
         return line
     return line.replace(status, f"{_RED}{status}{_PLAIN}", 1)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pygls.exceptions import JsonRpcInvalidParams
 
+from axe_lsp.daemon.uris import path_of
 from axe_lsp.hosting.history.drawing import draw
 from axe_lsp.hosting.history.reading import Wanted
 from axe_lsp.hosting.jsonable import Json, to_json
@@ -131,7 +132,22 @@ def _wanted(members: Mapping[str, Any]) -> Wanted:
         status=status,
         before=_text(method, members, "before"),
         limit=_number(method, members, "limit", 1) or Wanted().limit,
+        folders=_folders(method, members),
     )
+
+
+def _folders(method: str, members: Mapping[str, Any]) -> tuple[str, ...]:
+    given = members.get("folders")
+    if given is None:
+        return ()
+    paths = [path_of(uri) if isinstance(uri, str) else None for uri in _listed(given)]
+    if not paths or None in paths:
+        raise JsonRpcInvalidParams(f'{method}: "folders" must be an array of "file:" URIs')
+    return tuple(map(str, paths))
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _members(method: str, params: Any) -> Mapping[str, Any]:

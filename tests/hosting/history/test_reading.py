@@ -44,6 +44,12 @@ def ids(path: Path, **wanted: object) -> list[str]:
         ({"before": "aa01"}, []),
         ({"before": "2026-05-02"}, ["aa01"]),
         ({"before": "2026-05-02T10:00:01.001Z"}, ["aa02", "aa01"]),
+        ({"before": "2026-05-02 10:01"}, ["aa02", "aa01"]),
+        ({"before": "2026-05"}, []),
+        ({"folders": ("/work/here",)}, ["cc01", "aa02", "aa01"]),
+        ({"folders": ("/elsewhere", "/work")}, ["cc01", "aa02", "aa01"]),
+        ({"folders": ("/",), "agent": "deep"}, ["bb02"]),
+        ({"folders": ("/work/he", "/work/here/below", "here")}, []),
     ],
 )
 def test_runs_are_found_newest_first(

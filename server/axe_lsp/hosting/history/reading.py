@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 import sys
@@ -23,9 +24,12 @@ LEFT JOIN events AS ends
     ON ends.root_run_id = runs.root_run_id AND ends.seq = runs.end_seq
 """  # noqa: S608 - our own words
 
+_IN_FOLDER = "runs.workspace = ? OR substr(runs.workspace, 1, ?) = ?"
+
 _LAST_CHARACTER = chr(sys.maxunicode)
 
-_YEAR = re.compile(r"\d{4}-")
+_TIME = re.compile(r"\d{4}-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?)?")
+"""The beginning of a time as the history has it; a blank is easier to type than the T."""
 
 _OF_THE_EVENT = ("seq", "time", "kind")
 
@@ -34,13 +38,15 @@ _OF_THE_EVENT = ("seq", "time", "kind")
 class Wanted:
     """Which runs: the newest `limit` roots, or runs of `agent` at any depth.
 
-    `before` is the id of a run or a time; what began then or later is left out.
+    `before` is the id of a run or a time; what began then or later is left out. `folders` are paths:
+    only runs that took place in one of them, or below it.
     """
 
     agent: str | None = None
     status: str | None = None
     before: str | None = None
     limit: int = 50
+    folders: tuple[str, ...] = ()
 
 
 def past_runs(connection: sqlite3.Connection, wanted: Wanted) -> list[dict[str, Json]]:
@@ -58,6 +64,9 @@ def past_runs(connection: sqlite3.Connection, wanted: Wanted) -> list[dict[str, 
     if wanted.before is not None:
         conditions.append("(runs.began, runs.number) < (?, ?)")
         values.extend(_moment(connection, wanted.before))
+    if wanted.folders:
+        conditions.append(f"({' OR '.join([_IN_FOLDER] * len(wanted.folders))})")
+        values.extend(value for folder in wanted.folders for value in _in_folder(folder))
     where = " AND ".join(conditions)
     found = connection.execute(
         f"{_RUNS} WHERE {where} ORDER BY runs.began DESC, runs.number DESC LIMIT ?",
@@ -155,9 +164,19 @@ def _ids_below(connection: sqlite3.Connection, run_id: str, root: str) -> set[st
     return ids
 
 
+def _in_folder(folder: str) -> tuple[object, ...]:
+    below = folder.rstrip(os.sep) + os.sep
+    return folder, len(below), below
+
+
 def _moment(connection: sqlite3.Connection, before: str) -> tuple[str, int]:
-    if _YEAR.match(before):
-        return before, 0
+    if _TIME.fullmatch(before):
+        return before.replace(" ", "T"), 0
+    if not re.fullmatch(r"[0-9a-f]+", before):
+        raise HistoryError(
+            f"{before!r} is neither the id of a run nor a time (UTC) such as 2026-11-21 "
+            "or 2026-11-21T09:30"
+        )
     run_id, _ = find_run(connection, before)
     began, number = connection.execute(
         "SELECT began, number FROM runs WHERE run_id = ?", (run_id,)
