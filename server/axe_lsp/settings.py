@@ -91,7 +91,7 @@ SETTINGS: tuple[Setting, ...] = (
         {"type": "integer", "minimum": 0},
         120,
         "Seconds in which to answer when an agent asks whether it may change a file or run a command; then "
-        "it may not. 0 sets no limit. The run's own time goes on meanwhile.",
+        "it may not. 0 sets no limit. The time of the run stands still meanwhile.",
     ),
 )
 

@@ -247,6 +247,24 @@ async def test_an_agent_in_its_process_asks_for_approval_like_any_other(
         assert [each["content"] for each in ends if each["kind"] == "end"] == ["one\n", "two\n"]
 
 
+async def test_no_time_goes_by_while_a_question_from_another_process_is_open(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    echo = Call("run_command", {"command": "echo word"})
+    provider.script("m-lead", Says(calls=[calls_agent("apart", "a")]), Says("done"))
+    provider.script("m-apart", Says(calls=[echo]), Says("apart is done"))
+
+    async def think_longer_than_there_is_time(_: Question) -> Reply:
+        await asyncio.sleep(6)
+        return Reply("allow")
+
+    lead = "timeout = 5\n[sub_agents_config]\ntimeout = 5\n"
+    async with stage(tmp_path, team(lead=lead)) as at:
+        run = at.start("lead", ask=think_longer_than_there_is_time)
+        assert (await run.result()).content == "done"
+        assert assert_ended(at, run) == [("apart", "completed"), ("lead", "completed")]
+
+
 async def test_a_process_below_a_process_ends_with_it(
     tmp_path: Path, provider: ScriptedProvider, mark: str
 ) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import anyio
+
 from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig, IsolationConfig
 from axe_lsp.runtime.budget import Ledger
+from axe_lsp.runtime.clock import Clock
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import Event, RunIds, TextDelta, TurnEnd
-from axe_lsp.runtime.isolation import located, tether, wants_process
+from axe_lsp.runtime.isolation import Tether, located, tether, wants_process
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.runs import Order
 
@@ -30,10 +33,14 @@ def turn(tokens: int, calls: int = 0, cost: float | None = None) -> TurnEnd:
     )
 
 
-def test_events_from_elsewhere_are_numbered_with_those_of_here() -> None:
+def tied(journal: Journal, caller: Ledger) -> Tether:
+    return tether(journal, caller, Clock(anyio.CancelScope()), print, {})
+
+
+async def test_events_from_elsewhere_are_numbered_with_those_of_here() -> None:
     heard: list[Event] = []
     journal = Journal(heard.append)
-    tell = tether(journal, Ledger(BudgetConfig()), print, {}).tell
+    tell = tied(journal, Ledger(BudgetConfig())).tell
     delta = TextDelta(run=CHILD, turn=1, delta="a", seq=77)
 
     journal.emit(delta)
@@ -43,32 +50,32 @@ def test_events_from_elsewhere_are_numbered_with_those_of_here() -> None:
     assert [event.seq for event in heard] == [1, 2, 3]
 
 
-def test_what_is_used_elsewhere_is_paid_for_by_all_callers() -> None:
+async def test_what_is_used_elsewhere_is_paid_for_by_all_callers() -> None:
     root = Ledger(BudgetConfig())
     caller = Ledger(BudgetConfig(), root)
 
-    tether(Journal(print), caller, print, {}).tell(turn(tokens=7, cost=0.5))
+    tied(Journal(print), caller).tell(turn(tokens=7, cost=0.5))
 
     for ledger in (root, caller):
         assert (ledger.tree.input_tokens, ledger.tree.cost) == (7, 0.5)
         assert ledger.own.input_tokens == 0
 
 
-def test_a_budget_of_a_caller_that_is_used_up_is_told() -> None:
+async def test_a_budget_of_a_caller_that_is_used_up_is_told() -> None:
     root = Ledger(BudgetConfig(max_tokens=100, max_tool_calls=3))
-    ties = tether(Journal(print), Ledger(BudgetConfig(), root), print, {})
+    ties = tied(Journal(print), Ledger(BudgetConfig(), root))
 
     assert ties.budget == BudgetConfig(max_tokens=100, max_tool_calls=3)
     assert ties.tell(turn(tokens=60, calls=2))
-    later = tether(Journal(print), Ledger(BudgetConfig(), root), print, {})
+    later = tied(Journal(print), Ledger(BudgetConfig(), root))
     assert later.budget == BudgetConfig(max_tokens=40, max_tool_calls=1)
     assert not ties.tell(turn(tokens=0, calls=2))
     assert not ties.tell(turn(tokens=40))
 
 
-def test_a_caller_that_pays_for_itself_alone_sets_no_limit() -> None:
+async def test_a_caller_that_pays_for_itself_alone_sets_no_limit() -> None:
     caller = Ledger(BudgetConfig(max_tokens=10, scope="self"))
-    ties = tether(Journal(print), caller, print, {})
+    ties = tied(Journal(print), caller)
 
     assert ties.budget == BudgetConfig()
     assert ties.tell(turn(tokens=50))

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from axe_lsp.runtime.approval import Wish
 from axe_lsp.runtime.errors import RunCancelledError, RunTimeoutError
 from axe_lsp.runtime.events import AgentBegin, AgentEnd, TextDelta, ToolBegin, ToolEnd
 from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.runs import RunRequest
 from support.answers import DIALECTS
 from support.engines import agent, bench, resolver, running
-from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
 
 
 def result_of(body: dict[str, list[dict[str, str]]]) -> str:
@@ -203,6 +204,30 @@ async def test_a_child_can_be_stopped_alone(provider: ScriptedProvider, tmp_path
         'Error: sub-agent "a" failed - cancelled. You may retry or proceed without this result.',
         "fine",
     ]
+
+
+async def test_nobody_s_time_goes_by_while_a_person_thinks(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    async def think_longer_than_there_is_time(_: Wish) -> str:
+        await asyncio.sleep(2.5)
+        return ""
+
+    hold = Hold()
+    write = Says(calls=[Call("write_file", {"path": "a.txt", "content": "written"})])
+    provider.script(
+        "m-parent", Says(calls=[calls_agent("child", "t")]), Answer(Says("x"), hold=hold)
+    )
+    provider.script("m-child", write, Says("done"))
+    agents = agent("parent", sub_agents=["child"], sub_agents_config={"timeout": 2}) | agent(
+        "child", tools=["write_file"], budget={"max_wall_time": 2}
+    )
+    async with bench(provider, tmp_path, agents, approve=think_longer_than_there_is_time) as work:
+        with pytest.raises(RunTimeoutError, match="timeout after 2s"):  # The rest counts as before.
+            await work.run("parent", timeout=2)
+        await hold.hung_up()
+    assert (tmp_path / "a.txt").read_text() == "written"
+    assert [end.status for end in work.of(AgentEnd)] == ["completed", "timeout"]
 
 
 async def test_stopping_what_is_not_there_says_so(

@@ -21,7 +21,7 @@ from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, Status
 from axe_lsp.runtime.isolation import Tether
 from axe_lsp.runtime.journal import timestamp
-from axe_lsp.runtime.questions import Ask
+from axe_lsp.runtime.questions import Answer, Ask, Question
 from axe_lsp.runtime.runs import Order, RunResult
 from axe_lsp.tasks import Tasks
 
@@ -130,8 +130,7 @@ class _RemoteRun:
 
     async def _wind_up(self) -> None:
         """The tree is cancelled: a host whose input ends cancels its runs, and tells of their ends."""
-        is_late = anyio.current_time() >= self._order.deadline
-        self._status_at_end = "timeout" if is_late else "cancelled"
+        self._status_at_end = "timeout" if self._tether.clock.is_over else "cancelled"
         await self._link.end(self._patience.cancel)
         self._end(RunCancelledError())
 
@@ -161,13 +160,17 @@ class _RemoteRun:
             case wire.Warned():
                 self._tether.warn(message.text)
             case wire.Asked():
-                self._questions.put(message, self._ask, self._link.send)
+                self._questions.put(message, self._decide, self._link.send)
             case wire.Withdrawn(run_id, number):
                 self._questions.withdraw(run_id, number)
             case wire.Finished():
                 self._settle(message.result)
             case wire.Failed():
                 self._settle(error_of(message))
+
+    async def _decide(self, question: Question) -> Answer:
+        with self._tether.clock.stopped():  # As that of the process itself does.
+            return await self._ask(question)
 
     def _settle(self, outcome: RunResult | RunError) -> None:
         if isinstance(outcome, RunCancelledError) and not self._has_begun:

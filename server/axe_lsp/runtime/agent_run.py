@@ -16,8 +16,9 @@ import anyio
 
 from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.approval import Approve
+from axe_lsp.runtime.approval import Approve, Wish
 from axe_lsp.runtime.budget import CallersBudgetError, Ledger
+from axe_lsp.runtime.clock import Clock
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import (
     BudgetError,
@@ -76,12 +77,19 @@ class Tree:
 class AgentRun:
     """A run that is going on."""
 
-    def __init__(self, order: Order, tree: Tree, caller: Ledger | None = None) -> None:
+    def __init__(
+        self,
+        order: Order,
+        tree: Tree,
+        caller: Ledger | None = None,
+        callers_clock: Clock | None = None,
+    ) -> None:
         self._order = order
         self._tree = tree
         self._caller = caller
         self._ledger = Ledger(BudgetConfig(), caller)
         self._scope = anyio.CancelScope()
+        self._clock = Clock(self._scope, callers_clock, order.deadline)
         self._stopped = False
         self._has_begun = False
         self._started = anyio.current_time()
@@ -102,7 +110,7 @@ class AgentRun:
             self._failed(error)
             raise
         except anyio.get_cancelled_exc_class():
-            self._end("timeout" if anyio.current_time() >= self._order.deadline else "cancelled")
+            self._end("timeout" if self._clock.is_over else "cancelled")
             raise
         except Exception as bug:
             failure = RunError(f"internal error: {bug!r}")
@@ -201,7 +209,7 @@ class AgentRun:
             self._wall_time = wall_time
             timeout = wall_time
         if timeout is not None:
-            self._scope.deadline = anyio.current_time() + timeout
+            self._clock.start(timeout)
 
     def _report(self, prepared: Prepared) -> None:
         agent = self._order.ids.agent
@@ -229,15 +237,20 @@ class AgentRun:
             remote=remote,
             provider=self._patient_provider(prepared),
             journal=tree.journal,
-            start=lambda order: _make_child(order, tree, self._ledger),
+            start=lambda order: _make_child(order, tree, self._ledger, self._clock),
             workplace=self._workplace(prepared),
-            approve=tree.approve,
+            approve=self._approve,
             ledger=self._ledger,
             streams=tree.streams(prepared),
-            deadline=min(self._scope.deadline, self._order.deadline),
+            clock=self._clock,
             timeout=str(self._interruption()),
             warn=self._warn,
         )
+
+    async def _approve(self, wish: Wish) -> str:
+        """Somebody has to decide, who may take their time."""
+        with self._clock.stopped():
+            return await self._tree.approve(wish)
 
     def _patient_provider(self, prepared: Prepared) -> Retrying:
         tree = self._tree
@@ -292,10 +305,10 @@ class AgentRun:
         return replace(result, output=self._output, retry_attempts=attempts)
 
 
-async def _make_child(order: Order, tree: Tree, caller: Ledger) -> RunResult:
+async def _make_child(order: Order, tree: Tree, caller: Ledger, clock: Clock) -> RunResult:
     """Make a run that another one asks for, in this process unless its agent wants its own."""
     order = located(order, tree.resolve)
     if tree.elsewhere is None or not wants_process(order):
-        return await AgentRun(order, tree, caller).execute()
-    ties = tether(tree.journal, caller, tree.warn, tree.live)
+        return await AgentRun(order, tree, caller, clock).execute()
+    ties = tether(tree.journal, caller, clock, tree.warn, tree.live)
     return await tree.elsewhere(order, ties)

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from axe_lsp.agentfile.definition import BudgetConfig
 from axe_lsp.runtime.budget import CallersBudgetError, Ledger
+from axe_lsp.runtime.clock import Clock
 from axe_lsp.runtime.errors import BudgetError
 from axe_lsp.runtime.events import Event, TurnEnd
 from axe_lsp.runtime.journal import Journal
@@ -31,13 +32,15 @@ class Tether:
     """What ties a run elsewhere to its tree here.
 
     `tell` takes each of its events; it is False when no more may be used. `warn` takes what everybody
-    should know. In `live` stand the runs that can be stopped. `budget` is what its callers have left.
+    should know. In `live` stand the runs that can be stopped. `budget` is what its callers have left,
+    `clock` is that of the run that called it.
     """
 
     tell: Callable[[Event], bool]
     warn: Callable[[str], None]
     live: MutableMapping[str, Stoppable]
     budget: BudgetConfig
+    clock: Clock
 
 
 Elsewhere = Callable[[Order, Tether], Awaitable[RunResult]]
@@ -61,7 +64,8 @@ def wants_process(order: Order) -> bool:
 
 def tether(
     journal: Journal,
-    caller: Ledger | None,
+    caller: Ledger,
+    clock: Clock,
     warn: Callable[[str], None],
     live: MutableMapping[str, Stoppable],
 ) -> Tether:
@@ -72,7 +76,7 @@ def tether(
         journal.emit(event)
         return _is_paid(event, ledger) if isinstance(event, TurnEnd) else True
 
-    return Tether(tell, warn, live, ledger.left)
+    return Tether(tell, warn, live, ledger.left, clock)
 
 
 def _is_paid(turn: TurnEnd, ledger: Ledger) -> bool:

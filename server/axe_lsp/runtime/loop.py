@@ -14,6 +14,7 @@ import anyio
 
 from axe_lsp.runtime.approval import Approve
 from axe_lsp.runtime.budget import Ledger
+from axe_lsp.runtime.clock import Clock
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.delegation import (
     CALL_AGENT,
@@ -42,7 +43,7 @@ class Surroundings:
 
     `workplace` is where tools work, and `approve` decides about those that change something.
     `remote` are the tools of the agent's MCP servers. The `ledger` says whether the conversation may
-    go on.
+    go on, the `clock` how long.
     """
 
     prepared: Prepared
@@ -54,7 +55,7 @@ class Surroundings:
     approve: Approve
     ledger: Ledger
     streams: bool
-    deadline: float
+    clock: Clock
     timeout: str
     warn: Callable[[str], None]
 
@@ -66,7 +67,7 @@ class Surroundings:
             ids=self.prepared.order.ids,
             model=str(self.prepared.model),
             workdir=self.prepared.prompt.folder,
-            deadline=self.deadline,
+            deadline=self.clock.deadline,
             max_depth=self.prepared.max_depth,
             allowed_hosts=self.workplace.allowed_hosts,
         )
@@ -152,7 +153,7 @@ def _exchange(conversation: Conversation, around: Surroundings, turn: int) -> Ex
         turn=turn,
         request=conversation.request,
         workdir=around.prepared.prompt.folder,
-        deadline=around.deadline,
+        deadline=around.clock.deadline,
         timeout=around.timeout,
         warn=around.warn,
     )
