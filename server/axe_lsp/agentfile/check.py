@@ -26,7 +26,6 @@ from axe_lsp.agentfile.schema import (
     Schema,
 )
 from axe_lsp.agentfile.schema_tables import schema_tables
-from axe_lsp.agentfile.secrets import find_secrets
 from axe_lsp.agentfile.text import TextRange, quoted
 from axe_lsp.agentfile.tool_names import is_tool_glob, tools_meant
 from axe_lsp.agentfile.tree import KeyPart, Located, Table, Value, ValueKind
@@ -53,7 +52,7 @@ def check(parse: Parse, lookup: Lookup | None = None) -> tuple[Problem, ...]:
 def _of_agents(lookup: Lookup) -> Iterator[Problem]:
     yield from combinations(lookup)
     yield from schema_tables(lookup)
-    yield from _secrets(lookup.parse.text)
+    yield from _secrets(lookup)
     yield from beyond_axe(lookup)
 
 
@@ -147,7 +146,12 @@ class _Checker:
             return  # Any text will do, and either of true and false.
         element = _ELEMENT_KIND.get(spec.type)
         if element is not None:
-            yield from self._elements(spec, path, value, element)
+            if spec.names is Names.TOOL:  # Which there are may depend on other keys.
+                yield from self._elements(spec, path, value, element)
+            else:
+                yield from self.lookup.once(
+                    value, "elements", lambda: tuple(self._elements(spec, path, value, element))
+                )
             return
         decoded = decode(self.text, value)
         if decoded is None:
@@ -229,8 +233,8 @@ class _Checker:
         return TextRange(0, 0)
 
 
-def _secrets(text: str) -> Iterator[Problem]:
-    for where, owner, variable in find_secrets(text):
+def _secrets(lookup: Lookup) -> Iterator[Problem]:
+    for where, owner, variable in lookup.secrets:
         place = f"${variable} or config.toml" if variable else "the environment"
         message = f"this looks like a key of {owner}, for everyone who gets the file; it belongs in {place}"
         yield Problem("plain-secret", where, message, (), order=0, fatal=False)

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.schema import AGENT, KeyPath, Schema
+from axe_lsp.agentfile.secrets import Secret, find_secrets
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Entry, Located, Value, walk
 from axe_lsp.agentfile.values import decode
+
+Found = TypeVar("Found")
 
 
 class Lookup:
     """The keys of one parse, and the schema that they follow.
 
-    Where a key is set twice, the first one counts.
+    Where a key is set twice, the first one counts. `before` is the one of the parse that was handed
+    to the parse.
     """
 
-    def __init__(self, parse: Parse, schema: Schema = AGENT) -> None:
+    def __init__(self, parse: Parse, schema: Schema = AGENT, before: Lookup | None = None) -> None:
         self.parse = parse
         self.schema = schema
         self.located = tuple(walk(parse.document))
         self._by_path: dict[KeyPath, Located] = {}
         for item in self.located:
             self._by_path.setdefault(item.path, item)
+        self._found: dict[tuple[int, str], tuple[Value, Any]] = {}
+        self._found_before = before._found if before is not None else {}
+        self.secrets = self._secrets(before)
+        """What looks like an API key, anywhere in the text."""
 
     def find(self, path: KeyPath) -> Located | None:
         """The key at `path`, if it is written."""
@@ -47,6 +55,18 @@ class Lookup:
         """Whether the key, or the table of that name, is written at all, dotted keys included."""
         return path in self.paths
 
+    def once(self, value: Value, what: str, find: Callable[[], Found]) -> Found:
+        """What `find` finds by a value and the key alone, and has found if they stood there before.
+
+        For long arrays: while they stay as they are, not each keystroke has to look through them.
+        """
+        key = (id(value), what)
+        # The value is held on to, so nothing else can have its id.
+        known = self._found.get(key) or self._found_before.get(key) or (value, find())
+        self._found[key] = known
+        found: Found = known[1]
+        return found
+
     def statement_at(self, offset: int) -> Entry | None:
         """The `key = value` that holds `offset`, of a table and not of a table within a value."""
         return part_at(self._statements, offset)
@@ -63,6 +83,14 @@ class Lookup:
             if own >= 0 and item.path[: len(path)] == path:
                 return item.entry.key.parts[own].range
         return None
+
+    def _secrets(self, before: Lookup | None) -> tuple[Secret, ...]:
+        text, changed = self.parse.text, self.parse.changed
+        if before is None or before.secrets or changed is None:
+            return tuple(find_secrets(text))
+        # None of them goes beyond a line.
+        found = find_secrets(text[changed.start : changed.end])
+        return tuple(each.moved(changed.start) for each in found)
 
     @cached_property
     def _statements(self) -> Sequence[Entry]:

@@ -14,22 +14,32 @@ from typing import Any
 import tomli
 
 from axe_lsp.agentfile.clashes import clashes
+from axe_lsp.agentfile.difference import difference
 from axe_lsp.agentfile.text import LineIndex, TextRange
-from axe_lsp.agentfile.toml import SyntaxProblem, parse_tree
-from axe_lsp.agentfile.tree import Document, Value, ValueKind
+from axe_lsp.agentfile.toml import SyntaxProblem, parse_rest, parse_tree
+from axe_lsp.agentfile.tree import Document, Entry, Value, ValueKind
 
 
 class Parse:
-    """The syntax of one text."""
+    """The syntax of one text.
 
-    def __init__(self, text: str) -> None:
+    `before` is that of the text which it was before an edit. Nothing is known of it that a fresh look
+    would not find, but most of the tree need not be made again, nor most of the text judged.
+    """
+
+    def __init__(self, text: str, before: Parse | None = None) -> None:
         self.text = text
         self.document: Document
-        self.document, found = parse_tree(text)
         self.problems: tuple[SyntaxProblem, ...] = ()
-        verdict = _verdict(text, self.document, found)
-        if verdict is not None:
-            self.problems = tuple(sorted(_problems(text, self.document, found, verdict)))
+        self.changed = difference(before.text, text) if before is not None else None
+        """The lines that differ from those before."""
+        if before is None or self.changed is None:
+            self._read()
+            return
+        if "lines" in vars(before):
+            self.lines = before.lines.edited(text, self.changed)
+        if before.problems or not self._read_rest(before, self.changed.start):
+            self._read()
 
     @cached_property
     def values(self) -> Mapping[str, Any] | None:
@@ -40,6 +50,49 @@ class Parse:
     def lines(self) -> LineIndex:
         """The lines of the text."""
         return LineIndex(self.text)
+
+    def _read(self) -> None:
+        self.document, found = parse_tree(self.text)
+        verdict = _verdict(self.text, self.document, found)
+        if verdict is not None:
+            self.problems = tuple(sorted(_problems(self.text, self.document, found, verdict)))
+
+    def _read_rest(self, before: Parse, start: int) -> bool:
+        """Read only what is behind `start`; False if there are problems, which takes a whole look."""
+        self.document, is_sound = parse_rest(self.text, before.document, start)
+        if not is_sound:
+            return False
+        if _is_as_valid(self.text, self.document, before):
+            return True
+        return _verdict(self.text, self.document, ()) is None
+
+
+def _is_as_valid(text: str, document: Document, before: Parse) -> bool:
+    """Whether one value alone is another one than in the valid text before, and a valid one.
+
+    What other statements may say about the key does not depend on its value.
+    """
+    pair = _first_difference(before.document, document)
+    if pair is None:
+        return False
+    old, new = pair
+    return (
+        new.value is not None
+        and new.key.range.of(text) == old.key.range.of(before.text)
+        and text[: new.range.start] == before.text[: old.range.start]
+        and text[new.range.end :] == before.text[old.range.end :]
+        and (_prose(text, new.value) is not None or _judge(new.range.of(text))[1] is None)
+    )
+
+
+def _first_difference(before: Document, document: Document) -> tuple[Entry, Entry] | None:
+    """The first entry that is another one than in the tree from which the document was made."""
+    for old_table, table in zip(before.tables, document.tables, strict=False):
+        if old_table is not table:
+            for old, new in zip(old_table.entries, table.entries, strict=False):
+                if old is not new:
+                    return old, new
+    return None
 
 
 def _verdict(
@@ -60,13 +113,19 @@ def _without_prose(text: str, document: Document) -> str:
     pieces: list[str] = []
     position = 0
     for entry in (entry for table in document.tables for entry in table.entries):
-        if entry.value is None or not text.startswith(('"""', "'''"), entry.value.range.start):
-            continue
-        start, end = entry.value.range.start + 3, entry.value.range.end - 3
-        if _is_prose(text[start:end]):
-            pieces.append(text[position:start])
-            position = end
+        prose = _prose(text, entry.value) if entry.value is not None else None
+        if prose is not None:
+            pieces.append(text[position : prose.start])
+            position = prose.end
     return "".join([*pieces, text[position:]])
+
+
+def _prose(text: str, value: Value) -> TextRange | None:
+    """The inside of a string of several lines, if it is prose."""
+    if not text.startswith(('"""', "'''"), value.range.start):
+        return None
+    inside = TextRange(value.range.start + 3, value.range.end - 3)
+    return inside if _is_prose(inside.of(text)) else None
 
 
 _NOT_IN_PROSE = b"\\" + bytes([*range(9), *range(11, 32), 127])

@@ -16,6 +16,10 @@ class Secret(NamedTuple):
     owner: str
     variable: str = ""
 
+    def moved(self, by: int) -> Secret:
+        """The same, found in a text that begins so much earlier."""
+        return self._replace(range=TextRange(self.range.start + by, self.range.end + by))
+
 
 class _Kind(NamedTuple):
     """Keys that begin with `start` and look like `pattern`."""

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from typing import Literal, NamedTuple
+
+from axe_lsp.agentfile.difference import Difference
 
 PositionEncoding = Literal["utf-8", "utf-16", "utf-32"]
 
@@ -41,9 +43,20 @@ class LineIndex:
 
     __slots__ = ("starts", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, starts: list[int] | None = None) -> None:
+        """`starts`, if the caller knows where the lines of `text` begin."""
         self.text = text
-        self.starts: list[int] = _line_starts(text)
+        self.starts: list[int] = _line_starts(text) if starts is None else starts
+
+    def edited(self, text: str, changed: Difference) -> LineIndex:
+        """The lines of the text that an edit has made of this one."""
+        first = bisect_left(self.starts, changed.start)
+        rest = self.starts[bisect_right(self.starts, changed.old_end) :]
+        between = _line_starts(text[changed.start : changed.end])
+        if changed.shift:
+            rest = [start + changed.shift for start in rest]
+        new = [changed.start + start for start in between]
+        return LineIndex(text, self.starts[:first] + new + rest)
 
     def line_at(self, offset: int) -> int:
         """The number of the line, from 0, that holds `offset`."""

@@ -11,6 +11,7 @@ more than TOML in places where that helps to understand a file that is being typ
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -42,6 +43,20 @@ def parse_tree(text: str) -> tuple[Document, tuple[SyntaxProblem, ...]]:
             return other, tuple(second.problems)
     return document, tuple(parser.problems)
 
+
+def parse_rest(text: str, before: Document, start: int) -> tuple[Document, bool]:
+    """The tree of a text that has been edited, and whether it is the one that `parse_tree` gives.
+
+    `before` is the tree that the text had, without a problem. Up to `start`, where a line begins, the
+    text is the same as then, and so are the statements and their nodes.
+    """
+    parser = _Parser(text)
+    parser.skip(before, start)
+    return parser.document(), not parser.problems
+
+
+_NOWHERE = TextRange(0, 0)
+_ROOT = Table(_NOWHERE, None, _NOWHERE, is_array=False, complete=True, entries=())
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _SPACE = re.compile(r"[ \t]*")
@@ -105,29 +120,34 @@ class _Parser:
         self.text = text
         self.pos = 1 if text.startswith("\ufeff") else 0
         self.problems: list[SyntaxProblem] = []
+        self.tables = [_ROOT]
         self.comments: list[TextRange] = []
         self.doubtful_ends: list[int] = []
         self._not_ends = doubtful_ends
         self._broken = False
 
+    def skip(self, before: Document, end: int) -> None:
+        """Take over the statements before `end` from a tree that has the same there."""
+        self.tables = list(before.tables[: bisect_left(before.tables, end, 1, key=_header_start)])
+        last = self.tables[-1]
+        entries = last.entries[: bisect_left(last.entries, end, key=_entry_end)]
+        self.tables[-1] = last._replace(entries=entries)
+        self.pos = max(self.pos, entries[-1].range.end if entries else last.header_range.end)
+        self.comments = [each for each in before.comments if each.start < self.pos]
+
     def document(self) -> Document:
-        tables: list[Table] = []
-        table = self._root()
+        """The tree of the whole text."""
         while True:
-            entries = self._entries()
-            tables.append(
-                table._replace(range=TextRange(table.range.start, self.pos), entries=entries)
-            )
+            table = self.tables[-1]
+            entries = table.entries + self._entries()
+            whole = TextRange(table.range.start, self.pos)
+            self.tables[-1] = table._replace(range=whole, entries=entries)
             if self.pos >= len(self.text):
-                return Document(tuple(tables), tuple(self.comments))
-            table = self._header()
+                return Document(tuple(self.tables), tuple(self.comments))
+            self.tables.append(self._header())
             self._finish_line()
 
     # -- statements
-
-    def _root(self) -> Table:
-        nowhere = TextRange(0, 0)
-        return Table(nowhere, None, nowhere, is_array=False, complete=True, entries=())
 
     def _entries(self) -> tuple[Entry, ...]:
         entries = self._plain_entries()
@@ -457,6 +477,14 @@ class _Parser:
         if not self._broken:
             self.problems.append(SyntaxProblem(where, f"{message} ({hint})" if hint else message))
         self._broken = True
+
+
+def _header_start(table: Table) -> int:
+    return table.header_range.start
+
+
+def _entry_end(entry: Entry) -> int:
+    return entry.range.end
 
 
 def _end(pattern: re.Pattern[str], text: str, position: int) -> int:

@@ -101,14 +101,21 @@ class AgentFile:
 
 
 def read_agent_file(
-    place: Place, text: str, *, is_open: bool = False, fault: str = "", fault_at: int = 0
+    place: Place,
+    text: str,
+    *,
+    is_open: bool = False,
+    before: Lookup | None = None,
+    fault: str = "",
+    fault_at: int = 0,
 ) -> AgentFile:
     """What `text` says, and what is wrong with it. Never raises.
 
-    A `fault` of the file as such stands in for everything that its text might be blamed for.
+    `before` is what was read of the text that an edit has made this one of. A `fault` of the file as such
+    stands in for everything that its text might be blamed for.
     """
-    parse = Parse(text)
-    lookup = Lookup(parse, _schema(place))
+    parse = Parse(text, before.parse if before is not None else None)
+    lookup = Lookup(parse, _schema(place), before)
     there = TextRange(fault_at, min(fault_at + 1, len(text)))
     problems = (Problem(SYNTAX, there, fault, (), 0),) if fault else tuple(_problems(parse, lookup))
     filled = _filled(lookup)

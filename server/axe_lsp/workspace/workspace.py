@@ -141,10 +141,12 @@ def _put(
             changed.pop(change.uri, None)
         else:
             same = _saved(change, (known or {}).get(change.uri))
+            old = files.get(change.uri)
             changed[change.uri] = same or read_agent_file(
                 places.locate(change.uri),
                 change.text,
                 is_open=change.in_buffer,
+                before=old.open if old is not None else None,
                 fault=change.fault,
                 fault_at=change.fault_at,
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from axe_lsp.agentfile.lookup import Lookup
@@ -35,14 +36,16 @@ def _is_beside_a_problem(parse: Parse, value: Value) -> bool:
     return any(line_of(each.range.start) == line_of(value.range.end) for each in parse.problems)
 
 
-def written_items(lookup: Lookup, path: KeyPath) -> list[Written]:
+def written_items(lookup: Lookup, path: KeyPath) -> Sequence[Written]:
     """The strings in the array that a key is set to; it may be unfinished."""
     item = lookup.find(path)
     if item is None or item.entry.value is None:
-        return []
-    text = lookup.parse.text
-    return [
-        Written(name, each.range)
-        for each in item.entry.value.items
-        if each.kind is ValueKind.STRING and isinstance(name := decode(text, each), str)
-    ]
+        return ()
+    value, text = item.entry.value, lookup.parse.text
+    return lookup.once(value, "strings", lambda: tuple(_strings(value, text)))
+
+
+def _strings(value: Value, text: str) -> Iterator[Written]:
+    for each in value.items:
+        if each.kind is ValueKind.STRING and isinstance(name := decode(text, each), str):
+            yield Written(name, each.range)

@@ -1,0 +1,108 @@
+"""What is known of a text after edits is what a fresh look at it finds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.parse import Parse
+from axe_lsp.workspace.agent_file import read_agent_file
+from schemas.fixtures import agent_files
+from support.any_text import TEXTS
+from support.fixture import FOLDER, PLACES
+from support.secrets import ANTHROPIC_KEY
+from support.toml_texts import DOCUMENTS
+
+PLACE = PLACES.locate(f"{FOLDER}/lint.toml")
+
+FULL = f'''\
+name = "lint"  # what it is called
+model = "anthropic/claude"
+files = [
+  "src/**/*.py", # all
+  "[",
+]
+tools = ["read_file", "rd"]
+sub_agents = ["fix", "lint"]
+system_prompt = """
+Look at everything.
+x = 1 {ANTHROPIC_KEY}
+"""
+[sub_agents_config] # how deep
+max_depth = 3
+[memory]
+enabled = true
+last_n = 10
+# the end
+'''
+NEW = TEXTS | st.sampled_from(
+    [
+        "",
+        "1",
+        "9",
+        '"',
+        "\n",
+        "\r",
+        '"""',
+        "#",
+        "[x]\n",
+        "x = 1\n",
+        "name",
+        f'"{ANTHROPIC_KEY}"',
+        "\\",
+    ]
+)
+EDITS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 6), NEW), min_size=1, max_size=4)
+
+
+def check_edits(text: str, edits: list[tuple[float, int, str]]) -> None:
+    file = read_agent_file(PLACE, text, is_open=True)
+    for where, removed, new in edits:
+        at = int(where * len(text))
+        text = text[:at] + new + text[at + removed :]
+        assert file.open is not None
+        assert file.open.parse.lines  # Somebody has asked, so they are kept up to date.
+        file = read_agent_file(PLACE, text, is_open=True, before=file.open)
+        fresh = read_agent_file(PLACE, text, is_open=True)
+        assert replace(file, open=None) == replace(fresh, open=None)
+        assert file.open is not None
+        assert fresh.open is not None
+        assert known(file.open) == known(fresh.open)
+
+
+def known(lookup: Lookup) -> list[object]:
+    parse = lookup.parse
+    return [parse.document, parse.problems, parse.lines.starts, lookup.located, set(lookup.secrets)]
+
+
+@given(st.sampled_from([FULL, FULL.replace("\n", "\r\n"), *agent_files().values()]), EDITS)
+@example(FULL, [(FULL.index("3\n") / len(FULL), 1, "9"), (FULL.index("3\n") / len(FULL), 1, "03")])
+def test_edits_of_agent_files(text: str, edits: list[tuple[float, int, str]]) -> None:
+    check_edits(text, edits)
+
+
+@given(DOCUMENTS | TEXTS, EDITS)
+@example("a = [ # c\n1,\n2]\n", [(0.8, 1, "3")])
+@example("a.b = {}\n[a.c]\n", [(0.0, 1, "x")])
+@example("'\"\\z\"' = '''\n'''\n", [(0.0, 6, '"\\z"')])
+def test_edits_of_any_text(text: str, edits: list[tuple[float, int, str]]) -> None:
+    check_edits(text, edits)
+
+
+def test_statements_above_an_edit_are_kept_as_they_are() -> None:
+    before = Parse(FULL)
+    after = Parse(FULL.replace("max_depth = 3", "max_depth = 33"), before)
+    kept = zip(before.document.tables[0].entries, after.document.tables[0].entries, strict=True)
+    assert all(old is new for old, new in kept)
+    assert not after.problems
+
+
+def test_an_array_that_stays_is_looked_through_once() -> None:
+    file = read_agent_file(PLACE, FULL, is_open=True)
+    text = FULL.replace("max_depth = 3", "max_depth = 9")
+    after = read_agent_file(PLACE, text, is_open=True, before=file.open)
+    assert all(old is new for old, new in zip(file.outside.globs, after.outside.globs, strict=True))
+    assert [each.code for each in after.problems if each.path == ("files",)] == ["bad-glob"]
