@@ -41,11 +41,11 @@ async def test_events_from_elsewhere_are_numbered_with_those_of_here() -> None:
     heard: list[Event] = []
     journal = Journal(heard.append)
     tell = tied(journal, Ledger(BudgetConfig())).tell
-    delta = TextDelta(run=CHILD, turn=1, delta="a", seq=77)
+    deltas = [TextDelta(run=CHILD, turn=1, delta="a", seq=77) for _ in range(3)]
 
-    journal.emit(delta)
-    assert tell(delta)
-    journal.emit(delta)
+    journal.emit(deltas[0])
+    assert tell(deltas[1])
+    journal.emit(deltas[2])
 
     assert [event.seq for event in heard] == [1, 2, 3]
 

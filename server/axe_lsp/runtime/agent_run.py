@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from time import monotonic
 
 import anyio
 
@@ -92,7 +93,7 @@ class AgentRun:
         self._clock = Clock(self._scope, callers_clock, order.deadline)
         self._stopped = False
         self._has_begun = False
-        self._started = anyio.current_time()
+        self._started = monotonic()
         self._timeout: float | None = None
         self._wall_time = 0
         self._reason: str | None = None
@@ -118,8 +119,7 @@ class AgentRun:
             raise failure from bug
         finally:
             self._tree.live.pop(run_id, None)
-        self._end("completed")
-        return self._result("completed")
+        return self._end("completed")
 
     def stop(self) -> None:
         """End the run and everything below it, now."""
@@ -288,18 +288,20 @@ class AgentRun:
         status = status_of(error)
         if isinstance(error, BudgetError):
             self._reason = "budget"
-        self._end(status, error.described(self._order.ids.agent))
+        result = self._end(status, error.described(self._order.ids.agent))
         error.run_id = self._order.ids.run_id
-        error.partial = self._result(status) if self._conversation else None
+        error.partial = result if self._conversation else None
 
-    def _end(self, status: Status, error: str | None = None) -> None:
-        if not self._has_begun:
-            return
-        event = end_event(self._order.ids, self._result(status), error, self._reason)
-        self._tree.journal.emit(event)
+    def _end(self, status: Status, error: str | None = None) -> RunResult:
+        """Tell that a run which has begun is over; returns what it came to."""
+        result = self._result(status)
+        if self._has_begun:
+            event = end_event(self._order.ids, result, error, self._reason)
+            self._tree.journal.emit(event)
+        return result
 
     def _result(self, status: Status) -> RunResult:
-        duration_ms = round((anyio.current_time() - self._started) * 1000)
+        duration_ms = round((monotonic() - self._started) * 1000)
         result = result_of(self._order.ids, status, duration_ms, self._conversation, self._ledger)
         attempts = self._retrying.attempts if self._retrying else 0
         return replace(result, output=self._output, retry_attempts=attempts)

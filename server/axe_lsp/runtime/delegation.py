@@ -9,7 +9,7 @@ business: it gets `start` handed in, which is the same function that makes root 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
@@ -88,12 +88,18 @@ async def call_agent(call: ToolCall, delegator: Delegator, start: Start) -> Tool
     task = call.argument("task")
     passes_context = delegator.definition.sub_agents_config.pass_context
     context = call.argument("context") if passes_context else ""
-    order = child_order(delegator, call.argument("agent"), task, user_message(task, context))
-    return await start_child(call, replace(order, context=context, reads_task=True), start)
+    message = user_message(task, context)
+    order = child_order(delegator, call.argument("agent"), task, message, context)
+    return await start_child(call, order, start)
 
 
-def child_order(delegator: Delegator, agent: str, task: str, message: str) -> Order:
-    """The order for a run of `agent` below the one that delegates."""
+def child_order(
+    delegator: Delegator, agent: str, task: str, message: str, context: str | None = None
+) -> Order:
+    """The order for a run of `agent` below the one that delegates.
+
+    With a `context`, if only an empty one, `task` may stand for an input.
+    """
     ids = delegator.ids
     return Order(
         ids=RunIds(
@@ -112,6 +118,8 @@ def child_order(delegator: Delegator, agent: str, task: str, message: str) -> Or
         max_depth=delegator.max_depth,
         allowed_hosts=delegator.allowed_hosts,
         read_only=delegator.definition.read_only,
+        reads_task=context is not None,
+        context=context or "",
     )
 
 

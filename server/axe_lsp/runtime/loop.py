@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from time import monotonic
 
 import anyio
 
@@ -134,7 +135,7 @@ async def _turn(conversation: Conversation, around: Surroundings) -> _Round:
     around.journal.emit(
         TurnBegin(run=ids, turn=turn, messages=messages, pending_tool_calls=conversation.pending)
     )
-    started = anyio.current_time()
+    started = monotonic()
     response = await around.provider.send(
         _exchange(conversation, around, turn), _text_listener(around, turn)
     )
@@ -205,7 +206,7 @@ async def _execute(around: Surroundings, of_round: _Round, call: ToolCall) -> To
             arguments=redacted_table(call.arguments, of_round.secrets),
         )
     )
-    started = anyio.current_time()
+    started = monotonic()
     outcome = ToolOutcome(ToolResult(call.id, "cancelled", is_error=True))
     try:
         outcome = await _dispatch(around, call)
@@ -248,4 +249,4 @@ def _tool_end(
 
 
 def _elapsed_ms(started: float) -> int:
-    return round((anyio.current_time() - started) * 1000)
+    return round((monotonic() - started) * 1000)

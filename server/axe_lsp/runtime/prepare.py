@@ -55,14 +55,16 @@ class Prepared:
 
     def with_tools(self, more: tuple[Tool, ...]) -> Prepared:
         """The same agent with further tools."""
+        if not more:
+            return self
         request = replace(self.request, tools=(*self.request.tools, *more))
         return replace(self, request=request)
 
     @property
     def budget(self) -> BudgetConfig:
         """What the run may use up: what was asked for, else what the file says."""
-        budget = self.definition.budget
-        return replace(budget, max_tokens=self.order.max_tokens or budget.max_tokens)
+        budget, asked_for = self.definition.budget, self.order.max_tokens
+        return replace(budget, max_tokens=asked_for) if asked_for else budget
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -98,7 +100,8 @@ def prepare(
     wanted, told = response_format(definition.params.response_format, model.provider), ""
     if output is not None:
         wanted, told = output.asked_of(model.provider, bool(tools), wanted)
-    prompt = replace(prompt, system=prompt.system + told)
+    if told:
+        prompt = replace(prompt, system=prompt.system + told)
     request = Request(
         model=model.name,
         messages=(Message("user", prompt.user_message),),

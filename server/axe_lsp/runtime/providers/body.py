@@ -6,8 +6,6 @@ are kept and joined. Prompt caches, too, want the beginning to be the same to th
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from axe_lsp.runtime.messages import Json, Message, Request
 from axe_lsp.runtime.providers.terms import Terms, caches, marked_messages
 from axe_lsp.runtime.providers.wire import WireFormat, to_json
@@ -43,7 +41,9 @@ class _Pieces:
 
     def _beginning(self, request: Request, stream: bool, terms: Terms) -> bytes:
         """All up to the first message. It stays the same but for what terms and turns change."""
-        same = (replace(request, messages=()), stream, terms, caches(request, terms))
+        said = request.model, request.system, request.tools, request.response_format
+        asked = request.temperature, request.max_tokens, stream, terms, caches(request, terms)
+        same = (said, asked)
         if self._head[0] != same:
             self._head = (same, self._encode_beginning(request, stream, terms))
         return self._head[1]

@@ -22,13 +22,17 @@ async def read_answer(
     A key that a provider repeats goes no further. Raises WireError or ProviderError.
     """
     if on_text is None or answer.media_type not in wire_format.STREAM_TYPES:
-        response = wire_format.decode(parse_json(await answer.read()))
-        response = replace(response, content=without(response.content, key))
+        response = _without_key(wire_format.decode(parse_json(await answer.read())), key)
         if on_text is not None and response.content:
             on_text(response.content)
         return response
     response = await _read_stream(wire_format, answer, on_text, StreamRedactor(key))
-    return replace(response, content=without(response.content, key))
+    return _without_key(response, key)
+
+
+def _without_key(response: Response, key: str) -> Response:
+    content = without(response.content, key)
+    return response if content == response.content else replace(response, content=content)
 
 
 async def _read_stream(

@@ -127,7 +127,7 @@ def parse_json(data: bytes | str) -> Json:
     """Strict JSON; bytes that are not UTF-8 and lone surrogates become U+FFFD. Raises WireError."""
     text = decode(data) if isinstance(data, bytes) else data
     try:
-        value = json.loads(text, parse_constant=_reject, parse_float=_finite)
+        value = _DECODER.decode(text)
         return _valid(value) if "\\u" in text else value
     except RecursionError:
         raise WireError("nested too deeply") from None
@@ -151,7 +151,7 @@ def parse_arguments(text: str) -> Mapping[str, Json]:
 
 def to_json(value: Json) -> str:
     """Compact JSON."""
-    return valid_text(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+    return valid_text(_ENCODER.encode(value))
 
 
 def address(base_url: str, path: str, any_version: bool = False) -> str:
@@ -236,3 +236,8 @@ def _valid(value: Json) -> Json:
     if isinstance(value, dict):
         return {valid_text(key): _valid(item) for key, item in value.items()}
     return value
+
+
+_DECODER = json.JSONDecoder(parse_constant=_reject, parse_float=_finite)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+"""Made once: the functions of `json` would make one for each text."""
