@@ -285,6 +285,7 @@ async def test_a_bug_costs_some_events_and_nothing_after_them(
     provider.script("m-right", Says("one"), Says("two"))
     async with stage(tmp_path, TEAM, program + MAIN) as at:
         await at.start("right", "bug", keep_days=3).result()
+        await statuses(at)  # Which waits until all that was told is done with.
         run = at.start("right", "go", keep_days=3)
         await run.result()
 

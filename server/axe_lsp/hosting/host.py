@@ -10,10 +10,8 @@ import asyncio
 import gc
 import logging
 import os
-import queue
 import sys
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -21,6 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from axe_lsp.hosting import wire
+from axe_lsp.hosting.handover import Handover
 from axe_lsp.hosting.process import LineBuffer
 from axe_lsp.hosting.questions import OutgoingQuestions
 from axe_lsp.runtime.budget import Ledger
@@ -37,8 +36,11 @@ _LAST_SECONDS = 2.0
 
 _CHUNK = 1 << 16
 
-_TOGETHER = 0.001
-"""Seconds within which messages come together."""
+_END = b""
+"""Of what is written: no line."""
+
+_TOGETHER = 0.005
+"""Seconds within which events come together. Nobody can see that, and all else goes at once."""
 
 _GARBAGE = 20_000
 """So many objects more than before are worth a look for garbage; Python's 700 are a child or two."""
@@ -102,40 +104,30 @@ class Outbox:
 
     def __init__(self, file: int) -> None:
         self._file = file
-        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._lines: Handover[bytes] = Handover(_TOGETHER)
         self._thread = threading.Thread(target=self._write, daemon=True)
         self._thread.start()
 
     def send(self, message: wire.Message) -> None:
         """Write `message` after all that were sent before."""
-        self._lines.put(wire.encode(message))
+        self._lines.put(wire.encode(message), urgent=not isinstance(message, wire.Notification))
 
     def close(self) -> None:
         """Wait until everything is written."""
-        self._lines.put(b"")
+        self._lines.put(_END, urgent=True)
         self._thread.join()
 
     def _write(self) -> None:
         try:
             more = True
             while more:
-                lines, more = self._next()
+                lines = self._lines.take()
+                more = lines[-1] != _END
                 rest = memoryview(b"".join(lines))
                 while rest:
                     rest = rest[os.write(self._file, rest) :]
         except OSError as error:
             _log.info("The supervisor has gone (%s)", error)
-
-    def _next(self) -> tuple[list[bytes], bool]:
-        """What is to be written, and whether more may come.
-
-        What comes together is written together: each time this thread wakes up, runs stand still.
-        """
-        lines = [self._lines.get()]
-        time.sleep(_TOGETHER)
-        while not self._lines.empty():
-            lines.append(self._lines.get())
-        return lines, lines[-1] != b""
 
 
 class Host:

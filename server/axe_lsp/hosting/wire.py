@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar
 
 from axe_lsp.agentfile.definition import BudgetConfig
@@ -131,7 +132,7 @@ class Ready(Message):
     pid: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Notification(Message):
     """From the host: an event of a run, with the method and the parameters that clients see."""
 
@@ -139,6 +140,11 @@ class Notification(Message):
 
     method: str
     params: Mapping[str, Json]
+
+    @cached_property
+    def text(self) -> str:
+        """The parameters as JSON, made once for the wire and for the history."""
+        return _to_text(self.params)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,9 +251,10 @@ def event_of(notification: Notification) -> Event:
 
 def encode(message: Message) -> bytes:
     """A message as a line, with its newline."""
-    text = _to_text({"type": message.TYPE, **to_json(message)})
-    # A lone surrogate, which JSON can spell and UTF-8 can't, becomes a question mark.
-    return text.encode("utf-8", "replace") + b"\n"
+    if isinstance(message, Notification):
+        line = f'{{"type":"{message.TYPE}","method":"{message.method}","params":{message.text}}}\n'
+        return line.encode()
+    return _to_text({"type": message.TYPE, **to_json(message)}).encode() + b"\n"
 
 
 def decode(line: bytes) -> Message:
@@ -256,7 +263,13 @@ def decode(line: bytes) -> Message:
     return from_json(_MESSAGES[value["type"]], value)
 
 
-_to_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+def _to_text(value: Json) -> str:
+    text = _ENCODER.encode(value)
+    # A lone surrogate, which JSON can spell and UTF-8 can't, becomes a question mark.
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 _EVENTS: dict[tuple[str, str | None], type[Event]] = {

@@ -6,7 +6,6 @@ while the event loop is busy. So a batch is a handful of statements.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
@@ -16,8 +15,6 @@ from axe_lsp.hosting.wire import Notification
 
 if TYPE_CHECKING:
     import sqlite3
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 _LONGEST_KEPT = 1_000_000
 """Days, which end before the calendar of Python does."""
@@ -109,9 +106,7 @@ class Bookkeeping:
         """Put an event into a batch."""
         params = event.params
         run_id, root, seq = params["runId"], params["rootRunId"], params["seq"]
-        text = _as_text(params)
-        if not _is_clean(event):
-            text = self._clean(text)
+        text = event.text if _is_clean(event) else self._clean(event.text)
         batch.events[root, seq] = EventRow(root, seq, run_id, event.method, text)
         match event.method, params.get("kind"):
             case "axe/agent", "begin":
@@ -209,9 +204,3 @@ def _is_clean(event: Notification) -> bool:
         case "axe/agent", "end":
             return not event.params.get("error")
     return False
-
-
-def _as_text(params: Any) -> str:
-    text = _ENCODER.encode(params)
-    # A lone surrogate, which JSON can spell and a database can't, becomes a question mark.
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

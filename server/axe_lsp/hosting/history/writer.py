@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import queue
 import sqlite3
 import threading
 import uuid
@@ -17,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from axe_lsp.hosting.handover import Handover
 from axe_lsp.hosting.history.database import (
     faults_named,
     history_file,
@@ -72,9 +72,8 @@ class HistoryWriter:
     def __init__(self, warn: Warn, stored: Stored = lambda _root, _seq: None) -> None:
         self._warn = warn
         self._stored = stored
-        self._entries: queue.SimpleQueue[_Entry | None] = queue.SimpleQueue()
+        self._entries: Handover[_Entry | None] = Handover(_TOGETHER)
         self._thread: threading.Thread | None = None
-        self._closing = threading.Event()
         self._name = uuid.uuid4().hex
         self._books = Bookkeeping(self._name, self._clean)
         self._owed = Batch()
@@ -92,8 +91,7 @@ class HistoryWriter:
 
     def close(self) -> None:
         """Wait until everything is written, but not for a disk that hangs."""
-        self._closing.set()
-        self._entries.put(None)
+        self._entries.put(None, urgent=True)
         if self._thread is not None:
             self._thread.join(_LAST_SECONDS)
 
@@ -114,18 +112,9 @@ class HistoryWriter:
 
     def _next(self) -> tuple[list[_Entry], bool]:
         """All that waits, and whether more may come. Nothing if it is time to try again."""
-        entries = []
-        try:
-            entry = self._entries.get(timeout=_AGAIN if self._owed.events else None)
-        except queue.Empty:
-            return [], True
-        self._closing.wait(_TOGETHER)
-        while entry is not None:
-            entries.append(entry)
-            if len(entries) == _MOST_AT_ONCE or self._entries.empty():
-                return entries, True
-            entry = self._entries.get()
-        return entries, False
+        taken = self._entries.take(_MOST_AT_ONCE, _AGAIN if self._owed.events else None)
+        entries = [entry for entry in taken if entry is not None]
+        return entries, len(entries) == len(taken)
 
     def _store(self, entries: list[_Entry]) -> None:
         batch = self._batch(entries)
@@ -180,7 +169,7 @@ class HistoryWriter:
             self._end_life()
         if is_first:
             end_runs_of_the_dead(connection, lives_beside(path))
-            forget_expired(connection, self._entries.empty)
+            forget_expired(connection, self._entries.is_empty)
 
     def _put_away(self) -> None:
         if self._connection is not None:

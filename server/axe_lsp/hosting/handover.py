@@ -1,0 +1,55 @@
+"""Hands things over to a thread, many at a time.
+
+Whenever another thread wakes up, the event loop stands still. So the thread that takes is woken
+once for all that comes within a moment, and handing over costs no more than adding to a list.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
+
+class Handover(Generic[Item]):
+    """What has been put, by any thread, and not yet been taken. It is taken in the same order.
+
+    What is put may wait `together` seconds for more to come, unless it is urgent.
+    """
+
+    def __init__(self, together: float) -> None:
+        self._together = together
+        self._items: deque[Item] = deque()
+        self._some = threading.Event()
+        self._urgent = threading.Event()
+
+    def put(self, item: Item, urgent: bool = False) -> None:
+        """Add something. Returns at once."""
+        self._items.append(item)
+        if urgent:
+            self._urgent.set()
+        if not self._some.is_set():
+            self._some.set()
+
+    def take(self, most: int | None = None, patience: float | None = None) -> list[Item]:
+        """Wait for something, and return all that has come by then, but not more than `most`.
+
+        Nothing if nothing has come after `patience` seconds.
+        """
+        if not self._some.wait(patience):
+            return []
+        self._urgent.wait(self._together)
+        # First of all, so that what is put from now on is not overlooked.
+        self._some.clear()
+        self._urgent.clear()
+        waiting = len(self._items)
+        taken = [self._items.popleft() for _ in range(min(waiting, most or waiting))]
+        if len(taken) < waiting:
+            self._some.set()
+        return taken
+
+    def is_empty(self) -> bool:
+        """Whether nothing waits."""
+        return not self._items

@@ -1,0 +1,50 @@
+"""What is handed to a thread arrives there, in order and together."""
+
+from __future__ import annotations
+
+import threading
+
+from axe_lsp.hosting.handover import Handover
+from support.scripted_provider import PATIENCE
+
+
+def test_what_came_together_is_taken_together_and_in_order() -> None:
+    handover: Handover[int] = Handover(together=0)
+    for number in range(5):
+        handover.put(number)
+    assert handover.take(most=3) == [0, 1, 2]
+    assert not handover.is_empty()
+    assert handover.take() == [3, 4]
+    assert handover.is_empty()
+
+
+def test_who_waits_in_vain_gets_nothing() -> None:
+    assert Handover[int](together=0).take(patience=0) == []
+
+
+def test_what_is_urgent_does_not_wait_for_more() -> None:
+    handover: Handover[str] = Handover(together=10 * PATIENCE)
+    taken: list[str] = []
+    thread = threading.Thread(target=lambda: taken.extend(handover.take()), daemon=True)
+    thread.start()
+    handover.put("event")
+    handover.put("answer", urgent=True)
+    thread.join(PATIENCE)
+    assert taken == ["event", "answer"]
+
+
+def test_nothing_is_lost_between_threads() -> None:
+    handover: Handover[int] = Handover(together=0)
+    numbers = list(range(20_000))
+
+    def put() -> None:
+        for number in numbers:
+            handover.put(number)
+
+    thread = threading.Thread(target=put)
+    thread.start()
+    taken: list[int] = []
+    while len(taken) < len(numbers):
+        taken += handover.take(patience=PATIENCE)
+    thread.join()
+    assert taken == numbers
