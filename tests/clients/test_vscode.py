@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.editors import server_program
+from support.editors import current_code_server, missing, server_program
 from support.engines import agent
 from support.extension import TRUSTING, UNTRUSTING, put_server_into, set_in_workspace, vscode
 from support.review_project import MANAGER, MENDED, script_review, write_project
@@ -138,3 +138,24 @@ def test_a_workspace_that_is_trusted_later_runs_agents_at_once(
         window.run_command("axe: Run This Agent")
         window.answer_question("Run solo", "Go")
         window.wait_for_output("solo | Trusted.")
+
+
+@pytest.mark.editor
+def test_a_current_vscode_checks_explains_and_runs_agents(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "review"
+    solo = write_project(project).with_name("solo.toml")
+    solo.write_text(agent("solo")["solo"], encoding="utf-8")
+    put_server_into(project).symlink_to(server_program())
+    provider.script("m-solo", Says("Current."))
+    server = current_code_server() or missing("current code-server", ".ci/install-code-server")
+    with vscode(extension, project, tmp_path, TRUSTING, provider.environment, server) as window:
+        window.open_file("axe/agents/solo.toml")
+        window.wait_for_problems(PROBLEMS)
+        window.wait_for_status("running, from the .venv of the workspace")
+        window.hover("model", "provider")
+        window.run_command("axe: Run This Agent")
+        window.answer_question("Run solo", "Go")
+        window.wait_for_output("solo | Current.", "solo ✓ completed")
+        window.screenshot("current")

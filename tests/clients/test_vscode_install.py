@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import pytest
 
-from support.extension import TRUSTING, packaged_for_linux, vscode
+from support.extension import TRUSTING, packaged_for_linux, path_without_server, vscode
 from support.review_project import MANAGER, MENDED, write_project
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ def test_the_server_in_the_extension_is_kept_alive_within_limits(
     extension = packaged_for_linux(tmp_path_factory.mktemp("platform"))
     project = tmp_path / "review"
     write_project(project)
-    variables = {"PATH": _path_without_server(), "OPENAI_API_KEY": "none"}
+    variables = {"PATH": path_without_server(), "OPENAI_API_KEY": "none"}
     with vscode(extension, project, tmp_path, TRUSTING, variables) as window:
         window.open_file("axe/agents/manager.toml")
         window.wait_for_problems(PROBLEMS)
@@ -60,7 +60,7 @@ def test_without_a_server_vscode_says_where_it_looked_and_installs_one(
 ) -> None:
     project = tmp_path / "review"
     write_project(project)
-    variables = {"PATH": _path_without_server(), "OPENAI_API_KEY": "none"}
+    variables = {"PATH": path_without_server(), "OPENAI_API_KEY": "none"}
     with vscode(extension, project, tmp_path, TRUSTING, variables) as window:
         window.open_file("axe/agents/manager.toml")
         window.wait_for_message("was not found", f"{project}/.venv/bin/axe-lsp", "axe-lsp on PATH")
@@ -72,11 +72,6 @@ def test_without_a_server_vscode_says_where_it_looked_and_installs_one(
         _wait_for((storage / "server" / "bin" / "axe-lsp").exists)
         window.wait_for_problems(PROBLEMS)
         window.wait_for_status("running, from what the extension has installed")
-
-
-def _path_without_server() -> str:
-    folders = os.environ["PATH"].split(os.pathsep)
-    return os.pathsep.join(each for each in folders if not Path(each, "axe-lsp").exists())
 
 
 def _kill_server(scratch: Path) -> None:

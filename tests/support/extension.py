@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -55,20 +55,27 @@ def _packaged(variable: str, vsix: Path, *options: str) -> Path:
 
 @contextmanager
 def vscode(
-    extension: Path,
+    extension: Path | None,
     project: Path,
     scratch: Path,
     settings: Mapping[str, Any],
     variables: Mapping[str, str] | None = None,
     server: Path | None = None,
+    others: Sequence[Path] = (),
 ) -> Iterator[Workbench]:
     """A window on `project`. `variables` are added to its environment, `server` is another code-server."""
     server = server or code_server()
     if server is None or not shutil.which("chromium") or not find_spec("playwright"):
         missing("code-server with a browser", ".ci/install-code-server")
     environment = clean_environment(scratch / "home", **(variables or {}))
-    with workbench(server, extension, project, environment, scratch, settings) as window:
+    with workbench(server, extension, project, environment, scratch, settings, others) as window:
         yield window
+
+
+def path_without_server() -> str:
+    """The folders of programs of this machine, without those that have an `axe-lsp`."""
+    folders = os.environ["PATH"].split(os.pathsep)
+    return os.pathsep.join(each for each in folders if not Path(each, "axe-lsp").exists())
 
 
 def put_server_into(project: Path) -> Path:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -38,18 +39,25 @@ _TEXTS = """
 @contextmanager
 def workbench(
     code_server: Path,
-    extension: Path,
+    extension: Path | None,
     project: Path,
     environment: Mapping[str, str],
     scratch: Path,
     settings: Mapping[str, Any] | None = None,
+    others: Sequence[Path] = (),
 ) -> Iterator[Workbench]:
-    """A window on `project`. What VS Code writes goes to `scratch`, and so do screenshots."""
+    """A window on `project`. What VS Code writes goes to `scratch`, and so do screenshots.
+
+    `extension` is a package; `others` are folders of extensions, for where nothing is installed.
+    """
     from playwright.sync_api import sync_playwright  # noqa: PLC0415  not a part of the dev extras
 
     command = _command(code_server, scratch)
     _write_settings(scratch, settings or {})
-    _install(command, extension, environment)
+    for folder in others:
+        shutil.copytree(folder, scratch / "extensions" / folder.name)
+    if extension:
+        _install(command, extension, environment)
     with _served(command, environment) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
@@ -75,6 +83,43 @@ class Workbench:
         folder = quote(str(self._project))
         self._page.goto(f"http://{self._address}/?folder={folder}&payload={payload}")
         self._page.locator(".editor-instance .view-lines").wait_for(timeout=TIMEOUT)
+
+    def run_tests(self, extension: Path, tests: Path) -> str:
+        """Runs tests inside the extension host, in which the folder `extension` is at work.
+
+        Returns what they said; raises AssertionError with that if they failed.
+        """
+        said: list[str] = []
+        codes: list[int] = []
+        self._page.expose_function("codeAutomationLog", lambda _, line: said.append(str(line)))
+        self._page.expose_function("codeAutomationExit", lambda code, *_: codes.append(code))
+        places = {"extensionDevelopmentPath": extension, "extensionTestsPath": tests}
+        payload = [
+            [name, f"vscode-remote://{self._address}{path}"] for name, path in places.items()
+        ]
+        folder = quote(str(self._project))
+        query = f"folder={folder}&payload={quote(json.dumps(payload))}"
+        self._page.goto(f"http://{self._address}/?{query}")
+        self._wait_for("the end of the tests", lambda: bool(codes), 5 * TIMEOUT)
+        text = "\n".join(said)
+        assert codes == [0], text
+        return text
+
+    def hover(self, word: str, expected: str) -> None:
+        """Points at a word of the editor, until what is explained there says `expected`."""
+        place = self._page.locator(".editor-instance .view-line span", has_text=word).last
+        boxes = ".monaco-hover .hover-contents"
+
+        def is_explained() -> bool:
+            place.hover(timeout=TIMEOUT)
+            return any(expected in text for text in self._texts(boxes))
+
+        self._wait_for(f"a hover on {word}", is_explained)
+
+    def press_lens(self, title: str) -> None:
+        """Presses a code lens. A click may be lost while the lenses are being drawn."""
+        lens = self._page.locator(".codelens-decoration a", has_text=title).first
+        lens.click(timeout=TIMEOUT)
 
     def show_file(self, name: str) -> None:
         """Brings a file that is open to the front."""
@@ -208,8 +253,8 @@ class Workbench:
         texts: list[str] = self._page.evaluate(_TEXTS, selector)
         return texts
 
-    def _wait_for(self, what: str, condition: Callable[[], bool]) -> None:
-        for _ in range(TIMEOUT // _POLL):
+    def _wait_for(self, what: str, condition: Callable[[], bool], timeout: int = TIMEOUT) -> None:
+        for _ in range(timeout // _POLL):
             if condition():
                 return
             self._page.wait_for_timeout(_POLL)

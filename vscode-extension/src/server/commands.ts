@@ -10,6 +10,7 @@ import {
   type LogOutputChannel,
 } from 'vscode';
 import type { Connection } from './connection';
+import { copyDemo } from './demo';
 import { installServer } from './installed';
 import { searchPython } from './search';
 import { onOtherPython } from './selectedPython';
@@ -22,6 +23,10 @@ export function serverCommands(context: ExtensionContext, connection: Connection
     commands.registerCommand('axeLsp.restart', () => connection.restart()),
     commands.registerCommand('axeLsp.showServerLog', () => log.show()),
     commands.registerCommand('axeLsp.chooseServer', chooseServer),
+    commands.registerCommand('axeLsp.copyDemo', async () => {
+      const server = await connection.program();
+      await (server && copyDemo(server));
+    }),
     commands.registerCommand('axeLsp.installServer', async () => {
       await connection.stop(); // What runs can't be replaced everywhere.
       await installServer(context, log, await searchPython());

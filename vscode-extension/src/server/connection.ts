@@ -38,6 +38,11 @@ export class Connection implements Disposable {
     return this.client;
   }
 
+  /** The program, after it has been started if need be. */
+  async program(): Promise<Server | undefined> {
+    return (await this.running()) && this.server;
+  }
+
   /** Searches anew, too: what has been installed meanwhile is found. */
   restart(): Promise<void> {
     return this.step(async () => {
