@@ -82,7 +82,7 @@ SETTINGS: tuple[Setting, ...] = (
         {"type": "array", "items": {"type": "string"}},
         [],
         "What agents may do without asking, beside reading: names of tools or globs, such as `write_file` and "
-        "`*_file`. `run_command(git diff)` allows this one command, alone or with plain words behind it, "
+        "`*_file`, and of MCP servers `server/tool`, such as `issues/*`. `run_command(git diff)` allows this one command, alone or with plain words behind it, "
         "and nothing with which a shell would start another one or write to a file.",
         personal=True,
     ),
@@ -90,7 +90,7 @@ SETTINGS: tuple[Setting, ...] = (
         "approvalTimeout",
         {"type": "integer", "minimum": 0},
         120,
-        "Seconds in which to answer when an agent asks whether it may change a file or run a command; then "
+        "Seconds in which to answer when an agent asks whether it may do something; then "
         "it may not. 0 sets no limit. The time of the run stands still meanwhile.",
     ),
 )

@@ -6,10 +6,11 @@ import json
 
 import pytest
 
-from support.command_line import Home
+from support.command_line import COMMAND, Home
 from support.engines import agent
 from support.mcp_server import TRANSPORTS, McpTestServer
 from support.scripted_provider import Call, Says, ScriptedProvider
+from support.terminal import Terminal
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
@@ -29,6 +30,23 @@ def test_a_tool_of_a_server_is_used(home: Home, provider: ScriptedProvider, tran
     ]
     assert '[mcp] Routing tool "add" to server "maths"' in lines
     assert "Traceback" not in err
+
+
+def test_a_person_is_asked_before_a_tool_of_a_server_is_called(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    call = Call("add", {"a": 1, "b": 2})
+    provider.script("m-bot", Says(calls=[call]), Says("three"))
+    with McpTestServer("streamable-http", "add") as server:
+        home.add(agent("bot", mcp_servers=[server.table("maths")]))
+        with Terminal([*COMMAND, "run", "bot"], home.environment, home.work) as terminal:
+            asks = 'agent "bot" wants to call add of the MCP server "maths":'
+            screen = terminal.shows(lambda rows: any("Allow?" in row for row in rows))
+            assert asks in screen
+            assert f"  {server.url}" in screen
+            terminal.type(b"y\n")
+            assert terminal.end()[0] == 0
+    assert provider.requests[1].body["messages"][-1]["content"] == "3.0"
 
 
 def test_what_goes_wrong_is_one_line(home: Home, provider: ScriptedProvider) -> None:

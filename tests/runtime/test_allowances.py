@@ -17,6 +17,10 @@ from axe_lsp.runtime.allowances import is_allowed
         (["bash"], "run_command"),
         (["read_file", "edit_file"], "edit_file"),
         (["search"], "search"),
+        (["*"], "issues/create"),
+        (["*/*"], "issues/create"),
+        (["issues/*"], "issues/create"),
+        (["issues/create"], "issues/create"),
     ],
 )
 def test_names_globs_and_other_systems_names_allow_tools(allowances: list[str], tool: str) -> None:
@@ -28,6 +32,11 @@ def test_names_globs_and_other_systems_names_allow_tools(allowances: list[str], 
 )
 def test_other_names_do_not(allowances: list[str]) -> None:
     assert not is_allowed(allowances, "write_file", {"path": "a"})
+
+
+@pytest.mark.parametrize("allowance", ["*_file", "write_file", "other/*", "*file", "issues"])
+def test_tools_of_servers_are_meant_by_their_servers_name_only(allowance: str) -> None:
+    assert not is_allowed([allowance], "issues/write_file", {})
 
 
 @pytest.mark.parametrize(

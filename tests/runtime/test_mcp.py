@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from axe_lsp.agentfile.definition import McpServer
+from axe_lsp.runtime.approval import Approval, allowed
 from axe_lsp.runtime.errors import (
     ConfigError,
     McpServerError,
@@ -22,8 +24,11 @@ from axe_lsp.runtime.errors import (
 from axe_lsp.runtime.events import ToolBegin, ToolEnd
 from axe_lsp.runtime.mcp import tools as mcp_tools
 from axe_lsp.runtime.mcp.tools import coerced, expanded_headers
+from axe_lsp.runtime.questions import Answer as Reply
+from axe_lsp.runtime.questions import Question
 from axe_lsp.runtime.runs import RunRequest
-from support.engines import Bench, agent, bench, running
+from support.engines import Bench, agent, running
+from support.engines import bench as bench_where_somebody_asks
 from support.mcp_server import TRANSPORTS, McpTestServer
 from support.scripted_provider import Answer, Call, Hold, Raw, Says, ScriptedProvider, calls_agent
 
@@ -38,6 +43,10 @@ def _sdk() -> None:
 def server(request: pytest.FixtureRequest) -> Iterator[McpTestServer]:
     with McpTestServer(request.param) as server:
         yield server
+
+
+bench = partial(bench_where_somebody_asks, approve=allowed)
+"""Most of this is not about who may call tools."""
 
 
 def bot(*servers: dict[str, Any], **keys: Any) -> dict[str, str]:
@@ -76,6 +85,33 @@ async def test_tools_of_a_server_are_offered_and_called(
         '[mcp] "maths" discovered 6 tool(s), registered 6',
         '[mcp] Routing tool "add" to server "maths"',
     ]
+
+
+async def test_what_a_server_may_do_is_asked_unless_it_only_looks(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    questions: list[Question] = []
+
+    async def ask(question: Question) -> Reply:
+        questions.append(question)
+        return Reply("allowForRun") if question.tool == "maths/add" else Reply("deny", "not that")
+
+    calls = [Call(name, {"a": 1, "b": 2}) for name in ("look", "add", "add", "echo")]
+    provider.script("m-bot", *[Says(calls=[call]) for call in calls], Says("done"))
+    with McpTestServer("streamable-http", "add", "look", "echo") as server:
+        agents = bot(server.table("maths"))
+        async with bench(provider, tmp_path, agents, approve=Approval(ask)) as work:
+            await work.run("bot")
+    assert results(provider) == [
+        "nothing to be seen",
+        "3.0",
+        "3.0",
+        "echo was not allowed: not that",
+    ]
+    assert [question.tool for question in questions] == ["maths/add", "maths/echo"]
+    assert questions[0].reason == 'agent "bot" wants to call add of the MCP server "maths"'
+    assert questions[0].details == f'{server.url}\nadd {{\n  "a": 1,\n  "b": 2\n}}'
+    assert questions[0].arguments == {"a": 1, "b": 2}
 
 
 async def test_results_are_texts_joined_and_errors_are_results(

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import uvicorn
 from mcp.server.mcpserver import MCPServer
-from mcp_types import ImageContent
+from mcp_types import ImageContent, ToolAnnotations
 
 STATE: dict[str, Any] = {"requests": [], "open": 0, "slow": 0}
 
@@ -39,6 +39,11 @@ def flood() -> str:
     return "x" * 200_000
 
 
+def look() -> str:
+    """Only looks."""
+    return "nothing to be seen"
+
+
 async def slow() -> str:
     """Never ends."""
     STATE["slow"] += 1
@@ -49,7 +54,10 @@ async def slow() -> str:
     return ""
 
 
-FUNCTIONS = {each.__name__: each for each in (add, echo, picture, failing, flood, slow)}
+FUNCTIONS = {each.__name__: each for each in (add, echo, picture, failing, flood, look, slow)}
+
+ANNOTATIONS = {look: ToolAnnotations(read_only_hint=True), add: ToolAnnotations(title="Add")}
+"""What the server says about its tools."""
 
 
 def serve(transport: str, tools: Sequence[str]) -> None:
@@ -57,7 +65,8 @@ def serve(transport: str, tools: Sequence[str]) -> None:
     server = MCPServer("test", log_level="CRITICAL")
     for tool in tools:
         name, _, function = tool.partition("=")
-        server.add_tool(FUNCTIONS[function or name], name=name, structured_output=False)
+        made = FUNCTIONS[function or name]
+        server.add_tool(made, name=name, annotations=ANNOTATIONS.get(made), structured_output=False)
     app = server.sse_app() if transport == "sse" else server.streamable_http_app()
 
     async def watched(scope: Any, receive: Any, send: Any) -> None:

@@ -24,7 +24,7 @@ from axe_lsp.hosting.isolation import Processes
 from axe_lsp.hosting.questions import nobody
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.hosting.wire import Workplace
-from axe_lsp.runtime.approval import Approval, allowed
+from axe_lsp.runtime.approval import Approval
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import BudgetError, ConfigError, UnfitAnswerError
 from axe_lsp.runtime.events import Event, TextDelta
@@ -33,7 +33,7 @@ from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.prepare import Prepared, Resolve
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
 from axe_lsp.runtime.providers.replay import Replay
-from axe_lsp.runtime.questions import Ask, refusing
+from axe_lsp.runtime.questions import refusing
 from axe_lsp.runtime.recorder import Recorder
 from axe_lsp.runtime.recording_file import load_recording, save_recording
 from axe_lsp.runtime.runs import RunRequest, RunResult, new_run_id
@@ -76,7 +76,7 @@ async def _run(
         if trace is not None:
             trace(event)
 
-    approval = Approval(nobody if options.yes else _asker(output))
+    approval = _approval(output, options.yes)
     engine = Engine(
         resolve=resolve,
         workspace=workspace,
@@ -85,7 +85,7 @@ async def _run(
         provider_hook=hook,
         warn=output.warn,
         note=output.note,
-        approve=allowed if options.yes else approval,
+        approve=approval,
         elsewhere=_elsewhere(options, workspace, approval),
     )
     output.on_fault = lambda: engine.cancel(run_id)
@@ -112,13 +112,18 @@ async def _run(
     return 0
 
 
-def _asker(output: _Output) -> Ask:
-    """Asks the person in front of the terminal, if there is one."""
+def _approval(output: _Output, is_all_allowed: bool) -> Approval:
+    """Asks the person in front of the terminal, if there is one.
+
+    Where nobody is, tools of MCP servers work as in axe, which never asks: the script names its agent.
+    """
+    if is_all_allowed:
+        return Approval(nobody, ("*",))
     terminal = open_terminal()
     if terminal is None:
-        return refusing(output.warn, _ADVICE)
+        return Approval(refusing(output.warn, _ADVICE), ("*/*",))
     coloured = obeys_escapes(sys.stderr, os.environ) and not os.environ.get("NO_COLOR")
-    return TerminalQuestions(terminal, output.paused, coloured)
+    return Approval(TerminalQuestions(terminal, output.paused, coloured))
 
 
 def _elsewhere(
@@ -129,7 +134,7 @@ def _elsewhere(
         return None
     folders = (options.agents_dir,) if options.agents_dir else ()
     workplace = Workplace(str(workspace), folders)
-    return Processes(workplace, approval.decide, allow=("*",) if options.yes else ())
+    return Processes(workplace, approval.decide, allow=approval.allowances)
 
 
 class _Output:

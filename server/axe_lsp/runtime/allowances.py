@@ -1,6 +1,7 @@
 """What users have allowed once and for all: the words of the setting `tools.allow`.
 
-A tool's name or a glob allows every call of it. `run_command(git diff)` allows that one command, alone or
+A tool's name or a glob allows every call of it; tools of MCP servers are named `server/tool`, and
+a glob without a slash means none of them, unless it is `*`. `run_command(git diff)` allows that one command, alone or
 with further plain words behind it.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from fnmatch import fnmatchcase
 
 from axe_lsp.agentfile.tool_names import tools_meant
 from axe_lsp.runtime.messages import Json, argument_text
@@ -25,6 +27,8 @@ def is_allowed(allowances: Collection[str], tool: str, arguments: Mapping[str, J
 def _allows(allowance: str, tool: str, arguments: Mapping[str, Json]) -> bool:
     of_command = _COMMAND.fullmatch(allowance)
     if of_command is None:
+        if "/" in tool:
+            return allowance == "*" or ("/" in allowance and fnmatchcase(tool, allowance))
         return tool == allowance or tool in tools_meant([allowance])
     name, beginning = of_command.groups()
     if tool != "run_command" or tool not in tools_meant([name]):

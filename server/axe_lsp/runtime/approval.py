@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 import anyio
@@ -57,9 +57,9 @@ class Approval:
     "for this run", those that this answers too are taken back.
     """
 
-    def __init__(self, ask: Ask, allowances: Collection[str] = ()) -> None:
+    def __init__(self, ask: Ask, allowances: tuple[str, ...] = ()) -> None:
         self._ask = ask
-        self._allowances = allowances
+        self.allowances = allowances
         self._for_run: set[tuple[str, str]] = set()
         self._open: dict[tuple[str, str], set[anyio.CancelScope]] = {}
 
@@ -87,7 +87,7 @@ class Approval:
         return Answer("allow")  # It was answered with another one.
 
     def _is_allowed(self, wish: Wish, subject: tuple[str, str]) -> bool:
-        return subject in self._for_run or is_allowed(self._allowances, wish.tool, wish.arguments)
+        return subject in self._for_run or is_allowed(self.allowances, wish.tool, wish.arguments)
 
     def _take(self, answer: Answer, subject: tuple[str, str]) -> Answer:
         if answer.decision == "allowForRun":

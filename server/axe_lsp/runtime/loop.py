@@ -225,10 +225,11 @@ async def _dispatch(around: Surroundings, call: ToolCall) -> ToolOutcome:
     if call.name == TASK and task is not None:
         return await call_task(call, task, around.delegator, around.start)
     remote = around.remote.by_name.get(call.name)
+    run = around.prepared.order.ids
     if remote is not None:
-        return ToolOutcome(await call_remote(call, remote))
+        secrets = around.secrets()
+        return ToolOutcome(await call_remote(call, remote, run, around.approve, secrets))
     if around.offers(call.name):
-        run = around.prepared.order.ids
         return ToolOutcome(await execute_tool(call, run, around.workplace, around.approve))
     return ToolOutcome(ToolResult(call.id, unknown_tool(call.name), is_error=True))
 

@@ -39,6 +39,7 @@ class ServerTool:
     name: str
     description: str
     schema: Mapping[str, Json]
+    only_reads: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +173,16 @@ async def _all_tools(client: Any) -> tuple[ServerTool, ...]:
     cursor = None
     for _ in range(_MAX_PAGES):
         page = await client.list_tools(cursor=cursor)
-        tools += [ServerTool(t.name, t.description or "", t.input_schema) for t in page.tools]
+        tools += [_server_tool(tool) for tool in page.tools]
         cursor = page.next_cursor
         if cursor is None:
             break
     return tuple(tools)
+
+
+def _server_tool(tool: Any) -> ServerTool:
+    only_reads = bool(tool.annotations and tool.annotations.read_only_hint)
+    return ServerTool(tool.name, tool.description or "", tool.input_schema, only_reads)
 
 
 async def _awaited(work: Awaitable[_Result]) -> _Result:

@@ -1,7 +1,7 @@
 """The tools of an agent's MCP servers, as its model sees and calls them (axe 1.1).
 
-Servers are connected when a run begins and for as long as it lasts. Who names a server in an agent
-file trusts it: its tools need no approval, and the texts of its results are for the model.
+Servers are connected when a run begins and for as long as it lasts. What their tools do nobody can
+know here, so they need approval as commands do, unless the server says that a tool only reads.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ import anyio
 from axe_lsp.agentfile.addresses import without_passwords
 from axe_lsp.agentfile.definition import AgentDefinition, McpServer
 from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.approval import Approve
 from axe_lsp.runtime.errors import ConfigError, McpServerError
+from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.folders import Environment
 from axe_lsp.runtime.mcp.connection import Connection, McpError, ServerTool, load_sdk
+from axe_lsp.runtime.mcp.wish import wish_to_call
 from axe_lsp.runtime.messages import TOOL_NAME, Json, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.tools.output import capped_text
@@ -39,10 +42,14 @@ _SECRET_HEADER = re.compile("auth|cookie|key|secret|token", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class RemoteTool:
-    """A tool, and the connection by which it is called. `note` takes a line for a log."""
+    """A tool, and the connection by which it is called. `note` takes a line for a log.
+
+    `only_reads` is what its server says of it.
+    """
 
     connection: Connection
     tool: Tool
+    only_reads: bool
     note: Callable[[str], None]
 
 
@@ -92,21 +99,15 @@ async def remote_tools(
                 await asyncio.gather(*(each.close(_GOODBYE_SECONDS) for each in connections))
 
 
-async def call_remote(call: ToolCall, remote: RemoteTool) -> ToolResult:
-    """Execute a call. Always returns a result."""
-    assert remote.tool.schema is not None
-    server = quoted(remote.connection.server.name)
-    remote.note(f"[mcp] Routing tool {quoted(call.name)} to server {server}")
-    arguments = coerced(call.arguments, remote.tool.schema)
-    try:
-        answer = await remote.connection.call(call.name, arguments)
-    except McpError as error:
-        return ToolResult(call.id, valid_text(f"MCP server {server}: {error}"), is_error=True)
-    if not answer.texts:
-        return ToolResult(call.id, "MCP tool returned no text content", is_error=True)
-    data = "\n".join(answer.texts).encode("utf-8", "replace")
-    text = capped_text(data[:MAX_OUTPUT], len(data) <= MAX_OUTPUT)
-    return ToolResult(call.id, valid_text(text), answer.is_error)
+async def call_remote(
+    call: ToolCall, remote: RemoteTool, run: RunIds, approve: Approve, secrets: Collection[str]
+) -> ToolResult:
+    """Execute a call, if that is allowed. Always returns a result."""
+    if not remote.only_reads:
+        refusal = await approve(wish_to_call(call, remote.connection.server, run, secrets))
+        if refusal:
+            return ToolResult(call.id, f"{call.name} was not allowed: {refusal}", is_error=True)
+    return await _executed(call, remote)
 
 
 def coerced(arguments: Mapping[str, Json], schema: Mapping[str, Json]) -> dict[str, Json]:
@@ -128,6 +129,22 @@ def expanded_headers(server: McpServer, environment: Environment) -> dict[str, s
         return value
 
     return {name: _VARIABLE.sub(value_of, value) for name, value in server.headers.items()}
+
+
+async def _executed(call: ToolCall, remote: RemoteTool) -> ToolResult:
+    assert remote.tool.schema is not None
+    server = quoted(remote.connection.server.name)
+    remote.note(f"[mcp] Routing tool {quoted(call.name)} to server {server}")
+    arguments = coerced(call.arguments, remote.tool.schema)
+    try:
+        answer = await remote.connection.call(call.name, arguments)
+    except McpError as error:
+        return ToolResult(call.id, valid_text(f"MCP server {server}: {error}"), is_error=True)
+    if not answer.texts:
+        return ToolResult(call.id, "MCP tool returned no text content", is_error=True)
+    data = "\n".join(answer.texts).encode("utf-8", "replace")
+    text = capped_text(data[:MAX_OUTPUT], len(data) <= MAX_OUTPUT)
+    return ToolResult(call.id, valid_text(text), answer.is_error)
 
 
 def _secrets(server: McpServer, environment: Environment) -> Iterator[str]:
@@ -200,7 +217,7 @@ class _Collector:
                 f"collision between servers {first} and {second}"
             )
         tool = Tool(each.name, each.description, schema={"type": "object", **each.schema})
-        self.tools[each.name] = RemoteTool(connection, tool, self._note)
+        self.tools[each.name] = RemoteTool(connection, tool, each.only_reads, self._note)
 
 
 def _coerced(value: Json, schema: Json) -> Json:

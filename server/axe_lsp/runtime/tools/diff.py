@@ -19,6 +19,11 @@ def diff(path: str, old: bytes | None, new: bytes) -> str:
         text = f"{path} is too large to compare; it would be written anew with\n{decode(new)}"
     else:
         text = _unified(path, old, new)
+    return shortened(text)
+
+
+def shortened(text: str) -> str:
+    """A text for a person who is asked; it says so if not all of it is there."""
     if len(text) <= _MOST_SHOWN:
         return text
     return f"{text[:_MOST_SHOWN]}\n... and {len(text) - _MOST_SHOWN} more characters that are not shown"

@@ -1,0 +1,32 @@
+"""What a person has to agree to before a tool of an MCP server is called.
+
+Nobody but the server knows what its tools do; one that is said only to read is believed, since whoever
+would lie about that could as well read in other ways.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+
+from axe_lsp.agentfile.addresses import without_passwords
+from axe_lsp.agentfile.definition import McpServer
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.approval import Rehearsal, Wish
+from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.messages import ToolCall
+from axe_lsp.runtime.redaction import redact, redacted_table
+from axe_lsp.runtime.tools.diff import shortened
+
+
+def wish_to_call(call: ToolCall, server: McpServer, run: RunIds, secrets: Collection[str]) -> Wish:
+    """The wish to call a tool, named `server/tool`, with its arguments as others may see them."""
+    arguments = redacted_table(call.arguments, secrets)
+
+    async def rehearse() -> Rehearsal:
+        purpose = f"call {call.name} of the MCP server {quoted(server.name)}"
+        shown = json.dumps(arguments, indent=2, ensure_ascii=False)
+        address = redact(without_passwords(server.url), secrets)
+        return Rehearsal(purpose, shortened(f"{address}\n{call.name} {shown}"))
+
+    return Wish(run, f"{server.name}/{call.name}", arguments, rehearse)
