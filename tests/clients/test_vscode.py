@@ -47,9 +47,9 @@ def test_an_agent_is_mended_and_run_in_vscode(
         window.wait_for_output("manager | Ready to merge.", "manager ✓ completed")
         window.screenshot("answer")
 
-        window.run_command("axe: Show Past Runs")
+        window.run_command("axe: Search Runs")
         window.pick("manager", "completed", "Review the change")
-        window.wait_for_text("├─ task: Review the change", "├─ slow: completed after")
+        window.wait_for_text("# manager", "> Review the change", "### slow")
         window.screenshot("past run")
     assert manager.read_text(encoding="utf-8") == MANAGER, "what ran was not saved"
 

@@ -20,8 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from support.tree_view import TreeView
+
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import FrameLocator, Page
 
 TIMEOUT = 60_000
 """Milliseconds. Generous, because the machine may be busy; only a failing test waits that long."""
@@ -229,6 +231,26 @@ class Workbench:
         """The lines of the Output view that are on the screen."""
         return "\n".join(self._texts(".output-view .view-line"))
 
+    def open_view(self, title: str) -> TreeView:
+        """Opens one of the extension's views in the side bar."""
+        self._page.locator('.activitybar .action-label[aria-label^="axe"]').click(timeout=TIMEOUT)
+        header = self._page.locator(f'.pane-header[aria-label^="{title}"]')
+        header.wait_for(state="attached", timeout=TIMEOUT)
+        return self.view(title)
+
+    def view(self, title: str) -> TreeView:
+        """A view that is open."""
+        return TreeView(self._page, self._wait_for, title, TIMEOUT)
+
+    def webview(self) -> FrameLocator:
+        """The page of the webview that is in front."""
+        return self._page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
+
+    def reload(self) -> None:
+        """Loads the window anew."""
+        self._page.reload()
+        self._page.locator(".monaco-workbench .part.editor").wait_for(timeout=TIMEOUT)
+
     def screenshot(self, name: str) -> Path:
         """A picture of the window."""
         path = self._screenshots / f"{name}.png"
@@ -237,7 +259,9 @@ class Workbench:
 
     def _search_command(self, title: str) -> None:
         self._focus("F1", ".quick-input-box")
-        self._page.keyboard.insert_text(f">{title}")
+        box = self._page.locator(".quick-input-box input")
+        self._wait_for("the palette", lambda: box.input_value() == ">")
+        self._page.keyboard.insert_text(title)
 
     def _focus(self, key: str, selector: str) -> None:
         """Presses a key that leads to a part of the window, and waits until what is typed goes there."""

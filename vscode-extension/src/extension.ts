@@ -4,25 +4,22 @@
 import { commands, languages, window, workspace, type ExtensionContext, type TextDocument, type Uri } from 'vscode';
 import { LSPErrorCodes, ResponseError, type LanguageClient } from 'vscode-languageclient/node';
 import { hasAgents } from './agentFiles';
-import { showAgents, type Register } from './agents/feature';
+import { showAgents } from './agents/feature';
 import { agentName, targetFile } from './agents/target';
 import { Approvals } from './approvals';
 import { LANGUAGES, recognizeAgents } from './languages';
-import { pastRunItem } from './pastRuns';
 import { PREVIEW_SCHEME, Previews } from './previews';
-import { EventsRequest, PreviewRequest, RunsRequest } from './protocol';
-import { Runs } from './runs';
+import { PreviewRequest } from './protocol';
+import type { Register } from './register';
+import { showRuns, type RunsFeature } from './runs/feature';
 import { serverCommands } from './server/commands';
 import { Connection } from './server/connection';
 import { Reports } from './server/reports';
 import { searchServer } from './server/search';
 
-const MOST_PAST_RUNS = 200;
-
 let connection: Connection | undefined;
 
 export function activate(context: ExtensionContext): void {
-  const runs = new Runs();
   const previews = new Previews();
   const approvals = new Approvals(context.workspaceState, previews);
   const log = window.createOutputChannel('axe-lsp', { log: true });
@@ -48,19 +45,16 @@ export function activate(context: ExtensionContext): void {
     });
 
   const agents = showAgents(context, register);
+  const runs = showRuns(context, register);
 
   context.subscriptions.push(
     log,
     reports,
     server,
-    runs,
     previews,
     workspace.registerTextDocumentContentProvider(PREVIEW_SCHEME, previews),
     register('axeLsp.run', (client, uri, task) => run(client, runs, uri, task)),
     register('axeLsp.preview', (client, uri) => preview(client, previews, uri)),
-    register('axeLsp.stop', (client) => runs.stop(client)),
-    register('axeLsp.showPastRuns', (client) => showPastRun(client, previews)),
-    commands.registerCommand('axeLsp.showRuns', () => runs.show()),
     commands.registerCommand('axeLsp.forgetApprovals', () => approvals.forget()),
     ...serverCommands(context, server, log),
     ...recognizeAgents(),
@@ -83,7 +77,7 @@ export function deactivate(): Promise<void> | undefined {
   return connection?.stop();
 }
 
-async function run(client: LanguageClient, runs: Runs, uri: unknown, given: unknown): Promise<void> {
+async function run(client: LanguageClient, runs: RunsFeature, uri: unknown, given: unknown): Promise<void> {
   const file = targetFile(uri);
   const task = typeof given === 'string' ? given : file && (await askTask(file));
   if (file && task !== undefined) {
@@ -97,20 +91,6 @@ async function preview(client: LanguageClient, previews: Previews, uri: unknown)
   if (file) {
     const { text } = await client.sendRequest(PreviewRequest, { uri: client.code2ProtocolConverter.asUri(file) });
     await previews.show(`${agentName(file)}: what would be sent`, text);
-  }
-}
-
-async function showPastRun(client: LanguageClient, previews: Previews): Promise<void> {
-  const runs = await client.sendRequest(RunsRequest, { limit: MOST_PAST_RUNS });
-  if (runs.length === 0) {
-    void window.showInformationMessage('No run is remembered yet.');
-    return;
-  }
-  const items = runs.map((run) => pastRunItem(run));
-  const picked = await window.showQuickPick(items, { placeHolder: 'Which run?', matchOnDetail: true });
-  if (picked) {
-    const { text } = await client.sendRequest(EventsRequest, { runId: picked.runId, format: 'text' });
-    await previews.show(picked.title, text);
   }
 }
 

@@ -2,10 +2,8 @@
 
 import { NotificationType, RequestType } from 'vscode-languageclient/node';
 
-export interface RunParams {
-  readonly uri: string;
-  readonly task?: string;
-}
+/** An agent by its file, or by its name. */
+export type RunParams = ({ readonly uri: string } | { readonly agent: string }) & { readonly task?: string };
 
 export interface RunResult {
   readonly runId: string;
@@ -16,13 +14,20 @@ export interface Preview {
   readonly text: string;
 }
 
-/** A run that is remembered. */
-export interface PastRun {
+/** A run that is remembered: who it is, and what its beginning and its end have told. */
+export interface PastRun extends Partial<Omit<AgentEnd, 'kind' | 'status'>> {
   readonly runId: string;
+  readonly rootRunId: string;
+  readonly parentRunId?: string;
   readonly agent: string;
+  readonly depth: number;
   readonly status: 'running' | AgentEnd['status'];
+  readonly workspace: string;
   readonly began: string;
+  readonly ended?: string;
   readonly task?: string;
+  readonly description?: string;
+  readonly model?: string;
 }
 
 /** Who a run is, and where in the order of events this one stands. */
@@ -44,18 +49,21 @@ export interface AgentBegin extends RunEvent {
   readonly model: string;
 }
 
-export interface AgentEnd extends RunEvent {
+export interface Used {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** In US dollars, if it is known. */
+  readonly cost?: number;
+}
+
+export interface AgentEnd extends RunEvent, Used {
   readonly kind: 'end';
   readonly status: 'completed' | 'failed' | 'timeout' | 'cancelled' | 'killed';
   readonly durationMs: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
   readonly turns: number;
   readonly toolCalls: number;
-  /** In US dollars, if it is known. */
-  readonly cost?: number;
   /** What was used with all that the run called, if that is more. */
-  readonly tree?: { readonly inputTokens: number; readonly outputTokens: number; readonly cost?: number };
+  readonly tree?: Used;
   readonly error?: string;
 }
 
@@ -68,6 +76,7 @@ export interface TurnBegin extends RunEvent {
 /** The request has failed for a moment, and is sent again after a wait. */
 export interface TurnRetry extends RunEvent {
   readonly kind: 'retry';
+  readonly turn: number;
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly category: string;
@@ -75,10 +84,12 @@ export interface TurnRetry extends RunEvent {
   readonly waitMs: number;
 }
 
-export interface TurnEnd extends RunEvent {
+export interface TurnEnd extends RunEvent, Used {
   readonly kind: 'end';
   readonly turn: number;
+  readonly stopReason: string;
   readonly text: string;
+  readonly durationMs: number;
 }
 
 export interface TextDelta extends RunEvent {
@@ -88,17 +99,30 @@ export interface TextDelta extends RunEvent {
 
 export interface ToolBegin extends RunEvent {
   readonly kind: 'begin';
+  readonly turn: number;
+  readonly callId: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
 export interface ToolEnd extends RunEvent {
   readonly kind: 'end';
+  readonly turn: number;
+  readonly callId: string;
   readonly name: string;
   readonly isError: boolean;
+  /** At most 20,000 characters. */
   readonly content: string;
   readonly durationMs: number;
+  readonly childRunId?: string;
 }
+
+/** What happens in runs, each under the name of its notification. */
+export type Happening =
+  | { readonly method: 'axe/agent'; readonly params: AgentBegin | AgentEnd }
+  | { readonly method: 'axe/turn'; readonly params: TurnBegin | TurnRetry | TurnEnd }
+  | { readonly method: 'axe/text'; readonly params: TextDelta }
+  | { readonly method: 'axe/tool'; readonly params: ToolBegin | ToolEnd };
 
 /** `details` is the exact command, or the change as a unified diff. */
 export interface Question {
@@ -117,9 +141,10 @@ export interface Approval {
 
 export const RunRequest = new RequestType<RunParams, RunResult, unknown>('axe/run');
 export const PreviewRequest = new RequestType<RunParams, Preview, unknown>('axe/preview');
-export const RunsRequest = new RequestType<{ limit: number }, PastRun[], unknown>('axe/runs');
-export const EventsRequest = new RequestType<{ runId: string; format: 'text' }, { text: string }, unknown>('axe/events');
-export const StopRequest = new RequestType<{ runId: string }, unknown, unknown>('axe/stop');
+export const RunsRequest = new RequestType<{ limit: number; before?: string }, PastRun[], unknown>('axe/runs');
+export const EventsRequest = new RequestType<{ runId: string; after?: number }, Happening[], unknown>('axe/events');
+export const SubscribeRequest = new RequestType<Record<string, never>, unknown, unknown>('axe/subscribe');
+export const StopRequest = new RequestType<{ runId: string }, { stopped: boolean }, unknown>('axe/stop');
 export const ApproveRequest = new RequestType<Question, Approval, unknown>('axe/approve');
 
 export const AgentNotification = new NotificationType<AgentBegin | AgentEnd>('axe/agent');

@@ -1,18 +1,13 @@
 // Puts together what shows agents: the view, and what can be done with them there.
 
-import type { Disposable, ExtensionContext } from 'vscode';
+import type { ExtensionContext } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
+import type { Register } from '../register';
 import { Catalogue } from './catalogue';
 import { AgentEditing } from './editing';
 import { doAtName } from './places';
 import { targetFile } from './target';
 import { AgentsView } from './view';
-
-/** Registers a command that needs the server, and tells the user when it fails. */
-export type Register = (
-  name: string,
-  action: (client: LanguageClient, ...given: unknown[]) => Promise<void>,
-) => Disposable;
 
 export interface AgentsFeature {
   listenTo(client: LanguageClient): void;

@@ -10,6 +10,7 @@ import {
   type ErrorHandler,
 } from 'vscode-languageclient/node';
 import { agentFiles } from '../agentFiles';
+import { lensCommands } from '../runs/feature';
 import type { Search, Server } from './programs';
 import { Restarts } from './restarts';
 import type { ServerState } from './state';
@@ -149,6 +150,7 @@ function newClient(server: Server, log: LogOutputChannel, onTooManyCrashes: () =
       synchronize: { configurationSection: 'axe' },
       outputChannel: log,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
+      middleware: { executeCommand: lensCommands },
       errorHandler: patience(() => client.initializeResult !== undefined, onTooManyCrashes),
     },
   );

@@ -12,7 +12,7 @@ import type {
   TurnBegin,
   TurnEnd,
   TurnRetry,
-} from './protocol';
+} from '../protocol';
 
 const MAX_LINE = 160;
 
@@ -37,7 +37,7 @@ export class RunLog {
   }
 
   /** A run of which nobody will say how it has ended. */
-  lost(begun: AgentBegin): void {
+  lost(begun: RunOfEvent): void {
     this.endSpeech(begun, this.unheard.get(begun.runId) ?? '');
     this.line(begun, '✗ killed: the language server has stopped');
   }

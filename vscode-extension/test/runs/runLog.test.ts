@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RunLog } from '../src/runLog';
+import { RunLog } from '../../src/runs/runLog';
 
-const manager = { runId: 'm', rootRunId: 'm', agent: 'manager', depth: 0, seq: 0, time: '' };
+const told = { turn: 1, callId: '1', stopReason: 'stop', durationMs: 0, inputTokens: 0, outputTokens: 0 };
+const manager = { ...told, runId: 'm', rootRunId: 'm', agent: 'manager', depth: 0, seq: 0, time: '' };
 const fast = { ...manager, runId: 'f', parentRunId: 'm', agent: 'fast', depth: 1 };
 const slow = { ...manager, runId: 's', parentRunId: 'm', agent: 'slow', depth: 1 };
 const sums = { durationMs: 1234, inputTokens: 10, outputTokens: 5, turns: 1, toolCalls: 0 };

@@ -1,0 +1,88 @@
+"""A tree of VS Code's side bar as a user sees it: rows, their buttons and menus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+_ROWS = """
+(header) => [...document.querySelectorAll(".pane")]
+  .filter((pane) => pane.querySelector(".pane-header").getAttribute("aria-label").startsWith(header))
+  .flatMap((pane) => [...pane.querySelectorAll(".monaco-list-row")])
+  .sort((one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top)
+  .map((row) => row.querySelector(".monaco-tl-contents").innerText.replaceAll("\\n", " ").trim())
+"""
+
+WaitFor = Callable[[str, Callable[[], bool]], None]
+"""Waits for what the text says, until it is so."""
+
+
+class TreeView:
+    """One view, by its title. Rows are named by a part of what they say."""
+
+    def __init__(self, page: Page, wait_for: WaitFor, title: str, timeout: int) -> None:
+        self._page = page
+        self._wait_for = wait_for
+        self._title = title
+        self._timeout = timeout
+
+    def rows(self) -> list[str]:
+        """What the rows say that are on the screen, from top to bottom."""
+        rows: list[str] = self._page.evaluate(_ROWS, self._title)
+        return rows
+
+    def wait_for(self, *parts: str) -> list[str]:
+        """Waits until each part is in some row, in that order; returns all rows."""
+        self._wait_for(f"the rows {parts} of {self._title}", lambda: _in_order(self.rows(), parts))
+        return self.rows()
+
+    def wait_until_gone(self, part: str) -> None:
+        """Waits until no row says it any more."""
+        self._wait_for(f"the end of {part}", lambda: not any(part in row for row in self.rows()))
+
+    def click(self, part: str) -> None:
+        """Opens what the first such row stands for."""
+        self._row(part).click(timeout=self._timeout)
+
+    def unfold(self, part: str) -> None:
+        """Shows what is below the first such row."""
+        self._row(part).locator(".monaco-tl-twistie").click(timeout=self._timeout)
+
+    def press(self, part: str, button: str) -> None:
+        """Presses a button that the first such row shows under the mouse."""
+        row = self._row(part)
+        row.hover(timeout=self._timeout)
+        row.locator(f'.action-label[aria-label^="{button}"]').click(timeout=self._timeout)
+
+    def choose(self, part: str, *, also: str = "", entry: str) -> None:
+        """Takes an entry of the menu of such a row, or of two rows that are selected."""
+        row = self._row(part)
+        if also:
+            row.click(timeout=self._timeout)
+            row = self._row(also)
+            row.click(modifiers=["Control"], timeout=self._timeout)
+        row.click(button="right", timeout=self._timeout)
+        menu = self._page.locator(".monaco-menu .action-item", has_text=entry)
+        menu.first.click(timeout=self._timeout)
+
+    def wait_until_spoken(self, part: str, beginning: str) -> None:
+        """Waits until a screen reader says something of the first such row that begins so."""
+        row = self._row(part)
+        self._wait_for(
+            f"the words {beginning} of {part}",
+            lambda: (row.get_attribute("aria-label") or "").startswith(beginning),
+        )
+
+    def _row(self, part: str) -> Locator:
+        pane = self._page.locator(".pane").filter(
+            has=self._page.locator(f'.pane-header[aria-label^="{self._title}"]')
+        )
+        return pane.locator(".monaco-list-row", has_text=part).first
+
+
+def _in_order(rows: list[str], parts: tuple[str, ...]) -> bool:
+    remaining = iter(rows)
+    return all(any(part in row for row in remaining) for part in parts)

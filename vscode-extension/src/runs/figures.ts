@@ -1,0 +1,51 @@
+// Times, tokens and money as a person reads them. Knows nothing of VS Code.
+
+import type { Used } from '../protocol';
+
+const MINUTE = 60_000;
+
+export function duration(milliseconds: number): string {
+  if (milliseconds < MINUTE) {
+    return `${(milliseconds / 1000).toFixed(1)} s`;
+  }
+  const seconds = Math.round(milliseconds / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+export function whole(number: number): string {
+  return number.toLocaleString('en-US');
+}
+
+/** Short, for where a heading or a tooltip says what it means: `3,140 + 632`. */
+export function tokens({ inputTokens, outputTokens }: Used): string {
+  return `${whole(inputTokens)} + ${whole(outputTokens)}`;
+}
+
+export function tokensInWords({ inputTokens, outputTokens }: Used): string {
+  return `${whole(inputTokens)} tokens in, ${whole(outputTokens)} out`;
+}
+
+export function money(cost: number | undefined): string {
+  return cost === undefined ? '' : `$${cost.toFixed(4)}`;
+}
+
+export function count(number: number, noun: string): string {
+  return `${whole(number)} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** One line of at most so many characters. */
+export function shortened(text: string, most: number): string {
+  const line = text.trim().replaceAll(/\s+/g, ' ');
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
+}
+
+/** The end of a text, in one line: what was written last. */
+export function tail(text: string, most: number): string {
+  const line = text.trim().replaceAll(/\s+/g, ' ');
+  return line.length > most ? `…${line.slice(1 - most)}` : line;
+}
+
+/** What stands between two others is left out if it is empty. */
+export function joined(parts: readonly (string | undefined)[], separator = ' · '): string {
+  return parts.filter(Boolean).join(separator);
+}

@@ -1,0 +1,144 @@
+// What a run consists of: its turns, their tool calls, and the runs of the agents that were called. These are the nodes of the
+// tree that is shown; they change while the run goes on. Knows nothing of VS Code.
+
+import type { PastRun, TurnRetry, Used } from '../protocol';
+
+export type Status = PastRun['status'] | 'denied';
+
+/** When something began and ended, in milliseconds since 1970, and how it stands with it. */
+interface Lasting {
+  status: Status;
+  readonly began: number;
+  ended?: number;
+}
+
+export interface RunNode extends Lasting {
+  readonly kind: 'run';
+  readonly runId: string;
+  readonly rootRunId: string;
+  readonly agent: string;
+  readonly depth: number;
+  readonly workspace: string;
+  task: string;
+  /** What the caller calls the task in a few words. */
+  description?: string | undefined;
+  model: string;
+  error?: string | undefined;
+  used?: Used | undefined;
+  /** With all that the run called, if that is more. */
+  tree?: Used | undefined;
+  /** The turn that called it, or the run if nobody knows which turn; the root has none. */
+  caller?: TurnNode | RunNode | undefined;
+  readonly turns: TurnNode[];
+  /** The runs that it called in nobody knows which turn. */
+  readonly strays: RunNode[];
+}
+
+export interface TurnNode extends Lasting {
+  readonly kind: 'turn';
+  readonly run: RunNode;
+  readonly number: number;
+  readonly messages: number;
+  text: string;
+  stopReason?: string;
+  used?: Used;
+  readonly retries: TurnRetry[];
+  readonly calls: CallNode[];
+}
+
+export interface CallNode extends Lasting {
+  readonly kind: 'call';
+  readonly turn: TurnNode;
+  readonly number: number;
+  readonly callId: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  content?: string;
+  /** The run of the agent that it calls. */
+  child?: RunNode;
+}
+
+export type Node = RunNode | TurnNode | CallNode;
+
+/** A call of an agent and its run are one thing to whoever looks. */
+export function childrenOf(node: Node): readonly Node[] {
+  switch (node.kind) {
+    case 'run':
+      return [...node.turns, ...node.strays];
+    case 'turn':
+      return node.calls.map((call) => call.child ?? call);
+    case 'call':
+      return [];
+  }
+}
+
+export function parentOf(node: Node): Node | undefined {
+  switch (node.kind) {
+    case 'run':
+      return node.caller;
+    case 'turn':
+      return node.run;
+    case 'call':
+      return node.turn;
+  }
+}
+
+/** The run that a node is, or belongs to. */
+export function runOf(node: Node): RunNode {
+  switch (node.kind) {
+    case 'run':
+      return node;
+    case 'turn':
+      return node.run;
+    case 'call':
+      return node.turn.run;
+  }
+}
+
+/** Names a node among all of all runs. */
+export function idOf(node: Node): string {
+  switch (node.kind) {
+    case 'run':
+      return node.runId;
+    case 'turn':
+      return `${node.run.runId}/${node.number}`;
+    case 'call':
+      return `${idOf(node.turn)}/${node.number}`;
+  }
+}
+
+/** The node of that id below another one, or itself. */
+export function findNode(top: Node, id: string): Node | undefined {
+  if (idOf(top) === id) {
+    return top;
+  }
+  for (const child of childrenOf(top)) {
+    const found = findNode(child, id);
+    if (found) {
+      return found;
+    }
+  }
+  return undefined;
+}
+
+/** What a run has used with all that it called: as it said at its end, until then the sum of what has ended. */
+export function usedBy(run: RunNode): Used {
+  return run.tree ?? run.used ?? sum([...run.turns.flatMap(usedInTurn), ...run.strays.map(usedBy)]);
+}
+
+export function durationOf(node: Lasting, now: number): number {
+  return Math.max(0, (node.ended ?? now) - node.began);
+}
+
+function usedInTurn(turn: TurnNode): Used[] {
+  const below = turn.calls.flatMap((call) => (call.child ? [usedBy(call.child)] : []));
+  return turn.used ? [turn.used, ...below] : below;
+}
+
+/** A sum with an unknown cost in it has none. */
+function sum(parts: readonly Used[]): Used {
+  const total = (figure: (used: Used) => number) => parts.reduce((sofar, part) => sofar + figure(part), 0);
+  const tokens = { inputTokens: total((part) => part.inputTokens), outputTokens: total((part) => part.outputTokens) };
+  const isKnown = parts.length > 0 && parts.every((part) => part.cost !== undefined);
+  return isKnown ? { ...tokens, cost: total((part) => part.cost ?? 0) } : tokens;
+}

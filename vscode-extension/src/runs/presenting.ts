@@ -1,0 +1,117 @@
+// How a node of a run is shown in the tree: its words, its icon, and what a screen reader says. Knows nothing of VS Code.
+
+import { count, duration, joined, money, shortened, tail, tokens, tokensInWords } from './figures';
+import { durationOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from './nodes';
+
+const MOST = 100;
+
+export interface Row {
+  readonly label: string;
+  readonly description: string;
+  readonly tooltip: string;
+  readonly icon: { readonly id: string; readonly color: string | undefined };
+  readonly spoken: string;
+  /** Words that the menus look for. */
+  readonly context: string;
+}
+
+export function rowOf(node: Node, now: number): Row {
+  const { label, ...texts } = textsOf(node, now);
+  const state = node.status === 'running' ? 'running' : 'ended';
+  const kind = node.kind === 'run' && node.depth === 0 ? 'root run' : node.kind;
+  const spoken = joined([label, inWords(node.status), ...texts.spoken], ', ');
+  return { label, description: texts.description, tooltip: texts.tooltip, icon: iconOf(node.status), spoken, context: `${kind} ${state}` };
+}
+
+const ICONS: Record<Status, readonly [id: string, color?: string]> = {
+  running: ['loading~spin'],
+  completed: ['pass', 'testing.iconPassed'],
+  failed: ['error', 'testing.iconFailed'],
+  timeout: ['watch', 'testing.iconFailed'],
+  killed: ['flame', 'testing.iconFailed'],
+  cancelled: ['circle-slash', 'testing.iconSkipped'],
+  denied: ['shield', 'testing.iconFailed'],
+};
+
+export function iconOf(status: Status): Row['icon'] {
+  const [id, color] = ICONS[status];
+  return { id, color };
+}
+
+export function inWords(status: Status): string {
+  return status === 'timeout' ? 'timed out' : status;
+}
+
+interface Texts {
+  readonly label: string;
+  readonly description: string;
+  readonly tooltip: string;
+  readonly spoken: readonly string[];
+}
+
+function textsOf(node: Node, now: number): Texts {
+  switch (node.kind) {
+    case 'run':
+      return textsOfRun(node, now);
+    case 'turn':
+      return textsOfTurn(node, now);
+    case 'call':
+      return textsOfCall(node, now);
+  }
+}
+
+function textsOfRun(run: RunNode, now: number): Texts {
+  const used = usedBy(run);
+  const time = duration(durationOf(run, now));
+  const about = shortened(run.description ?? run.task, MOST);
+  const error = run.error && run.error !== run.status ? run.error : '';
+  return {
+    label: run.agent,
+    description: joined([time, hasUsed(run) ? tokens(used) : '', money(used.cost), shortened(error, MOST) || about]),
+    tooltip: joined(
+      [
+        `${run.agent}: ${inWords(run.status)}`,
+        `${new Date(run.began).toLocaleString()}, ${time}`,
+        joined([run.model, tokensInWords(used), money(used.cost)], ', '),
+        run.workspace,
+        error,
+        run.task,
+      ],
+      '\n',
+    ),
+    spoken: [time, hasUsed(run) ? tokensInWords(used) : '', money(used.cost), shortened(error, MOST), about],
+  };
+}
+
+function textsOfTurn(turn: TurnNode, now: number): Texts {
+  const isRunning = turn.status === 'running';
+  const time = duration(durationOf(turn, now));
+  const used = turn.used ? tokens(turn.used) : '';
+  const said = isRunning ? tail(turn.text, MOST) : shortened(turn.text, MOST);
+  const retry = turn.retries.at(-1);
+  const again = isRunning && retry && !turn.text ? `waits after ${retry.category}: ${shortened(retry.message, MOST)}` : '';
+  return {
+    label: `Turn ${turn.number}`,
+    description: joined([time, used, money(turn.used?.cost), again || said]),
+    tooltip: joined([`Turn ${turn.number}, ${time}`, turn.used && tokensInWords(turn.used), shortened(turn.text, 1000)], '\n'),
+    spoken: [time, turn.used ? tokensInWords(turn.used) : '', count(turn.calls.length, 'tool call'), again || said],
+  };
+}
+
+function textsOfCall(call: CallNode, now: number): Texts {
+  const time = duration(durationOf(call, now));
+  const asked = Object.entries(call.arguments).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  const went = call.status === 'failed' || call.status === 'denied' ? (call.content ?? '') : '';
+  const about = shortened(went || asked.join(' '), MOST);
+  return {
+    label: call.name,
+    description: joined([time, about]),
+    tooltip: joined([`${call.name}: ${inWords(call.status)}, ${time}`, shortened(asked.join('\n'), 1000), shortened(went, 1000)], '\n'),
+    spoken: [time, about],
+  };
+}
+
+function hasUsed(run: RunNode): boolean {
+  const { inputTokens, outputTokens } = usedBy(run);
+  return inputTokens + outputTokens > 0;
+}

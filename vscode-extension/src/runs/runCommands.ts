@@ -1,0 +1,167 @@
+// What can be done with runs, from the view, from their documents and from the palette.
+
+import { commands, Uri, window, workspace, type Disposable, type QuickPickItem } from 'vscode';
+import type { LanguageClient } from 'vscode-languageclient/node';
+import { EventsRequest, RunRequest, StopRequest, type RunParams } from '../protocol';
+import type { Register } from '../register';
+import { duration, shortened } from './figures';
+import { runOf, type Node, type RunNode } from './nodes';
+import { iconOf, inWords } from './presenting';
+import { RUN_SCHEME, uriOf, type RunDocuments } from './runDocuments';
+import type { Runs } from './runs';
+import type { RunsView } from './runsView';
+import type { Timelines } from './timelines';
+
+/** As many as a person searches. */
+const MOST_FOUND = 1000;
+
+interface RunItem extends QuickPickItem {
+  readonly run: RunNode;
+}
+
+export class RunCommands {
+  constructor(
+    private readonly runs: Runs,
+    private readonly view: RunsView,
+    private readonly documents: RunDocuments,
+    private readonly timelines: Timelines,
+  ) {}
+
+  register(register: Register): Disposable[] {
+    return [
+      commands.registerCommand('axeLsp.showRuns', () => this.runs.show()),
+      register('axeLsp.openNode', (_, given) => this.open(given)),
+      register('axeLsp.stop', (client, node) => this.stop(client, node)),
+      register('axeLsp.runAgain', (client, given) => this.runAgain(client, given)),
+      register('axeLsp.searchRuns', () => this.search()),
+      register('axeLsp.refreshRuns', () => this.runs.refresh()),
+      register('axeLsp.loadMoreRuns', () => this.runs.store.loadMore()),
+      register('axeLsp.compareRuns', (_, one, selected) => this.compare(one, selected)),
+      register('axeLsp.exportRun', (client, given) => this.export(client, given)),
+      register('axeLsp.showTimeline', (_, given) => this.showTimeline(given)),
+    ];
+  }
+
+  /** Runs an agent, and lets the view show it if it is open. Fails if the run does. */
+  async run(client: LanguageClient, params: RunParams): Promise<void> {
+    this.runs.show();
+    await client.sendRequest(RunRequest, params);
+  }
+
+  /** Of a row that is clicked on, the view alone knows which it is. */
+  private async open(given: unknown): Promise<void> {
+    const node = isNode(given) ? given : this.view.chosen;
+    if (node) {
+      await this.documents.show(node);
+    }
+  }
+
+  /** A turn or a tool call ends with the run that it belongs to. */
+  private async stop(client: LanguageClient, given: unknown): Promise<void> {
+    const run = isNode(given) ? runOf(given) : await this.chooseGoing();
+    if (!run) {
+      return;
+    }
+    const { stopped } = await client.sendRequest(StopRequest, { runId: run.runId });
+    if (!stopped && run.status === 'running') {
+      void window.showInformationMessage(`The run of ${run.agent} is made by another window or command line, which alone can stop it.`);
+    }
+  }
+
+  private async runAgain(client: LanguageClient, given: unknown): Promise<void> {
+    const run = await this.chosen(given, 'Which run, once more?');
+    if (run) {
+      await this.run(client, { agent: run.agent, ...(run.task ? { task: run.task } : {}) });
+    }
+  }
+
+  private async search(): Promise<void> {
+    const run = await this.chooseRun('Search by agent, status, day or task');
+    if (run) {
+      await this.view.reveal(run, true);
+      await this.documents.show(run);
+    }
+  }
+
+  private async compare(given: unknown, selected: unknown): Promise<void> {
+    const chosen = Array.isArray(selected) ? selected.filter(isNode).map(runOf) : [];
+    const one = chosen[0] ?? (await this.chosen(given, 'Which run?'));
+    const other = chosen[1] ?? (one && (await this.chooseRun(`Compare ${one.agent} with which run?`, one)));
+    if (one && other) {
+      const [before, after] = one.began <= other.began ? [one, other] : [other, one];
+      const title = `${before.agent} ${clock(before)} ↔ ${after.agent} ${clock(after)}`;
+      await commands.executeCommand('vscode.diff', uriOf(before), uriOf(after), title);
+    }
+  }
+
+  /** Writes what `axe-lsp history export` prints. */
+  private async export(client: LanguageClient, given: unknown): Promise<void> {
+    const run = await this.chosen(given, 'Which run?');
+    const folder = workspace.workspaceFolders?.[0]?.uri;
+    const name = `${run?.agent}-${run?.runId.slice(0, 8)}.jsonl`;
+    const target = run && (await window.showSaveDialog({ title: 'Export Run', ...(folder ? { defaultUri: Uri.joinPath(folder, name) } : {}) }));
+    if (run && target) {
+      const events = await client.sendRequest(EventsRequest, { runId: run.runId });
+      const lines = events.map((event) => `${JSON.stringify(event)}\n`).join('');
+      await workspace.fs.writeFile(target, new TextEncoder().encode(lines));
+    }
+  }
+
+  private async showTimeline(given: unknown): Promise<void> {
+    const run = await this.chosen(given, 'The timeline of which run?');
+    if (run) {
+      await this.timelines.show(run);
+    }
+  }
+
+  /** The run of the row or the document that a menu was opened on, of what is in front, or of a list. */
+  private async chosen(given: unknown, question: string): Promise<RunNode | undefined> {
+    if (isNode(given)) {
+      return runOf(given);
+    }
+    const uri = given instanceof Uri ? given : window.activeTextEditor?.document.uri;
+    const node = uri?.scheme === RUN_SCHEME ? await this.documents.nodeOf(uri) : undefined;
+    return node ? runOf(node) : this.chooseRun(question);
+  }
+
+  private async chooseGoing(): Promise<RunNode | undefined> {
+    const going = this.runs.store.going();
+    return going.length <= 1 ? going[0] : pickRun(going, 'Which run?');
+  }
+
+  private async chooseRun(question: string, except?: RunNode): Promise<RunNode | undefined> {
+    await this.runs.refresh();
+    if (this.runs.store.hasMore) {
+      await this.runs.store.loadMore(MOST_FOUND);
+    }
+    const runs = this.runs.store.roots().filter((run) => run !== except);
+    if (runs.length === 0) {
+      void window.showInformationMessage('No run is remembered yet.');
+      return undefined;
+    }
+    return pickRun(runs, question);
+  }
+}
+
+async function pickRun(runs: readonly RunNode[], placeHolder: string): Promise<RunNode | undefined> {
+  const options = { placeHolder, matchOnDescription: true, matchOnDetail: true };
+  return (await window.showQuickPick(runs.map(itemOf), options))?.run;
+}
+
+function itemOf(run: RunNode): RunItem {
+  const lasted = run.ended === undefined ? '' : `, ${duration(run.ended - run.began)}`;
+  return {
+    run,
+    label: `$(${iconOf(run.status).id}) ${run.agent}`,
+    description: `${inWords(run.status)} · ${new Date(run.began).toLocaleString()}${lasted}`,
+    detail: shortened(run.task, 200),
+  };
+}
+
+function clock(run: RunNode): string {
+  return new Date(run.began).toLocaleTimeString();
+}
+
+function isNode(given: unknown): given is Node {
+  return typeof given === 'object' && given !== null && 'kind' in given && 'began' in given;
+}

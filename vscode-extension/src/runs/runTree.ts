@@ -1,0 +1,205 @@
+// A root run and all below it, as the events tell: live ones, or remembered ones, in which the pieces of texts that are whole by
+// now are left out. Knows nothing of VS Code.
+
+import type { AgentBegin, AgentEnd, Happening, PastRun, TextDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd, TurnRetry, Used } from '../protocol';
+import { adopt, callFor, callStatus, exchange } from './calls';
+import type { Node, RunNode, Status, TurnNode } from './nodes';
+
+export class RunTree {
+  /** The number of the last event that is in the tree; 0 while only the root's beginning and end are known. */
+  lastSeq = 0;
+  private readonly runs = new Map<string, RunNode>();
+
+  constructor(readonly root: RunNode) {
+    this.runs.set(root.runId, root);
+  }
+
+  /** A run that is remembered, of which nothing but its beginning and end is known yet. */
+  static remembered(past: PastRun): RunTree {
+    const tree = new RunTree(newRun(past, past.began, past.workspace));
+    tree.update(past);
+    return tree;
+  }
+
+  /** A run that begins now. */
+  static begun(event: AgentBegin): RunTree {
+    const tree = new RunTree(newRun(event, event.time));
+    tree.lastSeq = event.seq;
+    return tree;
+  }
+
+  /** What is remembered of the run now. */
+  update(past: PastRun): void {
+    const { root } = this;
+    root.status = past.status;
+    if (past.ended !== undefined) {
+      root.ended = Date.parse(past.ended);
+      Object.assign(root, figures(past));
+    }
+  }
+
+  /** Returns what has changed; nothing if the event is known already. */
+  take({ method, params }: Happening): readonly Node[] {
+    if (params.seq <= this.lastSeq) {
+      return [];
+    }
+    this.lastSeq = params.seq;
+    const run = this.runs.get(params.runId);
+    if (method === 'axe/agent' && params.kind === 'begin') {
+      return this.begin(params, run);
+    }
+    if (!run) {
+      return [];
+    }
+    switch (method) {
+      case 'axe/agent':
+        return params.kind === 'end' ? endRun(run, params) : [];
+      case 'axe/turn':
+        return takeTurn(run, params);
+      case 'axe/text':
+        return takeText(run, params);
+      case 'axe/tool':
+        return params.kind === 'begin' ? beginCall(run, params) : this.endCall(run, params);
+    }
+  }
+
+  /** Nobody will say any more how what is under way ends. Returns those runs, children before their parents. */
+  lose(now: number): readonly RunNode[] {
+    const lost = [...this.runs.values()].filter((run) => run.status === 'running').reverse();
+    for (const run of lost) {
+      closeAll(run, 'killed', now);
+      close(run, 'killed', now);
+    }
+    return lost;
+  }
+
+  /** The root is known when it was remembered. */
+  private begin(event: AgentBegin, known: RunNode | undefined): readonly Node[] {
+    if (known) {
+      Object.assign(known, { task: event.task, model: event.model });
+      return [known];
+    }
+    const run = newRun(event, event.time);
+    this.runs.set(run.runId, run);
+    const caller = this.runs.get(event.parentRunId ?? '') ?? this.root;
+    const call = callFor(event, caller);
+    if (call) {
+      adopt(call, run);
+    } else {
+      run.caller = caller;
+      caller.strays.push(run);
+    }
+    return [run.caller ?? run];
+  }
+
+  /** Only now is it certain which run the call has made. */
+  private endCall(run: RunNode, event: ToolEnd): readonly Node[] {
+    const open = turnOf(run, event.turn)?.calls.find((each) => each.callId === event.callId && each.ended === undefined);
+    if (!open) {
+      return [];
+    }
+    open.content = event.content;
+    close(open, callStatus(event), open.began + event.durationMs);
+    const child = this.runs.get(event.childRunId ?? '');
+    if (child && open.child !== child) {
+      exchange(run, open, child);
+    }
+    return [open.turn];
+  }
+}
+
+/** `workspace` is empty where it is this window's own. */
+function newRun(who: AgentBegin | PastRun, began: string, workspace = ''): RunNode {
+  return {
+    kind: 'run',
+    runId: who.runId,
+    rootRunId: who.rootRunId,
+    agent: who.agent,
+    depth: who.depth,
+    workspace,
+    task: who.task ?? '',
+    description: who.description,
+    model: who.model ?? '',
+    status: 'running',
+    began: Date.parse(began),
+    turns: [],
+    strays: [],
+  };
+}
+
+function endRun(run: RunNode, event: AgentEnd): readonly Node[] {
+  const now = run.began + event.durationMs;
+  closeAll(run, event.status === 'completed' ? 'cancelled' : event.status, now);
+  close(run, event.status, now);
+  Object.assign(run, figures(event));
+  return [run];
+}
+
+function figures({ inputTokens, outputTokens, cost, tree, error }: Partial<Used> & Pick<AgentEnd, 'tree' | 'error'>) {
+  const isKnown = inputTokens !== undefined && outputTokens !== undefined;
+  return { used: isKnown ? used({ inputTokens, outputTokens, cost }) : undefined, tree, error };
+}
+
+function used({ inputTokens, outputTokens, cost }: Omit<Used, 'cost'> & { readonly cost?: number | undefined }): Used {
+  return cost === undefined ? { inputTokens, outputTokens } : { inputTokens, outputTokens, cost };
+}
+
+function takeTurn(run: RunNode, event: TurnBegin | TurnRetry | TurnEnd): readonly Node[] {
+  if (event.kind === 'begin') {
+    const began = Date.parse(event.time);
+    const { turn: number, messages } = event;
+    run.turns.push({ kind: 'turn', run, number, messages, status: 'running', began, text: '', retries: [], calls: [] });
+    return [run];
+  }
+  const turn = turnOf(run, event.turn);
+  if (!turn) {
+    return [];
+  }
+  if (event.kind === 'retry') {
+    turn.retries.push(event);
+    turn.text = '';
+  } else {
+    Object.assign(turn, { text: event.text, stopReason: event.stopReason, used: used(event) });
+    close(turn, 'completed', turn.began + event.durationMs);
+  }
+  return [turn];
+}
+
+function takeText(run: RunNode, event: TextDelta): readonly Node[] {
+  const turn = turnOf(run, event.turn);
+  if (!turn) {
+    return [];
+  }
+  turn.text += event.delta;
+  return [turn];
+}
+
+function beginCall(run: RunNode, event: ToolBegin): readonly Node[] {
+  const turn = turnOf(run, event.turn);
+  if (!turn) {
+    return [];
+  }
+  const { callId, name, arguments: given } = event;
+  const began = Date.parse(event.time);
+  turn.calls.push({ kind: 'call', turn, number: turn.calls.length + 1, callId, name, arguments: given, status: 'running', began });
+  return [turn];
+}
+
+function turnOf(run: RunNode, number: number): TurnNode | undefined {
+  return run.turns.findLast((turn) => turn.number === number);
+}
+
+/** Ends what a run has left open. */
+function closeAll(run: RunNode, status: Status, now: number): void {
+  for (const turn of run.turns) {
+    close(turn, status, now);
+    turn.calls.forEach((call) => close(call, status, now));
+  }
+}
+
+function close(node: Node, status: Status, now: number): void {
+  if (node.ended === undefined) {
+    node.status = status;
+    node.ended = Math.max(node.began, now);
+  }
+}

@@ -1,0 +1,110 @@
+// What happens in runs, as the server tells it: kept in the store, and written to the output "axe runs".
+
+import { EventEmitter, window, type Disposable } from 'vscode';
+import { State, type LanguageClient } from 'vscode-languageclient/node';
+import {
+  AgentNotification,
+  EventsRequest,
+  RunsRequest,
+  SubscribeRequest,
+  TextNotification,
+  ToolNotification,
+  TurnNotification,
+  type Happening,
+} from '../protocol';
+import { Changes } from './changes';
+import { RunLog } from './runLog';
+import { RunStore, type Source } from './store';
+
+export class Runs implements Disposable {
+  readonly changes = new Changes();
+  readonly store = new RunStore(this.source(), (node) => this.changes.add(node));
+  private readonly output = window.createOutputChannel('axe runs');
+  private readonly log = new RunLog((text) => this.output.append(text));
+  private readonly connected = new EventEmitter<void>();
+  /** A server has started, and may have been told of nothing yet. */
+  readonly onDidConnect = this.connected.event;
+  private client: LanguageClient | undefined;
+  private isSubscribed = false;
+
+  listenTo(client: LanguageClient): void {
+    client.onNotification(AgentNotification, (params) => this.take({ method: 'axe/agent', params }));
+    client.onNotification(TurnNotification, (params) => this.take({ method: 'axe/turn', params }));
+    client.onNotification(TextNotification, (params) => this.take({ method: 'axe/text', params }));
+    client.onNotification(ToolNotification, (params) => this.take({ method: 'axe/tool', params }));
+    client.onDidChangeState(({ newState }) => this.follow(client, newState));
+  }
+
+  /** Learns of all runs of this server, also of those that others start, and of what is remembered. */
+  async refresh(): Promise<void> {
+    const client = await this.running();
+    if (!this.isSubscribed) {
+      this.isSubscribed = true;
+      await client.sendRequest(SubscribeRequest, {});
+    }
+    await this.store.refresh();
+  }
+
+  show(): void {
+    this.output.show(true);
+  }
+
+  dispose(): void {
+    this.output.dispose();
+    this.connected.dispose();
+    this.changes.dispose();
+  }
+
+  private take(event: Happening): void {
+    this.store.take(event);
+    this.write(event);
+    const { params } = event;
+    if (event.method === 'axe/agent' && event.params.kind === 'begin' && params.runId === params.rootRunId) {
+      this.show();
+    }
+  }
+
+  private write(event: Happening): void {
+    switch (event.method) {
+      case 'axe/agent':
+        return this.log.agent(event.params);
+      case 'axe/turn':
+        return this.log.turn(event.params);
+      case 'axe/text':
+        return this.log.text(event.params);
+      case 'axe/tool':
+        return this.log.tool(event.params);
+    }
+  }
+
+  private follow(client: LanguageClient, state: State): void {
+    if (state === State.Running) {
+      this.client = client;
+      this.isSubscribed = false;
+      this.connected.fire();
+    } else if (state === State.Stopped && this.client === client) {
+      this.client = undefined;
+      this.store.loseAll(Date.now()).forEach((run) => this.log.lost(run));
+    }
+  }
+
+  private source(): Source {
+    return {
+      runs: async (params) => (await this.running()).sendRequest(RunsRequest, params),
+      events: async (params) => (await this.running()).sendRequest(EventsRequest, params),
+    };
+  }
+
+  /** Waits for the server, which starts with the window or when a command asks for it. */
+  private async running(): Promise<LanguageClient> {
+    while (!this.client) {
+      await new Promise<void>((resolve) => {
+        const once = this.onDidConnect(() => {
+          once.dispose();
+          resolve();
+        });
+      });
+    }
+    return this.client;
+  }
+}

@@ -1,0 +1,186 @@
+// The view "Runs": a tree of what goes on and of what is remembered, by day.
+
+import {
+  commands,
+  EventEmitter,
+  MarkdownString,
+  ThemeColor,
+  ThemeIcon,
+  TreeItem,
+  TreeItemCollapsibleState,
+  window,
+  type Disposable,
+  type TreeDataProvider,
+} from 'vscode';
+import type { Changed } from './changes';
+import { beginningOfDay, byDay, type Day } from './days';
+import { childrenOf, idOf, parentOf, type Node, type RunNode } from './nodes';
+import { rowOf } from './presenting';
+import type { Runs } from './runs';
+
+/** How often times that go on are drawn anew, and others are asked for news. */
+const PULSE = 1000;
+const PULSES_PER_LOOK = 2;
+
+interface DayGroup extends Day {
+  readonly kind: 'day';
+}
+
+interface More {
+  readonly kind: 'more';
+}
+
+type Element = Node | DayGroup | More;
+
+const MORE: More = { kind: 'more' };
+
+export class RunsView implements TreeDataProvider<Element>, Disposable {
+  private readonly changed = new EventEmitter<Element[] | undefined>();
+  readonly onDidChangeTreeData = this.changed.event;
+  private readonly tree = window.createTreeView<Element>('axeLsp.runs', {
+    treeDataProvider: this,
+    canSelectMany: true,
+    showCollapseAll: true,
+  });
+  private readonly subscriptions: Disposable[] = [this.tree, this.changed];
+  private readonly pulse = setInterval(() => this.beat(), PULSE);
+  private beats = 0;
+  private isLooking = false;
+
+  constructor(private readonly runs: Runs) {
+    this.subscriptions.push(
+      runs.changes.onDidChange((changed) => this.draw(changed)),
+      runs.onDidConnect(() => void (this.tree.visible && this.look())),
+      this.tree.onDidChangeVisibility(({ visible }) => void (visible && this.look())),
+    );
+  }
+
+  async getChildren(element?: Element): Promise<Element[]> {
+    if (!element) {
+      return this.top();
+    }
+    switch (element.kind) {
+      case 'day':
+        return [...element.runs];
+      case 'more':
+        return [];
+      default:
+        await this.runs.store.load(element);
+        return [...childrenOf(element)];
+    }
+  }
+
+  getParent(element: Element): Element | undefined {
+    if (element.kind === 'day' || element.kind === 'more') {
+      return undefined;
+    }
+    return parentOf(element) ?? this.days().find((day) => day.begins === beginningOfDay(element.began));
+  }
+
+  getTreeItem(element: Element): TreeItem {
+    switch (element.kind) {
+      case 'day':
+        return itemOfDay(element);
+      case 'more':
+        return itemOfMore();
+      default:
+        return itemOf(element, this.mayHaveChildren(element));
+    }
+  }
+
+  /** Shows a run, if the view is open or the user wants to see it. */
+  async reveal(run: RunNode, force: boolean): Promise<void> {
+    if (force || this.tree.visible) {
+      await this.tree.reveal(run, { select: true, focus: false, expand: true });
+    }
+  }
+
+  /** The row that was chosen last. */
+  get chosen(): Node | undefined {
+    const [first] = this.tree.selection;
+    return first?.kind === 'day' || first?.kind === 'more' ? undefined : first;
+  }
+
+  dispose(): void {
+    clearInterval(this.pulse);
+    this.subscriptions.forEach((each) => each.dispose());
+  }
+
+  private top(): Element[] {
+    return this.runs.store.hasMore ? [...this.days(), MORE] : this.days();
+  }
+
+  private days(): DayGroup[] {
+    return byDay(this.runs.store.roots(), Date.now()).map((day) => ({ kind: 'day', ...day }));
+  }
+
+  /** VS Code opens a row only if it was a parent when it first came. */
+  private mayHaveChildren(node: Node): boolean {
+    const isToCome = node.kind !== 'call' && node.status === 'running';
+    return isToCome || childrenOf(node).length > 0 || (node.kind === 'run' && !this.runs.store.isWhole(node));
+  }
+
+  private draw({ list, nodes }: Changed): void {
+    this.changed.fire(list ? undefined : [...nodes]);
+    const going = this.runs.store.roots().filter((run) => run.status === 'running').length;
+    this.tree.badge = going > 0 ? { value: going, tooltip: `${going} under way` } : undefined;
+  }
+
+  private beat(): void {
+    if (!this.tree.visible) {
+      return;
+    }
+    this.beats += 1;
+    const going = this.runs.store.roots().filter((run) => run.status === 'running');
+    if (going.length > 0) {
+      this.changed.fire(going);
+    }
+    if (this.beats % PULSES_PER_LOOK === 0) {
+      void this.look();
+    }
+  }
+
+  /** Other windows and command lines tell nobody of their runs. */
+  private async look(): Promise<void> {
+    if (this.isLooking) {
+      return;
+    }
+    this.isLooking = true;
+    await this.runs.refresh().catch(() => undefined); // It will be asked again.
+    this.isLooking = false;
+    await commands.executeCommand('setContext', 'axeLsp.historyIsKnown', true);
+  }
+}
+
+function itemOf(node: Node, isParent: boolean): TreeItem {
+  const row = rowOf(node, Date.now());
+  const item = new TreeItem(row.label, isParent ? initially(node) : TreeItemCollapsibleState.None);
+  item.id = idOf(node);
+  item.description = row.description;
+  item.tooltip = new MarkdownString().appendText(row.tooltip);
+  item.iconPath = new ThemeIcon(row.icon.id, row.icon.color ? new ThemeColor(row.icon.color) : undefined);
+  item.contextValue = row.context;
+  item.accessibilityInformation = { label: row.spoken };
+  item.command = { command: 'axeLsp.openNode', title: 'Open' }; // Arguments would be lost when it is drawn anew.
+  return item;
+}
+
+/** What goes on is open, so that one sees it; what is over is closed, but for its turns. */
+function initially(node: Node): TreeItemCollapsibleState {
+  const isOpen = node.kind === 'turn' || node.status === 'running';
+  return isOpen ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed;
+}
+
+function itemOfDay(day: DayGroup): TreeItem {
+  const isOpen = day.label === 'Today' || day.runs.some((run) => run.status === 'running');
+  const item = new TreeItem(day.label, isOpen ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed);
+  item.id = `day ${day.begins}`;
+  return item;
+}
+
+function itemOfMore(): TreeItem {
+  const item = new TreeItem('Load older runs…');
+  item.id = 'more';
+  item.command = { command: 'axeLsp.loadMoreRuns', title: 'Load Older Runs' };
+  return item;
+}

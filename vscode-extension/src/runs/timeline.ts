@@ -1,0 +1,68 @@
+// A run as a waterfall: a bar for each turn, tool call and agent, one below the other, placed by time. Knows nothing of VS Code.
+
+import { count, duration, joined, money, tokensInWords } from './figures';
+import { childrenOf, durationOf, idOf, usedBy, type Node, type RunNode, type Status } from './nodes';
+import { inWords, rowOf } from './presenting';
+
+export interface Bar {
+  readonly id: string;
+  readonly kind: Node['kind'];
+  readonly status: Status;
+  readonly label: string;
+  /** How deep it stands below the root, which is 1. */
+  readonly level: number;
+  /** In milliseconds since the root began. */
+  readonly begins: number;
+  readonly lasts: number;
+  /** For the tooltip and for screen readers. */
+  readonly spoken: string;
+}
+
+export interface Timeline {
+  readonly title: string;
+  readonly summary: string;
+  readonly lasts: number;
+  readonly bars: readonly Bar[];
+}
+
+export function timelineOf(root: RunNode, now: number): Timeline {
+  const used = usedBy(root);
+  const lasts = durationOf(root, now);
+  const bars = barsOf(root, root.began, now, 1);
+  const turns = bars.filter((bar) => bar.kind === 'turn').length;
+  return {
+    title: root.agent,
+    summary: joined([inWords(root.status), duration(lasts), count(turns, 'turn'), tokensInWords(used), money(used.cost)]),
+    lasts: Math.max(lasts, ...bars.map((bar) => bar.begins + bar.lasts)),
+    bars,
+  };
+}
+
+function barsOf(node: Node, origin: number, now: number, level: number): Bar[] {
+  const begins = Math.max(0, node.began - origin);
+  const { label, spoken } = rowOf(node, now);
+  const bar: Bar = {
+    id: idOf(node),
+    kind: node.kind,
+    status: node.status,
+    label,
+    level,
+    begins,
+    lasts: durationOf(node, now),
+    spoken: `${spoken}; begins after ${duration(begins)}`,
+  };
+  return [bar, ...childrenOf(node).flatMap((child) => barsOf(child, origin, now, level + 1))];
+}
+
+/** Round moments, some tenth of a page apart, that an axis of that length shows. */
+export function ticksOf(lasts: number, most: number): readonly number[] {
+  const step = stepOf(lasts / Math.max(1, most));
+  const ticks = Math.floor(lasts / step) + 1;
+  return Array.from({ length: ticks }, (_, index) => index * step);
+}
+
+/** The smallest of 1, 2 and 5 times a power of ten that is no less. Milliseconds have no parts. */
+function stepOf(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) ?? 10 * power;
+}

@@ -1,0 +1,122 @@
+// What happened, as Markdown: a whole run, one turn, one tool call. Of what is under way it says how far it has got.
+// Knows nothing of VS Code.
+
+import { count, duration, joined, money, tokensInWords, whole } from './figures';
+import { durationOf, usedBy, type CallNode, type Node, type RunNode, type TurnNode } from './nodes';
+import { inWords } from './presenting';
+
+/** Of the result of a tool, events hold no more. */
+const MOST_CHARACTERS = 20_000;
+
+const DEEPEST_HEADING = 6;
+
+export function documentOf(node: Node, now: number): string {
+  switch (node.kind) {
+    case 'run':
+      return section(runParts(node, now, 1));
+    case 'turn':
+      return section([`# ${node.run.agent}, turn ${node.number}`, ...turnParts(node, now, 2)]);
+    case 'call':
+      return section([`# ${node.name}`, `Called by ${node.turn.run.agent} in turn ${node.turn.number}.`, ...callParts(node, now)]);
+  }
+}
+
+/** The name of the document, which becomes the title of its tab. */
+export function documentName(node: Node): string {
+  switch (node.kind) {
+    case 'run':
+      return node.agent;
+    case 'turn':
+      return `${node.run.agent} turn ${node.number}`;
+    case 'call':
+      return `${node.turn.run.agent} ${node.name}`;
+  }
+}
+
+function runParts(run: RunNode, now: number, level: number): string[] {
+  const used = usedBy(run);
+  const head = joined([
+    inWords(run.status),
+    duration(durationOf(run, now)),
+    count(run.turns.length, 'turn'),
+    tokensInWords(used),
+    money(used.cost),
+    run.model,
+  ]);
+  const below = level + 1;
+  return [
+    heading(level, run.agent),
+    head,
+    ...(run.task ? [heading(below, 'Task'), quoted(run.task)] : []),
+    ...run.turns.flatMap((turn) => [heading(below, `Turn ${turn.number}`), ...turnParts(turn, now, below + 1)]),
+    ...run.strays.flatMap((stray) => runParts(stray, now, below)),
+    ...(run.error && run.error !== run.status ? [heading(below, 'Error'), fenced(run.error)] : []),
+  ];
+}
+
+function turnParts(turn: TurnNode, now: number, level: number): string[] {
+  const head = joined([
+    inWords(turn.status),
+    duration(durationOf(turn, now)),
+    turn.used && tokensInWords(turn.used),
+    money(turn.used?.cost),
+    turn.stopReason,
+    `${count(turn.messages, 'message')} sent`,
+  ]);
+  const retries = turn.retries.map(
+    (retry) => `- sent again after ${duration(retry.waitMs)}, ${retry.attempt} of ${retry.maxAttempts}: ${retry.message}`,
+  );
+  return [
+    head,
+    ...(retries.length > 0 ? [retries.join('\n')] : []),
+    ...(turn.text ? [turn.text.trimEnd()] : []),
+    ...turn.calls.flatMap((call) =>
+      call.child ? runParts(call.child, now, level) : [heading(level, call.name), ...callParts(call, now)],
+    ),
+  ];
+}
+
+function callParts(call: CallNode, now: number): string[] {
+  const parts = [
+    joined([inWords(call.status), duration(durationOf(call, now))]),
+    'Arguments:',
+    fenced(JSON.stringify(call.arguments, undefined, 2), 'json'),
+  ];
+  if (call.content === undefined) {
+    return parts;
+  }
+  const isCut = call.content.length >= MOST_CHARACTERS;
+  const cut = isCut ? [`Only the first ${whole(MOST_CHARACTERS)} characters of the result are remembered.`] : [];
+  return [...parts, 'Result:', result(call.content), ...cut];
+}
+
+function result(content: string): string {
+  try {
+    return fenced(JSON.stringify(JSON.parse(content), undefined, 2), 'json');
+  } catch {
+    return fenced(content);
+  }
+}
+
+function heading(level: number, text: string): string {
+  return `${'#'.repeat(Math.min(level, DEEPEST_HEADING))} ${text}`;
+}
+
+function quoted(text: string): string {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => `> ${line}`.trimEnd())
+    .join('\n');
+}
+
+/** The fence is longer than any in the text. */
+function fenced(text: string, language = ''): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text.replace(/\n$/, '')}\n${fence}`;
+}
+
+function section(parts: readonly string[]): string {
+  return `${parts.join('\n\n')}\n`;
+}

@@ -1,0 +1,159 @@
+// What a run consists of, from its events.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AgentBegin, Happening } from '../../src/protocol';
+import { childrenOf, findNode, idOf, parentOf, usedBy, type Node } from '../../src/runs/nodes';
+import { RunTree } from '../../src/runs/runTree';
+import { LEAD, past, Script, START, TEST, finished } from './events';
+
+function grown({ events }: Script, upTo = events.length): RunTree {
+  const [first, ...others] = events.slice(0, upTo);
+  const tree = RunTree.begun(first?.params as AgentBegin);
+  others.forEach((event) => tree.take(event));
+  return tree;
+}
+
+function drawn(node: Node): unknown {
+  const name = node.kind === 'run' ? node.agent : node.kind === 'turn' ? node.number : node.name;
+  return [name, node.status, ...childrenOf(node).map(drawn)];
+}
+
+test('turns stand below their agent, calls below their turn, and an agent in the place of its call', () => {
+  const { root } = grown(finished());
+
+  assert.deepEqual(drawn(root), [
+    'lead',
+    'completed',
+    [1, 'completed', ['test', 'completed', [1, 'completed']], ['read_file', 'completed']],
+    [2, 'completed'],
+  ]);
+});
+
+test('every node but the root knows what it stands below, and is found by its id', () => {
+  const { root } = grown(finished());
+  const check = (node: Node) => {
+    for (const child of childrenOf(node)) {
+      assert.equal(parentOf(child), node);
+      assert.equal(findNode(root, idOf(child)), child);
+      check(child);
+    }
+  };
+  check(root);
+  assert.equal(parentOf(root), undefined);
+});
+
+test('text grows while it is written, and is whole when the turn ends', () => {
+  const script = new Script().begin(LEAD, '').turn(LEAD, 1).text(LEAD, 1, 'I ').text(LEAD, 1, 'as');
+
+  const tree = grown(script);
+  assert.equal(tree.root.turns[0]?.text, 'I as');
+  assert.equal(tree.root.turns[0]?.status, 'running');
+
+  script.said(LEAD, 1, 'I ask.');
+  tree.take(script.events.at(-1) as Happening);
+  assert.equal(tree.root.turns[0]?.text, 'I ask.');
+});
+
+test('what is sent again begins its text anew', () => {
+  const { root } = grown(new Script().begin(LEAD, '').turn(LEAD, 1).text(LEAD, 1, 'I a').retry(LEAD, 1, 'busy'));
+
+  assert.equal(root.turns[0]?.text, '');
+  assert.equal(root.turns[0]?.retries[0]?.message, 'busy');
+});
+
+test('events that are known already change nothing', () => {
+  const script = finished();
+  const tree = grown(script);
+
+  assert.deepEqual(script.events.flatMap((event) => tree.take(event)), []);
+  assert.equal(tree.root.turns.length, 2);
+});
+
+test('of two calls of the same agent each gets its own run', () => {
+  const other = { ...TEST, runId: 'u' };
+  const script = new Script()
+    .begin(LEAD, '')
+    .turn(LEAD, 1)
+    .said(LEAD, 1, '')
+    .call(LEAD, 1, 'c1', 'call_agent', { agent: 'test', task: 'one' })
+    .call(LEAD, 1, 'c2', 'call_agent', { agent: 'test', task: 'two' })
+    .begin(other, 'two')
+    .begin(TEST, 'one');
+
+  const calls = grown(script).root.turns[0]?.calls ?? [];
+  assert.deepEqual(calls.map((call) => call.child?.runId), ['t', 'u']);
+});
+
+test('a run that was taken for that of another call is put right when the calls end', () => {
+  const other = { ...TEST, runId: 'u' };
+  const script = new Script()
+    .begin(LEAD, '')
+    .turn(LEAD, 1)
+    .said(LEAD, 1, '')
+    .call(LEAD, 1, 'c1', 'call_agent', { agent: 'test', task: 'same' })
+    .call(LEAD, 1, 'c2', 'call_agent', { agent: 'test', task: 'same' })
+    .begin(other, 'same')
+    .begin(TEST, 'same')
+    .result(LEAD, 1, 'c1', 'call_agent', 'done', { childRunId: 't' });
+
+  const turn = grown(script).root.turns[0];
+  assert.deepEqual(turn?.calls.map((call) => call.child?.runId), ['t', 'u']);
+  assert.ok(turn?.calls.every((call) => call.child?.caller === turn));
+});
+
+test('a run of which no call is known stands below its caller', () => {
+  const { root } = grown(new Script().begin(LEAD, '').turn(LEAD, 1).begin(TEST, 'x').end(TEST));
+
+  assert.deepEqual(drawn(root), ['lead', 'running', [1, 'running'], ['test', 'completed']]);
+});
+
+test('a call that the user did not allow is not one that failed', () => {
+  const denied = 'write_file was not allowed: the user said no';
+  const script = new Script()
+    .begin(LEAD, '')
+    .turn(LEAD, 1)
+    .said(LEAD, 1, '')
+    .call(LEAD, 1, 'c1', 'write_file', {})
+    .call(LEAD, 1, 'c2', 'write_file', {})
+    .result(LEAD, 1, 'c1', 'write_file', denied, { isError: true })
+    .result(LEAD, 1, 'c2', 'write_file', 'no such folder', { isError: true });
+
+  assert.deepEqual(grown(script).root.turns[0]?.calls.map((call) => call.status), ['denied', 'failed']);
+});
+
+test('when a run is stopped, so is all that it has left open', () => {
+  const { root } = grown(new Script().begin(LEAD, '').turn(LEAD, 1).text(LEAD, 1, 'I').end(LEAD, 'cancelled'));
+
+  assert.deepEqual(drawn(root), ['lead', 'cancelled', [1, 'cancelled']]);
+  assert.equal(root.ended, START + 5000);
+});
+
+test('what was used is added up as long as the run has not said it', () => {
+  const script = finished();
+
+  assert.equal(usedBy(grown(script, 9).root).inputTokens, 200);
+  assert.deepEqual(usedBy(grown(script).root), { inputTokens: 300, outputTokens: 30, cost: 0.003 });
+});
+
+test('a sum with an unknown cost in it has none', () => {
+  const script = new Script().begin(LEAD, '').turn(LEAD, 1).said(LEAD, 1, '').begin(TEST, '');
+
+  assert.equal(usedBy(grown(script).root).cost, undefined);
+});
+
+test('runs of which nobody will hear any more end as killed, children first', () => {
+  const tree = grown(finished(), 7);
+
+  assert.deepEqual(tree.lose(START + 9000).map((run) => run.runId), ['t', 'l']);
+  assert.deepEqual(drawn(tree.root), ['lead', 'killed', [1, 'completed', ['test', 'killed', [1, 'killed']]]]);
+});
+
+test('a remembered run is filled with its events', () => {
+  const tree = RunTree.remembered(past('l', START));
+  assert.deepEqual(drawn(tree.root), ['lead', 'completed']);
+
+  finished().events.forEach((event) => tree.take(event));
+  assert.equal(tree.root.turns.length, 2);
+  assert.equal(tree.root.task, 'Check this');
+});

@@ -1,0 +1,124 @@
+// How runs are shown: rows of the tree, days, documents.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AgentBegin } from '../../src/protocol';
+import { byDay } from '../../src/runs/days';
+import { duration } from '../../src/runs/figures';
+import type { RunNode, TurnNode } from '../../src/runs/nodes';
+import { rowOf } from '../../src/runs/presenting';
+import { RunTree } from '../../src/runs/runTree';
+import { documentName, documentOf } from '../../src/runs/writing';
+import { finished, LEAD, past, Script, START } from './events';
+
+function rootOf({ events }: Script): RunNode {
+  const tree = RunTree.begun(events[0]?.params as AgentBegin);
+  events.forEach((event) => tree.take(event));
+  return tree.root;
+}
+
+function firstTurn(script: Script): TurnNode {
+  return rootOf(script).turns[0] as TurnNode;
+}
+
+test('a run tells its time, tokens, cost and task', () => {
+  const row = rowOf(rootOf(finished()), START);
+
+  assert.equal(row.label, 'lead');
+  assert.equal(row.description, '5.0 s · 300 + 30 · $0.0030 · Check this');
+  assert.deepEqual(row.icon, { id: 'pass', color: 'testing.iconPassed' });
+  assert.equal(row.spoken, 'lead, completed, 5.0 s, 300 tokens in, 30 out, $0.0030, Check this');
+  assert.equal(row.context, 'root run ended');
+});
+
+test('a run that failed tells why', () => {
+  const row = rowOf(rootOf(new Script().begin(LEAD, 'x').end(LEAD, 'failed', { error: 'no key' })), START);
+
+  assert.match(row.description, /· no key$/);
+  assert.equal(row.icon.id, 'error');
+});
+
+test('what goes on spins and counts', () => {
+  const row = rowOf(rootOf(new Script().begin(LEAD, 'x')), START + 3200);
+
+  assert.equal(row.icon.id, 'loading~spin');
+  assert.equal(row.description, '3.2 s · x');
+  assert.equal(row.context, 'root run running');
+});
+
+test('a turn under way shows the end of its text, one that is over the beginning', () => {
+  const words = Array.from({ length: 60 }, (_, index) => `w${index}`).join(' ');
+  const script = new Script().begin(LEAD, '').turn(LEAD, 1).text(LEAD, 1, words);
+
+  assert.match(rowOf(firstTurn(script), START).description, /…w\d+ .* w59$|….*w59$/);
+  assert.match(rowOf(firstTurn(script.said(LEAD, 1, words)), START).description, /100 \+ 10 · \$0\.0010 · w0 w1/);
+});
+
+test('a turn that waits to be sent again says so', () => {
+  const turn = firstTurn(new Script().begin(LEAD, '').turn(LEAD, 1).retry(LEAD, 1, 'busy'));
+
+  assert.match(rowOf(turn, START + 2000).description, /waits after overloaded: busy/);
+});
+
+test('a call shows what it was asked for, or why it failed', () => {
+  const call = firstTurn(finished()).calls[1];
+  assert.ok(call);
+  assert.equal(rowOf(call, START).description, '0.3 s · path="a.md"');
+
+  assert.match(rowOf({ ...call, status: 'failed', content: 'no file' }, START).description, /no file$/);
+});
+
+test('long times are told in minutes', () => {
+  assert.equal(duration(950), '0.9 s');
+  assert.equal(duration(125_400), '2 min 5 s');
+});
+
+test('runs are grouped by day', () => {
+  const noon = new Date(2026, 4, 2, 12).getTime();
+  const hours = (ago: number) => RunTree.remembered(past(String(ago), noon - ago * 3_600_000)).root;
+
+  const days = byDay([0, 11, 13, 60, 24 * 300].map(hours), noon, 'en-US');
+
+  assert.deepEqual(
+    days.map((day) => [day.label, day.runs.length]),
+    [['Today', 2], ['Yesterday', 1], ['Thursday, April 30', 1], ['Sunday, July 6, 2025', 1]],
+  );
+});
+
+test('the document of a run tells all of it, with what it called', () => {
+  const text = documentOf(rootOf(finished()), START);
+
+  const parts = ['# lead', '> Check this', '## Turn 1', 'I ask.', '### test', '> Run them', 'They pass.', '### read_file', '## Turn 2', 'It can.'];
+  const places = parts.map((part) => text.indexOf(`\n${part}\n`));
+  assert.ok(text.startsWith('# lead\n'));
+  assert.deepEqual(places.slice(1), [...places.slice(1)].sort((one, other) => one - other));
+  assert.ok(places.slice(1).every((place) => place > 0), text);
+});
+
+test('the document of a call has its arguments and its result, JSON as JSON', () => {
+  const call = firstTurn(finished()).calls[1];
+  assert.ok(call);
+  const text = documentOf(call, START);
+
+  assert.match(text, /Arguments:\n\n```json\n\{\n {2}"path": "a.md"\n\}\n```/);
+  assert.match(text, /Result:\n\n```json\n\{\n {2}"a": 1\n\}\n```/);
+  assert.equal(documentName(call), 'lead read_file');
+});
+
+test('a result that has fences in it stays inside its own', () => {
+  const call = { ...firstTurn(finished()).calls[1], content: '```\ncode\n```' } as Parameters<typeof documentOf>[0];
+
+  assert.match(documentOf(call, START), /````\n```\ncode\n```\n````/);
+});
+
+test('a result that is not whole says so', () => {
+  const call = { ...firstTurn(finished()).calls[1], content: 'x'.repeat(20_000) } as Parameters<typeof documentOf>[0];
+
+  assert.match(documentOf(call, START), /Only the first 20,000 characters/);
+});
+
+test('the document of a turn under way has the text so far', () => {
+  const turn = firstTurn(new Script().begin(LEAD, '').turn(LEAD, 1).text(LEAD, 1, 'So far'));
+
+  assert.match(documentOf(turn, START), /^# lead, turn 1\n\nrunning · .*\n\nSo far\n$/s);
+});
