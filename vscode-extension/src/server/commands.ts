@@ -23,6 +23,9 @@ export function serverCommands(context: ExtensionContext, connection: Connection
     commands.registerCommand('axeLsp.restart', () => connection.restart()),
     commands.registerCommand('axeLsp.showServerLog', () => log.show()),
     commands.registerCommand('axeLsp.chooseServer', chooseServer),
+    commands.registerCommand('axeLsp.getStarted', () => {
+      return commands.executeCommand('workbench.action.openWalkthrough', `${context.extension.id}#start`);
+    }),
     commands.registerCommand('axeLsp.copyDemo', async () => {
       const server = await connection.program();
       await (server && copyDemo(server));
