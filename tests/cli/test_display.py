@@ -160,13 +160,16 @@ def test_ctrl_c_leaves_the_terminal_in_order(home: Home, team: Team) -> None:
         code, screen = terminal.end()
         assert terminal.cursor == (len(screen) + 1, 0), "below a free line"
     assert code == 130
-    assert steady(screen) == [
+    *shown, ended, advice = steady(screen)
+    assert shown == [
         "> Task: explore codebase",
         "  [scout] explore codebase - cancelled (9.9s)",
         "> Task: forge 剣",
         "  [smith] forge 剣 - cancelled (9.9s)",
         "[lead] cancelled (2 tools, 9.9s; all agents: 10 tokens in, 5 out)",
     ]
+    assert ended.startswith("cancelled after ")
+    assert advice.startswith("`axe-lsp history show ")
     assert b"\x1b[?25l" not in terminal.written, "the cursor is never hidden"
 
 

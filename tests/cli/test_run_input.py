@@ -24,7 +24,9 @@ def test_the_input_is_an_argument_or_a_file(
     home.add(READER)
     (home.work / "given.json").write_text('{"path": "é",\n "b": 1}\n', "utf-8")
     provider.script("m-reader", Says("read"))
-    assert home.call("run", "reader", "--input", argument, stdin="not asked for") == (0, "read", "")
+    dropped = "Warning: standard input is not read, because of --input\n"
+    answer = home.call("run", "reader", "--input", argument, stdin="not asked for")
+    assert answer == (0, "read", dropped)
     (request,) = provider.requests
     assert request.body["messages"] == [{"role": "user", "content": '{"b":1,"path":"é"}'}]
 
@@ -96,7 +98,10 @@ def test_a_result_that_never_fits_is_a_failure(home: Home, provider: ScriptedPro
     home.add(agent("finder", output={"type": "object", "required": ["n"]}))
     provider.script("m-finder", *[Says("{}")] * 3)
     code, out, err = home.call("run", "finder")
-    assert (code, out, err) == (1, "", "the answer does not fit [output]: output.n is missing\n")
+    complaint, last_answer = err.split("Its last answer was:\n\n")
+    assert (code, out) == (1, "")
+    assert complaint == "the answer does not fit [output]: output.n is missing\n"
+    assert last_answer == "{}\n"
 
 
 def test_a_recording_plays_typed_calls_and_mended_answers_back(
