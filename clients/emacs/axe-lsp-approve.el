@@ -11,31 +11,27 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'jsonrpc)
 (require 'rmc)
 
-(cl-defstruct (axe-lsp-question (:constructor axe-lsp-question-create (params)))
-  "Stands in a message for the answer that the user has yet to give."
-  params)
+(cl-defstruct (axe-lsp-question (:constructor axe-lsp-question-create (params &optional answer key)))
+  "What is asked by PARAMS; ANSWER is called with what the user decides.
+KEY is what it is withdrawn by."
+  params answer key)
 
 (defvar axe-lsp-approve--waiting nil
-  "Questions not asked yet, the oldest first: (CONNECTION . MESSAGE).")
+  "Questions not asked yet, the oldest first.")
 
 (defvar axe-lsp-approve--asked nil
   "The question before the user's eyes.")
 
-(defun axe-lsp-approve-later (connection message)
-  "Ask the question that stands in MESSAGE for its result.
-Then send it to CONNECTION, with the answer."
-  (setq axe-lsp-approve--waiting
-        (append axe-lsp-approve--waiting (list (cons connection message))))
+(defun axe-lsp-approve-later (question)
+  "Ask QUESTION as soon as Emacs has nothing else to do."
+  (setq axe-lsp-approve--waiting (append axe-lsp-approve--waiting (list question)))
   (run-at-time 0 nil #'axe-lsp-approve--next))
 
-(defun axe-lsp-approve-withdraw (connection id)
-  "Forget the question ID of CONNECTION."
-  (let ((is-it (lambda (question)
-                 (and (eq (car question) connection)
-                      (equal (plist-get (cdr question) :id) id)))))
+(defun axe-lsp-approve-withdraw (key)
+  "Forget the questions of KEY."
+  (let ((is-it (lambda (question) (equal (axe-lsp-question-key question) key))))
     (setq axe-lsp-approve--waiting (cl-remove-if is-it axe-lsp-approve--waiting))
     (when (and axe-lsp-approve--asked (funcall is-it axe-lsp-approve--asked))
       ;; Not at once: the connection has to read the rest of what has arrived.
@@ -54,14 +50,12 @@ Then send it to CONNECTION, with the answer."
       (run-at-time 0 nil #'axe-lsp-approve--next))))
 
 (defun axe-lsp-approve--settle (question)
-  "Ask QUESTION, and send the answer unless it is withdrawn."
-  (pcase-let* ((`(,connection . ,message) question)
-               (params (axe-lsp-question-params (plist-get message :result)))
-               (axe-lsp-approve--asked question)
-               (answer (catch 'axe-lsp-approve--withdrawn (axe-lsp-approve--ask params))))
-    (when (and answer (jsonrpc-running-p connection))
-      (apply #'jsonrpc-connection-send connection
-             (plist-put (copy-sequence message) :result answer)))))
+  "Ask QUESTION, and tell the answer unless it is withdrawn."
+  (let* ((axe-lsp-approve--asked question)
+         (answer (catch 'axe-lsp-approve--withdrawn
+                   (axe-lsp-approve--ask (axe-lsp-question-params question)))))
+    (when answer
+      (funcall (axe-lsp-question-answer question) answer))))
 
 (defun axe-lsp-approve--ask (params)
   "Show what PARAMS are about and give the user's answer; to quit is to deny."

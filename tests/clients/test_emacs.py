@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from axe_lsp.agentfile.definition import load
 from support.editors import PROJECT, clean_environment, emacsen, missing, server_program
 from support.review_project import MENDED, script_review, write_project
 from support.scripted_provider import Call, Says, ScriptedProvider
@@ -51,10 +52,8 @@ def test_an_agent_is_mended_and_run_in_emacs(
         told += _read_until(process, "")
         _, errors = process.communicate()
     assert process.returncode == 0, errors
-    assert "manager ▶ Review the change (openai/manager)\n" in told
-    assert "manager → call_agent fast🚀\n" in told
-    assert "manager | Ready to merge.\n" in told
-    assert "  slow | The style is fine.\n" in told
+    assert "\n  │ Ready to merge.\n" in f"{told}\n"
+    assert "\n    │ The style is fine.\n" in told
 
 
 @pytest.mark.editor
@@ -67,8 +66,10 @@ def test_an_agent_is_fixed_previewed_and_stopped_in_emacs(
     environment = clean_environment(tmp_path / "home", **provider.environment)
     told = _play(emacs, "fix_and_stop.el", manager, environment)
     assert told.startswith("No agent is running\n")
-    assert "manager ✗ cancelled in " in told
+    assert "✗ manager  " in told
     assert manager.with_name("ghost.toml").exists()
+    steady = load(manager.with_name("steady.toml").read_text("utf-8"))
+    assert (steady.name, manager.with_name("slow.toml").exists()) == ("steady", False)
 
 
 @pytest.mark.editor
@@ -116,8 +117,8 @@ def test_a_key_answers_the_question_at_a_terminal(
         sees('agent "manager" wants to write a.txt:')
         sees("+A")
         terminal.type(b"y")
-        sees("manager | Written.")
-        sees("manager ✓ completed")
+        sees("│ Written.")
+        sees("✓ manager: go")
     assert (tmp_path / "project" / "a.txt").read_text("utf-8") == "A\n"
 
 

@@ -17,6 +17,6 @@
         (cl-letf (((symbol-function 'read-multiple-choice) #'answer)
                   ((symbol-function 'read-string) (lambda (&rest _) "not there")))
           (axe-run "")
-          (wait-for-log "✗ cancelled"))
+          (wait-for-log "\n  ! cancelled"))
         (cl-assert (not axe-lsp-approve--asked))
         (cl-assert (null answers))))

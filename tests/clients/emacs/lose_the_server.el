@@ -1,12 +1,19 @@
-;; The server is killed while an agent runs; what the user sees of the run ends with it.  -*- lexical-binding: t; -*-
+;; The server is killed while an agent runs: the run ends, and another server takes over.  -*- lexical-binding: t; -*-
 
 (load (expand-file-name "support" (file-name-directory load-file-name)))
 
 (play (lambda ()
+        (setq eglot-autoreconnect t) ; By default only where the server has lived for three seconds.
         (open-agent)
         (axe-run "")
-        (wait-for-log "slow · turn 1")
-        (setq eglot-autoreconnect nil)
+        (wait-for-log "▶ slow: Look at the style  openai/slow\n    · turn 1")
         (signal-process (jsonrpc--process (eglot-current-server)) 'SIGKILL)
-        (wait-for-log "slow ✗ killed" "manager ✗ killed: the language server has stopped")
-        (cl-assert (null axe-lsp--active))))
+        (wait-for-log "  ✗ slow: Look at the style  killed\n" "✗ manager  killed\n"
+                      "\n  ! killed: the language server has stopped")
+        (cl-assert (null axe-lsp-runs--active))
+        (wait-for "the next server" #'eglot-managed-p)
+        (exchange "max_depth = 5" "max_depth = 6")
+        (wait-for-diagnostics "max-depth 6")
+        (exchange "max_depth = 6" "max_depth = 5")
+        (axe-run-again)
+        (wait-for-log "has stopped\n▶ manager")))

@@ -24,10 +24,24 @@
   "Tell the test how far we have come."
   (send-string-to-terminal (concat text "\n")))
 
+(defun shown ()
+  "What this buffer shows, with the figures behind its lines."
+  (let (lines)
+    (save-excursion
+      (goto-char (point-min))
+      (while (not (eobp))
+        (push (apply #'concat
+                     (buffer-substring-no-properties (point) (line-end-position))
+                     (mapcar (lambda (each) (or (overlay-get each 'after-string) ""))
+                             (overlays-in (point) (line-end-position))))
+              lines)
+        (forward-line)))
+    (substring-no-properties (string-join (nreverse lines) "\n"))))
+
 (defun runs-text ()
   "What the buffer of the runs says."
-  (with-current-buffer (axe-lsp-log-buffer)
-    (buffer-string)))
+  (with-current-buffer (axe-lsp-runs-buffer)
+    (shown)))
 
 (defun diagnostics ()
   "Those of this buffer in their order: `code text', with the text that is marked."

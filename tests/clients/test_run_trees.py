@@ -1,4 +1,4 @@
-"""What Neovim and Emacs say of a run."""
+"""Neovim and Emacs say the same of a run."""
 
 from __future__ import annotations
 
@@ -49,15 +49,9 @@ TREE = [
     "300 tokens in, 20 out, $0.0125 with all agents",
     "  ⟳ rate_limit: slow down; sent again in 1.5 s (1 of 3)",
 ]
-LINES = [
-    "helper ▶ Look at the style (ollama/small)",
-    "helper ⟳ rate_limit: slow down; sent again in 1.5 s (1 of 3)",
-    "helper ✓ completed in 1.2 s · 1 turn, 2 tool calls, 10 tokens in, 5 out, $0.0012, "
-    "300 tokens in, 20 out, $0.0125 with all agents",
-]
 
 _LUA = """
-vim.opt.runtimepath:prepend([[{package}]])
+vim.opt.runtimepath:prepend([[{clients}/neovim]])
 package.path = [[{support}]] .. package.path
 local buffer = vim.api.nvim_create_buf(false, true)
 local tree = require('axe_lsp.tree').new(buffer)
@@ -71,17 +65,17 @@ out:close()
 """
 
 _LISP = """
-(add-to-list 'load-path "{package}")
-(require 'axe-lsp-log)
+(setenv "AXE_EMACS" "{clients}/emacs")
+(load "{support}")
 (let ((coding-system-for-read 'utf-8) (coding-system-for-write 'utf-8))
   (with-temp-buffer
     (insert-file-contents "{events}")
+    (goto-char (point-min))
     (while (not (eobp))
       (let ((event (json-parse-buffer :object-type 'plist)))
-        (axe-lsp-log-event (intern (plist-get event :method)) event))
+        (axe-lsp-tree-tell (axe-lsp-runs-buffer) (intern (plist-get event :method)) event))
       (skip-chars-forward "\\n")))
-  (with-current-buffer (axe-lsp-log-buffer)
-    (write-region (point-min) (point-max) "{out}")))
+  (write-region (runs-text) nil "{out}"))
 """
 
 
@@ -90,7 +84,8 @@ _LISP = """
 def test_neovim(nvim: Path | None, tmp_path: Path) -> None:
     if nvim is None:
         missing("Neovim", ".ci/install-neovim")
-    script = _script(tmp_path, "log.lua", _LUA, PROJECT / "clients" / "neovim")
+    support = Path(__file__).parent / "neovim" / "?.lua;"
+    script = _script(tmp_path, "log.lua", _LUA, support)
     command = [str(nvim), "--headless", "-u", "NONE", "-c", f"luafile {script}", "-c", "qa!"]
     assert _logged(command, tmp_path) == TREE
 
@@ -100,16 +95,16 @@ def test_neovim(nvim: Path | None, tmp_path: Path) -> None:
 def test_emacs(emacs: Path | None, tmp_path: Path) -> None:
     if emacs is None:
         missing("Emacs", ".ci/install-emacs")
-    script = _script(tmp_path, "log.el", _LISP, PROJECT / "clients" / "emacs")
-    assert _logged([str(emacs), "-Q", "--batch", "-l", str(script)], tmp_path) == LINES
+    script = _script(tmp_path, "log.el", _LISP, Path(__file__).parent / "emacs" / "support.el")
+    assert _logged([str(emacs), "-Q", "--batch", "-l", str(script)], tmp_path) == TREE
 
 
-def _script(folder: Path, name: str, text: str, package: Path) -> Path:
+def _script(folder: Path, name: str, text: str, support: Path) -> Path:
     events = folder / "events"
     events.write_text("".join(json.dumps(event) + "\n" for event in EVENTS), encoding="utf-8")
     script = folder / name
-    support = f"{Path(__file__).parent / 'neovim'}/?.lua;"
-    text = text.format(package=package, events=events, out=folder / "out", support=support)
+    clients = PROJECT / "clients"
+    text = text.format(clients=clients, events=events, out=folder / "out", support=support)
     script.write_text(text, encoding="utf-8")
     return script
 

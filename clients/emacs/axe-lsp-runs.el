@@ -1,0 +1,289 @@
+;;; axe-lsp-runs.el --- Run, preview and stop agents  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; What the user can do with agents, and which of them are at work.  Speaks
+;; to servers through what the package's files for Eglot and lsp-mode say of
+;; them, and knows neither of the two.
+
+;;; Code:
+
+(require 'axe-lsp-approve)
+(require 'axe-lsp-details)
+(require 'axe-lsp-inputs)
+(require 'axe-lsp-tree)
+(require 'cl-lib)
+(require 'url-util)
+
+(defvar axe-lsp-server-functions nil
+  "Functions that give a server for the current buffer, or any that runs.
+They are called with one argument: whether only the buffer's own will do.")
+
+(cl-defgeneric axe-lsp-send (server method params on-result)
+  "Send METHOD, a string, with PARAMS to SERVER.
+ON-RESULT is called with the result, as a plist.")
+
+(defvar axe-lsp-runs--active nil
+  "The runs under way and their children, the newest first.
+Each is a list of its server, of the event that it began with, and of when.")
+
+(defvar axe-lsp-runs--past nil
+  "The buffers of past runs, by the ids of their roots.")
+
+(defvar axe-lsp-runs--last nil
+  "The params of the last run.")
+
+(defvar axe-lsp-runs--clock nil
+  "The timer that goes while agents are at work.")
+
+
+;;; What servers tell
+
+(defun axe-lsp-runs-tell (server method event)
+  "Show what has happened on SERVER: EVENT, the params of METHOD, a symbol."
+  (when (eq method 'axe/agent)
+    (axe-lsp-runs--follow server event))
+  (axe-lsp-tree-tell (axe-lsp-runs--buffer-of event) method event))
+
+(defun axe-lsp-runs-lose (server)
+  "Show what SERVER was making as killed, children first; it has died."
+  (pcase-dolist (`(,its-server ,begun ,_) axe-lsp-runs--active)
+    (when (eq its-server server)
+      (axe-lsp-approve-withdraw (plist-get begun :rootRunId))
+      (axe-lsp-tree-lose (axe-lsp-runs-buffer) (plist-get begun :runId))))
+  (setq axe-lsp-runs--active (cl-remove server axe-lsp-runs--active :key #'car)))
+
+(defun axe-lsp-runs-failed (code message)
+  "Tell the user that a request was answered with CODE and MESSAGE."
+  (unless (equal code -32800) ; The user has stopped it.
+    (message "axe: %s" message)))
+
+(defun axe-lsp-runs-buffer ()
+  "Return the buffer in which this session is told of."
+  (axe-lsp-tree-buffer "*axe runs*"))
+
+(defun axe-lsp-runs--buffer-of (event)
+  "Return the buffer in which EVENT is told of."
+  (let ((past (alist-get (plist-get event :rootRunId) axe-lsp-runs--past nil nil #'equal)))
+    (if (buffer-live-p past) past (axe-lsp-runs-buffer))))
+
+(defun axe-lsp-runs--follow (server event)
+  "Keep in mind what is under way on SERVER; EVENT is a begin or an end."
+  (let ((run-id (plist-get event :runId)))
+    (if (equal (plist-get event :kind) "begin")
+        (push (list server event (float-time)) axe-lsp-runs--active)
+      (setq axe-lsp-runs--active
+            (cl-remove run-id axe-lsp-runs--active
+                       :key (lambda (run) (plist-get (cadr run) :runId)) :test #'equal))
+      (when (equal run-id (plist-get event :rootRunId))
+        (axe-lsp-approve-withdraw run-id))))
+  (unless axe-lsp-runs--clock
+    (setq axe-lsp-runs--clock (run-with-timer 1 1 #'axe-lsp-runs--tick))))
+
+(defun axe-lsp-runs--tick ()
+  "Show for how long agents have been at work."
+  (if (null axe-lsp-runs--active)
+      (setq axe-lsp-runs--clock (cancel-timer axe-lsp-runs--clock))
+    (pcase-dolist (`(,_ ,begun ,since) axe-lsp-runs--active)
+      (axe-lsp-tree-show-time (axe-lsp-runs--buffer-of begun) (plist-get begun :runId)
+                              (floor (- (float-time) since))))))
+
+
+;;; What the user does
+
+(defun axe-lsp-runs--server ()
+  "Return the server to be asked."
+  (or (run-hook-with-args-until-success 'axe-lsp-server-functions nil)
+      (user-error "No axe-lsp checks this buffer; `M-x eglot' in an agent file starts one")))
+
+(defun axe-lsp-runs--own-p ()
+  "Whether this buffer is an agent, and a server knows it."
+  (and buffer-file-name
+       (derived-mode-p 'axe-agent-mode)
+       (run-hook-with-args-until-success 'axe-lsp-server-functions t)))
+
+(defun axe-lsp-runs--uri ()
+  "The URI of this buffer's file."
+  (concat "file://" (url-hexify-string (file-truename buffer-file-name) url-path-allowed-chars)))
+
+(defun axe-lsp-runs-path (uri)
+  "The file that URI names."
+  (decode-coding-string (url-unhex-string (string-remove-prefix "file://" uri)) 'utf-8))
+
+(defun axe-lsp-runs--which ()
+  "The agent of this buffer as params; elsewhere the one that the user names."
+  (if (axe-lsp-runs--own-p)
+      (list :uri (axe-lsp-runs--uri))
+    (list :agent (completing-read "Agent: " (axe-lsp-runs--names)))))
+
+(defun axe-lsp-runs--names ()
+  "The names of all agents."
+  (let ((answer 'none))
+    (axe-lsp-send (axe-lsp-runs--server) "axe/agents" nil (lambda (agents) (setq answer agents)))
+    (with-timeout (2 nil)
+      (while (eq answer 'none)
+        (accept-process-output nil 0.02)))
+    (and (not (eq answer 'none))
+         (mapcar (lambda (agent) (plist-get agent :name)) answer))))
+
+(defun axe-lsp-runs--read-task ()
+  "Let the user say what is to be done, with the region below it if it is active."
+  (let ((lines (and (use-region-p)
+                    (buffer-substring-no-properties (region-beginning) (region-end))))
+        (task (read-string (if (use-region-p) "Task, before the region: "
+                             "Task (empty: its own instructions, or its input): "))))
+    (string-trim (concat task (if lines (concat "\n\n" lines) "")))))
+
+;;;###autoload
+(defun axe-run (task &optional which)
+  "Run an agent and show what it does.
+In an agent file it is the one of this buffer, saved or not; elsewhere you
+name one.  TASK is what it is told to do, followed by the region if it is
+active.  If it is empty, an agent with an input is given one, and any other
+works on its own instructions.  WHICH is a plist with `:uri' or `:agent'."
+  (interactive (let ((which (axe-lsp-runs--which)))
+                 (list (axe-lsp-runs--read-task) which)))
+  (let ((server (axe-lsp-runs--server))
+        (which (or which (axe-lsp-runs--which))))
+    (if (not (equal task ""))
+        (axe-lsp-runs--start server (append which (list :task task)))
+      (axe-lsp-send server "axe/preview" which
+                    (lambda (preview)
+                      (if-let ((schema (plist-get preview :inputSchema)))
+                          ;; Not from within what handles the server's messages.
+                          (run-at-time 0 nil #'axe-lsp-runs--start-with-input server which schema)
+                        (axe-lsp-runs--start server which)))))))
+
+(defun axe-lsp-runs--start-with-input (server which schema)
+  "Run WHICH on SERVER with an input that fits SCHEMA."
+  (axe-lsp-runs--start server (append which (list :input (axe-lsp-inputs-read schema)))))
+
+(defun axe-lsp-runs--start (server params)
+  "Have SERVER run an agent with PARAMS."
+  (setq axe-lsp-runs--last params)
+  (axe-lsp-send server "axe/run" params #'ignore)
+  (display-buffer (axe-lsp-runs-buffer)))
+
+;;;###autoload
+(defun axe-run-again ()
+  "Run once more what was run last."
+  (interactive)
+  (unless axe-lsp-runs--last
+    (user-error "No agent was run yet"))
+  (axe-lsp-runs--start (axe-lsp-runs--server) axe-lsp-runs--last))
+
+;;;###autoload
+(defun axe-preview (&optional which)
+  "Show what a run of an agent would send, and send nothing.
+WHICH is a plist with `:uri' or `:agent'; without it that is as in `axe-run'."
+  (interactive)
+  (axe-lsp-send (axe-lsp-runs--server) "axe/preview" (or which (axe-lsp-runs--which))
+                #'axe-lsp-runs--show-preview))
+
+(defun axe-lsp-runs--show-preview (preview)
+  "Show the text of PREVIEW."
+  (with-current-buffer (get-buffer-create "*axe preview*")
+    (let ((inhibit-read-only t))
+      (erase-buffer)
+      (insert (plist-get preview :text)))
+    (goto-char (point-min))
+    (special-mode)
+    (display-buffer (current-buffer))))
+
+;;;###autoload
+(defun axe-stop ()
+  "Stop the run that is under way, or the one that you choose.
+In the buffer of the runs it is the agent of the line."
+  (interactive)
+  (let* ((item (and (derived-mode-p 'axe-runs-mode) (axe-lsp-tree-item)))
+         (run (if item (axe-lsp-runs--active-run item) (axe-lsp-runs--choose-active))))
+    (axe-lsp-send (car run) "axe/stop" (list :runId (plist-get (cadr run) :runId)) #'ignore)))
+
+(defun axe-lsp-runs--active-run (item)
+  "Return the run of ITEM, which must be at work."
+  (let ((run-id (plist-get (axe-lsp-run-begun (axe-lsp-item-run item)) :runId)))
+    (or (cl-find run-id axe-lsp-runs--active
+                 :key (lambda (run) (plist-get (cadr run) :runId)) :test #'equal)
+        (user-error "This agent is not at work, or not for this Emacs"))))
+
+(defun axe-lsp-runs--choose-active ()
+  "Return the run that is under way; of several the one that the user chooses."
+  (let ((roots (cl-remove-if (lambda (run) (plist-get (cadr run) :parentRunId))
+                             axe-lsp-runs--active)))
+    (cond ((null roots) (user-error "No agent is running"))
+          ((null (cdr roots)) (car roots))
+          (t (let ((choices (mapcar (lambda (run) (cons (axe-lsp-runs--label (cadr run)) run)) roots)))
+               (cdr (assoc (completing-read "Which run? " choices nil t) choices)))))))
+
+(defun axe-lsp-runs--label (run)
+  "Describe RUN, an event or a remembered one, as no other run is described."
+  (let ((began (plist-get run :began)))
+    (concat (if began
+                (format "%s UTC  %s  " (string-replace "T" " " (substring began 0 16))
+                        (plist-get run :status))
+              "")
+            (axe-lsp-words-head run)
+            (format " (%s)" (substring (plist-get run :runId) 0 6)))))
+
+;;;###autoload
+(defun axe-runs ()
+  "Show what happened in a past run, of this or any other editor."
+  (interactive)
+  (let ((server (axe-lsp-runs--server)))
+    (axe-lsp-send server "axe/runs" '(:limit 200)
+                  (lambda (runs)
+                    (run-at-time 0 nil #'axe-lsp-runs--choose-past server (append runs nil))))))
+
+(defun axe-lsp-runs--choose-past (server past)
+  "Let the user choose one of PAST, and show it with the help of SERVER."
+  (if (null past)
+      (message "axe: no run is remembered yet")
+    (let* ((choices (mapcar (lambda (run) (cons (axe-lsp-runs--label run) run)) past))
+           (newest-first (lambda (text predicate action)
+                           (if (eq action 'metadata)
+                               '(metadata (display-sort-function . identity))
+                             (complete-with-action action choices text predicate))))
+           (label (completing-read "Which run? " newest-first nil t))
+           (root (plist-get (cdr (assoc label choices)) :rootRunId)))
+      (axe-lsp-runs--show-past server root))))
+
+(defun axe-lsp-runs--show-past (server root)
+  "Have SERVER tell of ROOT again, in a buffer of its own."
+  (let ((name (format "*axe run %s*" (substring root 0 8))))
+    (when (get-buffer name)
+      (kill-buffer name))
+    (let ((buffer (axe-lsp-tree-buffer name)))
+      (setf (alist-get root axe-lsp-runs--past nil nil #'equal) buffer)
+      (axe-lsp-send server "axe/subscribe" (list :runId root :after 0)
+                    (lambda (_)
+                      (with-current-buffer buffer (goto-char (point-min)))
+                      (pop-to-buffer buffer))))))
+
+(defun axe-runs-show ()
+  "Show the whole message, arguments and result of this line."
+  (interactive)
+  (axe-lsp-details-show (or (axe-lsp-tree-item) (user-error "There is nothing on this line"))))
+
+(defun axe-runs-visit ()
+  "Visit the file of the agent of this line."
+  (interactive)
+  (let* ((item (or (axe-lsp-tree-item) (user-error "There is nothing on this line")))
+         (name (plist-get (axe-lsp-run-begun (axe-lsp-item-run item)) :agent)))
+    (axe-lsp-send (axe-lsp-runs--server) "axe/agents" nil
+                  (lambda (agents)
+                    (let* ((agent (cl-find name agents :test #'equal
+                                           :key (lambda (each) (plist-get each :name))))
+                           (uri (plist-get agent :uri)))
+                      (if uri
+                          (find-file-other-window (axe-lsp-runs-path uri))
+                        (message "axe: no file defines \"%s\"" name)))))))
+
+(define-key axe-runs-mode-map "s" #'axe-stop)
+(define-key axe-runs-mode-map "g" #'axe-run-again)
+(define-key axe-runs-mode-map "v" #'axe-runs-visit)
+(define-key axe-runs-mode-map (kbd "RET") #'axe-runs-show)
+
+(provide 'axe-lsp-runs)
+;;; axe-lsp-runs.el ends here

@@ -1,0 +1,281 @@
+;;; axe-lsp-tree.el --- Show what happens in runs of agents  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; The buffers of runs: a line for each thing that happens, those of an
+;; agent below its head, and inside them those of the agents that it calls.
+;; Times and tokens stand behind the lines, in overlays.
+;;
+;; Agents that work at the same time write in their own places: what
+;; happens is put behind the last line of its agent and of all below it.
+
+;;; Code:
+
+(require 'axe-lsp-words)
+(require 'cl-lib)
+(require 'outline)
+
+(cl-defstruct axe-lsp-item
+  "A line, and what it tells of: KIND is `run', `turn', `text' or `tool'."
+  kind run begun ended turn start end overlay (owed ""))
+
+(cl-defstruct axe-lsp-run
+  "An agent at work, or one that has been: what it BEGUN and ENDED with."
+  begun ended head last children turn text last-turn calls)
+
+(defvar-local axe-lsp-tree--runs nil
+  "The runs that are told of in this buffer, by their ids.")
+
+(defvar axe-runs-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "TAB") #'outline-cycle)
+    (define-key map (kbd "<backtab>") #'outline-cycle-buffer)
+    (define-key map "n" #'axe-runs-next)
+    (define-key map "p" #'axe-runs-previous)
+    map)
+  "Keys of `axe-runs-mode'.")
+
+(defconst axe-lsp-tree--head "^ *[▶✓✗] "
+  "What the first line of an agent begins with.")
+
+(define-derived-mode axe-runs-mode special-mode "Axe Runs"
+  "Major mode of the buffers that show what agents do.
+
+\\{axe-runs-mode-map}"
+  (setq-local truncate-lines nil
+              word-wrap t
+              ;; Everything but what agents say is a heading, so that an agent
+              ;; ends where the one that has called it goes on.
+              outline-regexp " *[▶✓✗·→⟳!] "
+              outline-level (lambda () (1+ (/ (current-indentation) 2)))
+              axe-lsp-tree--runs (make-hash-table :test 'equal)
+              font-lock-defaults
+              '((("^ *▶ \\([^:\n]+\\)" 1 'font-lock-function-name-face)
+                 ("^ *✓ \\([^:\n]+\\)" 1 'success)
+                 ("^ *✗ \\([^:\n]+\\)" 1 'error)
+                 ("^ *\\(· turn [0-9]+\\)$" 1 'shadow)
+                 ("^ *\\(│\\)" 1 'shadow)
+                 ("^ *→ \\([^ \n]+\\)" 1 'font-lock-constant-face)
+                 ("^ *\\([⟳!] .*\\)" 1 'warning))
+                t))
+  (setq-local line-prefix nil)
+  (outline-minor-mode))
+
+(defun axe-runs-next (&optional count)
+  "Go to the next agent, or COUNT agents further."
+  (interactive "p")
+  (dotimes (_ (or count 1))
+    (end-of-line)
+    (if (re-search-forward axe-lsp-tree--head nil t)
+        (beginning-of-line)
+      (beginning-of-line)
+      (user-error "No agent below this one"))))
+
+(defun axe-runs-previous (&optional count)
+  "Go to the agent before this line, or COUNT agents back."
+  (interactive "p")
+  (dotimes (_ (or count 1))
+    (beginning-of-line)
+    (unless (re-search-backward axe-lsp-tree--head nil t)
+      (user-error "No agent above this one"))))
+
+(defun axe-lsp-tree-buffer (name)
+  "Return the buffer NAME for agents at work, an empty one if there is none."
+  (or (get-buffer name)
+      (with-current-buffer (get-buffer-create name)
+        (axe-runs-mode)
+        (current-buffer))))
+
+(defun axe-lsp-tree-tell (buffer method event)
+  "Show in BUFFER what has happened: EVENT, the params of METHOD."
+  (with-current-buffer buffer
+    (let ((run (gethash (plist-get event :runId) axe-lsp-tree--runs)))
+      (pcase (list method (plist-get event :kind))
+        ('(axe/agent "begin") (axe-lsp-tree--begin-run event))
+        ((guard (not run)) nil) ; It began before anybody listened.
+        ('(axe/agent "end") (axe-lsp-tree--end-run run event))
+        ('(axe/turn "begin") (axe-lsp-tree--begin-turn run event))
+        ('(axe/turn "retry")
+         (axe-lsp-tree--say run "⟳ " (axe-lsp-words-retry event) (make-axe-lsp-item :kind 'turn)))
+        ('(axe/turn "end") (axe-lsp-tree--end-turn run event))
+        ('(axe/text nil) (axe-lsp-tree--speak run (plist-get event :delta)))
+        ('(axe/tool "begin") (axe-lsp-tree--begin-tool run event))
+        ('(axe/tool "end") (axe-lsp-tree--end-tool run event))))))
+
+(defun axe-lsp-tree-lose (buffer run-id)
+  "Show in BUFFER that nobody will say how the run RUN-ID has ended."
+  (axe-lsp-tree-tell buffer 'axe/agent
+                     (list :runId run-id :kind "end" :status "killed"
+                           :error "the language server has stopped")))
+
+(defun axe-lsp-tree-show-time (buffer run-id seconds)
+  "Show in BUFFER that RUN-ID is at work since SECONDS."
+  (with-current-buffer buffer
+    (when-let ((run (gethash run-id axe-lsp-tree--runs)))
+      (unless (axe-lsp-run-ended run)
+        (axe-lsp-tree--figures (axe-lsp-run-head run)
+                               (format "%s · %d s"
+                                       (plist-get (axe-lsp-run-begun run) :model) seconds))))))
+
+(defun axe-lsp-tree-item ()
+  "Return what stands behind the line of point."
+  (get-text-property (line-beginning-position) 'axe-lsp-item))
+
+(defun axe-lsp-tree-position (run-id)
+  "Return where RUN-ID begins in this buffer."
+  (when-let ((run (gethash run-id axe-lsp-tree--runs)))
+    (marker-position (axe-lsp-item-start (axe-lsp-run-head run)))))
+
+
+;;; What happens
+
+(defun axe-lsp-tree--begin-run (event)
+  "An agent begins, by EVENT."
+  (let* ((parent (gethash (plist-get event :parentRunId) axe-lsp-tree--runs))
+         (run (make-axe-lsp-run :begun event))
+         (head (make-axe-lsp-item :kind 'run :run run)))
+    (axe-lsp-tree--add (if parent (axe-lsp-tree--end parent) (point-max))
+                       (plist-get event :depth) "▶ " (axe-lsp-words-head event) head)
+    (setf (axe-lsp-run-head run) head
+          (axe-lsp-run-last run) head)
+    (when parent
+      (push run (axe-lsp-run-children parent)))
+    (puthash (plist-get event :runId) run axe-lsp-tree--runs)
+    (axe-lsp-tree--figures head (plist-get event :model))))
+
+(defun axe-lsp-tree--end-run (run event)
+  "RUN ends, by EVENT."
+  (setf (axe-lsp-run-ended run) event)
+  (when-let ((problem (axe-lsp-words-problem event)))
+    (axe-lsp-tree--say run "! " problem (make-axe-lsp-item :kind 'run)))
+  (let ((head (axe-lsp-run-head run)))
+    (axe-lsp-tree--mark head (if (equal (plist-get event :status) "completed") "✓" "✗"))
+    (axe-lsp-tree--figures head (if (plist-get event :durationMs)
+                                    (axe-lsp-words-figures event)
+                                  (plist-get event :status)))))
+
+(defun axe-lsp-tree--begin-turn (run event)
+  "A turn of RUN begins, by EVENT."
+  (let ((turn (make-axe-lsp-item :kind 'turn)))
+    (axe-lsp-tree--say run "· " (format "turn %d" (plist-get event :turn)) turn)
+    (setf (axe-lsp-run-turn run) turn
+          (axe-lsp-run-text run) nil)))
+
+(defun axe-lsp-tree--end-turn (run event)
+  "A turn of RUN ends, by EVENT."
+  (unless (axe-lsp-run-text run)
+    (axe-lsp-tree--speak run (plist-get event :text)))
+  (setf (axe-lsp-run-text run) nil
+        (axe-lsp-run-last-turn run) event)
+  (when-let ((turn (axe-lsp-run-turn run)))
+    (setf (axe-lsp-item-ended turn) event)
+    (axe-lsp-tree--figures turn (concat (axe-lsp-words-seconds (plist-get event :durationMs))
+                                        " · " (axe-lsp-words-used event)))))
+
+(defun axe-lsp-tree--begin-tool (run event)
+  "A tool call of RUN begins, by EVENT."
+  (let ((item (make-axe-lsp-item :kind 'tool :run run :begun event)))
+    (push (cons (plist-get event :callId) item) (axe-lsp-run-calls run))
+    (unless (axe-lsp-words-starts-an-agent-p (plist-get event :name))
+      (axe-lsp-tree--say run "→ " (axe-lsp-words-call event) item))))
+
+(defun axe-lsp-tree--end-tool (run event)
+  "A tool that RUN has called has ended, by EVENT."
+  (when-let ((item (alist-get (plist-get event :callId) (axe-lsp-run-calls run) nil nil #'equal)))
+    (let* ((is-error (eq (plist-get event :isError) t))
+           ;; What is cancelled with its agent need not be said of each call.
+           (has-failed (and is-error (not (equal (plist-get event :content) "cancelled"))))
+           (begun (axe-lsp-item-begun item)))
+      (setf (axe-lsp-item-ended item) event)
+      (when (and has-failed (not (axe-lsp-item-start item)) (not (plist-get event :childRunId)))
+        (axe-lsp-tree--say run "→ " (axe-lsp-words-call begun) item))
+      (when (axe-lsp-item-start item)
+        (axe-lsp-tree--figures item (concat (if is-error "failed after " "")
+                                            (axe-lsp-words-seconds (plist-get event :durationMs))))
+        (when has-failed
+          (axe-lsp-tree--say run "! " (axe-lsp-words-shorten (plist-get event :content))
+                             (make-axe-lsp-item :kind 'tool :begun begun :ended event)))))))
+
+(defun axe-lsp-tree--speak (run text)
+  "Write TEXT as words of RUN.
+The ends of lines at its end wait for what comes after them."
+  (let* ((item (axe-lsp-run-text run))
+         (said (concat (if item (axe-lsp-item-owed item) "") text))
+         (spoken (string-trim-right said "\n+")))
+    (unless (equal spoken "")
+      (unless item
+        (setq item (make-axe-lsp-item :kind 'text :turn (axe-lsp-run-turn run)))
+        (axe-lsp-tree--say run "│ " "" item)
+        (setf (axe-lsp-run-text run) item))
+      (setf (axe-lsp-item-owed item) (substring said (length spoken)))
+      (axe-lsp-tree--change
+       (lambda ()
+         (goto-char (1- (axe-lsp-item-end item)))
+         (let ((indent (make-string (* 2 (1+ (axe-lsp-tree--depth run))) ?\s)))
+           (insert (propertize (string-replace "\n" (concat "\n" indent "│ ") spoken)
+                               'axe-lsp-item item))))))))
+
+
+;;; Writing
+
+(defun axe-lsp-tree--depth (run)
+  "How deep RUN is."
+  (plist-get (axe-lsp-run-begun run) :depth))
+
+(defun axe-lsp-tree--end (run)
+  "Where the lines of RUN, and of all below it, end."
+  (apply #'max (marker-position (axe-lsp-item-end (axe-lsp-run-last run)))
+         (mapcar #'axe-lsp-tree--end (axe-lsp-run-children run))))
+
+(defun axe-lsp-tree--say (run mark text item)
+  "Write TEXT of RUN after MARK as a line, which is ITEM."
+  (setf (axe-lsp-item-run item) run)
+  (axe-lsp-tree--add (axe-lsp-tree--end run) (1+ (axe-lsp-tree--depth run)) mark text item)
+  (setf (axe-lsp-run-last run) item))
+
+(defun axe-lsp-tree--add (position depth mark text item)
+  "Write at POSITION a line of DEPTH with MARK and TEXT, which is ITEM."
+  (axe-lsp-tree--change
+   (lambda ()
+     (goto-char position)
+     (insert (propertize (concat (make-string (* 2 depth) ?\s) mark text "\n") 'axe-lsp-item item))
+     (setf (axe-lsp-item-start item) (copy-marker position t)
+           (axe-lsp-item-end item) (copy-marker (point))))))
+
+(defun axe-lsp-tree--mark (item mark)
+  "Exchange the first character of ITEM for MARK."
+  (axe-lsp-tree--change
+   (lambda ()
+     (goto-char (axe-lsp-item-start item))
+     (skip-chars-forward " ")
+     ;; Inserted behind the old one, since the end of another agent may stand before it.
+     (forward-char)
+     (insert (propertize mark 'axe-lsp-item item))
+     (delete-region (- (point) 2) (1- (point))))))
+
+(defun axe-lsp-tree--figures (item figures)
+  "Show FIGURES behind the line of ITEM."
+  (save-excursion
+    (goto-char (axe-lsp-item-start item))
+    (let ((overlay (or (axe-lsp-item-overlay item) (make-overlay (point) (line-end-position) nil t))))
+      (setf (axe-lsp-item-overlay item) overlay)
+      (move-overlay overlay (point) (line-end-position))
+      (overlay-put overlay 'after-string (propertize (concat "  " figures) 'face 'shadow)))))
+
+(defun axe-lsp-tree--change (edit)
+  "Call EDIT, a function that writes into this buffer.
+Where the end is shown it stays so; everything else stays where it is."
+  (let ((at-end (= (point) (point-max)))
+        (following (cl-remove-if-not (lambda (window) (= (window-point window) (point-max)))
+                                     (get-buffer-window-list nil nil t)))
+        (inhibit-read-only t))
+    (save-excursion (funcall edit))
+    (when at-end
+      (goto-char (point-max)))
+    (dolist (window following)
+      (set-window-point window (point-max)))))
+
+(provide 'axe-lsp-tree)
+;;; axe-lsp-tree.el ends here

@@ -1,0 +1,84 @@
+;;; axe-lsp-words.el --- What is said of runs  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; What happens in runs of agents, in a line each.  Events are plists with
+;; the members of the protocol.
+
+;;; Code:
+
+(require 'json)
+(require 'subr-x)
+
+(defconst axe-lsp-words--longest 160
+  "So many characters of a task, an error or arguments are shown.")
+
+(defun axe-lsp-words-shorten (text)
+  "TEXT in one line that is not too long."
+  (truncate-string-to-width (string-join (split-string text) " ")
+                            axe-lsp-words--longest nil nil "…"))
+
+(defun axe-lsp-words-seconds (milliseconds)
+  "MILLISECONDS in words."
+  (format "%.1f s" (/ milliseconds 1000.0)))
+
+(defun axe-lsp-words--count (number noun)
+  "NUMBER of things that are called NOUN."
+  (format "%d %s%s" number noun (if (= number 1) "" "s")))
+
+(defun axe-lsp-words-used (by)
+  "Tokens, and what they cost if that is known, BY an agent, a turn or a tree."
+  (let ((cost (plist-get by :cost)))
+    (format "%d tokens in, %d out%s"
+            (plist-get by :inputTokens)
+            (plist-get by :outputTokens)
+            (if cost (format ", $%.4f" cost) ""))))
+
+(defun axe-lsp-words-head (begun)
+  "Which agent does what, by the event BEGUN."
+  (let ((task (axe-lsp-words-shorten (or (plist-get begun :description) (plist-get begun :task) ""))))
+    (concat (plist-get begun :agent) (if (equal task "") "" (concat ": " task)))))
+
+(defun axe-lsp-words-figures (ended)
+  "The figures of an agent that has ended, by the event ENDED."
+  (let ((tree (plist-get ended :tree)))
+    (string-join
+     (append (list (axe-lsp-words-seconds (plist-get ended :durationMs))
+                   (axe-lsp-words--count (plist-get ended :turns) "turn")
+                   (axe-lsp-words--count (plist-get ended :toolCalls) "tool call")
+                   (axe-lsp-words-used ended))
+             (and tree (list (concat (axe-lsp-words-used tree) " with all agents"))))
+     " · ")))
+
+(defun axe-lsp-words-problem (ended)
+  "Why an agent has not done what it should, by ENDED; nil where it has.
+A cancelled one gives that as the reason too; once is enough."
+  (let ((status (plist-get ended :status))
+        (reason (or (plist-get ended :error) (plist-get ended :reason))))
+    (cond ((and reason (not (equal reason status)))
+           (concat status ": " (axe-lsp-words-shorten reason)))
+          ((not (equal status "completed")) status))))
+
+(defun axe-lsp-words-call (event)
+  "What is said of a tool call, by EVENT."
+  (let ((arguments (plist-get event :arguments)))
+    (concat (plist-get event :name) " "
+            (if arguments (axe-lsp-words-shorten (json-encode arguments)) "{}"))))
+
+(defun axe-lsp-words-starts-an-agent-p (tool)
+  "Whether TOOL is one to start an agent, of which there will be news."
+  (or (member tool '("call_agent" "Task")) (string-prefix-p "subagent--" tool)))
+
+(defun axe-lsp-words-retry (event)
+  "What is said of a request that is sent again, by EVENT."
+  (format "%s: %s; sent again in %s (%d of %d)"
+          (plist-get event :category)
+          (axe-lsp-words-shorten (plist-get event :message))
+          (axe-lsp-words-seconds (plist-get event :waitMs))
+          (plist-get event :attempt)
+          (plist-get event :maxAttempts)))
+
+(provide 'axe-lsp-words)
+;;; axe-lsp-words.el ends here
