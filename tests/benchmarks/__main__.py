@@ -15,8 +15,10 @@ from benchmarks import (
     long_runs,
     questions,
     requests,
+    run_start,
     runs,
     start,
+    typing_during_runs,
     workspaces,
 )
 from benchmarks.contenders import ROOT, install_peers
@@ -102,6 +104,11 @@ def _runs(effort: Effort) -> Iterator[Table]:
     yield from runs.measure(effort.runs, effort.fans, effort.largest_fans)
 
 
+def _beside_runs(effort: Effort) -> Iterator[Table]:
+    yield run_start.measure(effort.starts)
+    yield typing_during_runs.measure(effort.keystrokes)
+
+
 def _long_runs(effort: Effort) -> Iterator[Table]:
     yield long_runs.measure(effort.runs)
 
@@ -118,6 +125,7 @@ _PARTS: dict[str, Callable[[Effort], Iterator[Table]]] = {
     "endurance": _endurance,
     "checking": _checking,
     "runs": _runs,
+    "beside-runs": _beside_runs,
     "long-runs": _long_runs,
     "history": _history,
 }

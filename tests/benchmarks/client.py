@@ -145,12 +145,17 @@ class Client:
 
     def request(self, method: str, params: Json) -> Json:
         """Send a request and wait for its result."""
-        number = next(self._numbers)
-        self.send(message(method, params, id=number))
+        number = self.send_request(method, params)
         answer = self.wait(lambda each: "method" not in each and each.get("id") == number, method)
         if "error" in answer:
             raise StuckError(f"{method}: {answer['error']}")
         return answer["result"]
+
+    def send_request(self, method: str, params: Json) -> int:
+        """Send a request without waiting for its result; returns its number."""
+        number = next(self._numbers)
+        self.send(message(method, params, id=number))
+        return number
 
     # -- what it hears
 
@@ -193,6 +198,11 @@ class Client:
         while now != before:
             time.sleep(_LULL)
             before, now = now, self._processor_time
+
+    @property
+    def pid(self) -> int:
+        """The process of the server."""
+        return self._process.pid
 
     @property
     def memory(self) -> float:

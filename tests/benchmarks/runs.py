@@ -12,10 +12,12 @@ from benchmarks.contenders import OURS, PEERS, PEERS_PYTHON, PYTHON
 from benchmarks.results import Ratio, Row, Table
 from benchmarks.timing import Sample, take_turns
 
+IN_EDITOR = "axe-lsp, editor"
+BARE_AIOHTTP = "bare aiohttp"
 BARE_LOOP = "bare httpx-aiohttp"
 BARE_HTTPX = "bare httpx"
 FRAMEWORKS = ("pydantic-ai", "openai-agents", "langgraph")
-CONTENDERS = (OURS, BARE_LOOP, BARE_HTTPX, *FRAMEWORKS)
+CONTENDERS = (OURS, IN_EDITOR, BARE_AIOHTTP, BARE_LOOP, BARE_HTTPX, *FRAMEWORKS)
 
 _TURNS = 50
 _LARGEST = 1_000
@@ -50,11 +52,16 @@ def _turn_table(made: Mapping[str, list[Made]]) -> Table:
         title="Turns",
         note=f"One of the {_TURNS} turns of a conversation, with a tool call each, against a provider on the same "
         "machine that answers at once. axe-lsp runs as editors run it, in its run host, with every event of "
-        "the run sent over a pipe, heard, and written into the history. The bare loops are the shortest around httpx: on aiohttp's "
-        "connections, as axe-lsp has it, and on httpx's own.",
+        "the run sent over a pipe, heard, and written into the history; and then for an editor, which orders the run of the language "
+        "server and reads all of them. The bare loops are the shortest around aiohttp, which axe-lsp has, and around httpx, on "
+        "aiohttp's connections and on its own.",
         unit="ms",
         contenders=CONTENDERS,
-        ratios=[Ratio(OURS, BARE_LOOP, wanted=3), *_TENTH],
+        ratios=[
+            Ratio(OURS, BARE_LOOP, wanted=1.5),
+            Ratio(IN_EDITOR, BARE_AIOHTTP, wanted=3),
+            *_TENTH,
+        ],
         rows=[Row("a turn", per_turn)],
     )
 
@@ -66,7 +73,13 @@ def _fan_table(by_fan: Mapping[int, Mapping[str, list[Made]]]) -> Table:
         "the order to the end of the whole run. Wanted: 1,000 children within 600 ms.",
         unit="ms",
         contenders=CONTENDERS,
-        ratios=[Ratio(OURS, BARE_LOOP, wanted=4), Ratio(BARE_LOOP, BARE_HTTPX), *_TENTH],
+        ratios=[
+            Ratio(OURS, BARE_LOOP),
+            Ratio(IN_EDITOR, BARE_AIOHTTP, wanted={f"{_LARGEST:,} children": 4}),
+            Ratio(BARE_AIOHTTP, BARE_LOOP),
+            Ratio(BARE_LOOP, BARE_HTTPX),
+            *_TENTH,
+        ],
         rows=[
             Row(f"{fan:,} children", _sample(made, lambda each: each.milliseconds))
             for fan, made in by_fan.items()
@@ -121,14 +134,22 @@ def _maker(loop: Process, model: str) -> Callable[[], Made]:
 
 
 @contextmanager
+def provider() -> Iterator[str]:
+    """The address of a provider, `peers/scripted_provider.py`."""
+    with _process([PEERS_PYTHON, PEERS / "scripted_provider.py"]) as process:
+        yield f"http://127.0.0.1:{_line(process)}"
+
+
+@contextmanager
 def _contenders() -> Iterator[Mapping[str, Process]]:
     """Every contender as a process that makes conversations with one provider."""
     with ExitStack() as stack:
-        provider = stack.enter_context(_process([PEERS_PYTHON, PEERS / "scripted_provider.py"]))
-        address = f"http://127.0.0.1:{_line(provider)}"
+        address = stack.enter_context(provider())
         bare = [PEERS_PYTHON, PEERS / "bare_loop.py", address]
         commands: dict[str, list[str | Path]] = {
             OURS: [PYTHON, PEERS / "axe_loop.py", address],
+            IN_EDITOR: [PYTHON, PEERS / "editor_loop.py", address],
+            BARE_AIOHTTP: [PEERS_PYTHON, PEERS / "bare_aiohttp_loop.py", address],
             BARE_LOOP: bare,
             BARE_HTTPX: [*bare, "own-pool"],
         }

@@ -5,6 +5,7 @@ The name of the model says what it answers:
 - `turns-50` calls a tool until it has been asked 50 times, and then is done.
 - `fan-100`, or another number, calls an agent 100 times at once, and then is done.
 - `wait-50` is done after 50 ms.
+- `long-10` calls a tool for ever: 10 times at once and with 20 KB of text, then each second and with a word.
 
 Run as a process of its own, so that its work is not that of who is measured. Its first line of output
 is its port.
@@ -41,11 +42,8 @@ class Connection(asyncio.Protocol):
             return
         self._buffer = b""
         request = json.loads(body)
-        delay = (
-            int(request["model"].partition("-")[2]) if request["model"].startswith("wait") else 0
-        )
         loop = asyncio.get_running_loop()
-        loop.call_later(delay / 1000, self._send, answer(request))
+        loop.call_later(delay_of(request), self._send, answer(request))
 
     def _send(self, message: Json) -> None:
         finished = "tool_calls" if message.get("tool_calls") else "stop"
@@ -61,15 +59,35 @@ class Connection(asyncio.Protocol):
         self._transport.write(f"{head}{len(body)}\r\n\r\n".encode() + body)
 
 
+def delay_of(request: Json) -> float:
+    """The seconds that the model takes."""
+    kind, number, asked = understood(request)
+    if kind == "wait":
+        return number / 1000
+    return 1.0 if kind == "long" and asked > number else 0.0
+
+
+def understood(request: Json) -> tuple[str, int, int]:
+    """The kind of model and its number, and how often it has been asked."""
+    kind, _, number = request["model"].partition("-")
+    return (
+        kind,
+        int(number),
+        1 + sum(message["role"] == "assistant" for message in request["messages"]),
+    )
+
+
 def answer(request: Json) -> Json:
     """The message that the model writes."""
-    kind, _, number = request["model"].partition("-")
-    asked = 1 + sum(message["role"] == "assistant" for message in request["messages"])
-    if kind == "turns" and asked < int(number):
+    kind, number, asked = understood(request)
+    if kind == "long":
+        text = "I look it up. " * (1_400 if asked <= number else 1)
+        return {"content": text, "tool_calls": [_call(asked, "look_up", {"what": "more"})]}
+    if kind == "turns" and asked < number:
         return {"content": None, "tool_calls": [_call(asked, "look_up", {"what": "the weather"})]}
     if kind == "fan" and asked == 1:
         order = {"agent": AGENT, "task": "count to three"}
-        calls = [_call(index, "call_agent", order) for index in range(int(number))]
+        calls = [_call(index, "call_agent", order) for index in range(number)]
         return {"content": None, "tool_calls": calls}
     return {"content": "Done."}
 
