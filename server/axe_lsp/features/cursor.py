@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from functools import lru_cache
 
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.schema import AGENT, KeyPath, KeySpec, Schema
@@ -64,6 +65,7 @@ class Cursor:
         return self.schema.find(self.path) or find_keyword(self.path)
 
 
+@lru_cache(maxsize=1)  # Those who answer one request ask one after the other.
 def cursor_at(lookup: Lookup, offset: int) -> Cursor:
     """What stands at `offset`."""
     return replace(_cursor_at(lookup, offset), schema=lookup.schema)

@@ -14,6 +14,7 @@ from axe_lsp.features.path_offers import path_offers, path_typed
 from axe_lsp.features.shortlist import MOST
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.client import Client
+from axe_lsp.lsp.messages import JsonObject
 from axe_lsp.lsp.positions import Position, position_of
 
 if TYPE_CHECKING:
@@ -48,10 +49,10 @@ def register(server: AxeServer) -> None:
         types.TEXT_DOCUMENT_COMPLETION,
         types.CompletionOptions(trigger_characters=_TRIGGERS),
     )
-    def on_completion(params: types.CompletionParams) -> types.CompletionList:
+    def on_completion(params: types.CompletionParams) -> JsonObject:
         place = position_of(server, params)
         if place is None or _has_just_opened_a_list(params.context, place):
-            return types.CompletionList(is_incomplete=False, items=[])
+            return {"isIncomplete": False, "items": []}
         snapshot = server.daemon.snapshot
         ollama = server.daemon.ollama if is_about_ollama(place.file, place.offset) else None
         installed = ollama.models() if ollama is not None else ()
@@ -65,7 +66,7 @@ def register(server: AxeServer) -> None:
             ollama is not None and ollama.is_asked
         )
         is_cut = len(found) >= MOST - 1  # The agent itself is not offered.
-        return types.CompletionList(is_late or is_cut or not all_paths, items)
+        return {"isIncomplete": is_late or is_cut or not all_paths, "items": items}
 
 
 def _has_just_opened_a_list(context: types.CompletionContext | None, place: Position) -> bool:
@@ -101,21 +102,26 @@ def _abilities(client: Client) -> Abilities:
 
 def _item(
     server: AxeServer, place: Position, offer: Completion, rank: int, can: Abilities
-) -> types.CompletionItem:
-    """An offer. `rank` keeps our order in clients that sort by themselves."""
+) -> JsonObject:
+    """An offer, as plain JSON: there may be hundreds. `rank` keeps our order in clients that sort."""
     is_snippet = can.snippets and offer.snippet is not None
     formats = types.InsertTextFormat
-    return types.CompletionItem(
-        label=offer.label,
-        kind=_kind(offer),
-        detail=offer.detail or None,
-        documentation=_documentation(offer.documentation, can),
-        sort_text=f"{rank:04}",
-        filter_text=offer.typed_as or None,
-        insert_text_format=formats.Snippet if is_snippet else formats.PlainText,
-        text_edit=_edit(server, place, offer, can),
-        commit_characters=list(offer.commit) if offer.commit and can.commit_characters else None,
-    )
+    item: JsonObject = {
+        "label": offer.label,
+        "kind": int(_kind(offer)),
+        "sortText": f"{rank:04}",
+        "insertTextFormat": int(formats.Snippet if is_snippet else formats.PlainText),
+        "textEdit": _edit(server, place, offer, can),
+    }
+    if offer.detail:
+        item["detail"] = offer.detail
+    if offer.documentation:
+        item["documentation"] = _documentation(offer.documentation, can)
+    if offer.typed_as:
+        item["filterText"] = offer.typed_as
+    if offer.commit and can.commit_characters:
+        item["commitCharacters"] = list(offer.commit)
+    return item
 
 
 def _kind(offer: Completion) -> types.CompletionItemKind:
@@ -123,20 +129,19 @@ def _kind(offer: Completion) -> types.CompletionItemKind:
     return types.CompletionItemKind.Folder if is_folder else _KINDS[offer.kind]
 
 
-def _edit(
-    server: AxeServer, place: Position, offer: Completion, can: Abilities
-) -> types.TextEdit | types.InsertReplaceEdit:
+def _edit(server: AxeServer, place: Position, offer: Completion, can: Abilities) -> JsonObject:
     """Where the client asks users whether the rest of a word stays, both edits of a plain word."""
     encoding = server.position_encoding
-    whole = to_proto.text_range(offer.replace, place.lines, encoding)
+    whole = to_proto.json_range(offer.replace, place.lines, encoding)
     if can.snippets and offer.snippet is not None:
-        return types.TextEdit(whole, offer.snippet)
+        return {"range": whole, "newText": offer.snippet}
     if not can.inserts_or_replaces or offer.replace.end == place.offset:
-        return types.TextEdit(whole, offer.text)
+        return {"range": whole, "newText": offer.text}
     start = TextRange(offer.replace.start, place.offset)
-    before = to_proto.text_range(start, place.lines, encoding)
-    return types.InsertReplaceEdit(offer.text, insert=before, replace=whole)
+    before = to_proto.json_range(start, place.lines, encoding)
+    return {"newText": offer.text, "insert": before, "replace": whole}
 
 
-def _documentation(markdown: str, can: Abilities) -> types.MarkupContent | None:
-    return to_proto.explanation(markdown, markdown=can.markdown) if markdown else None
+def _documentation(markdown: str, can: Abilities) -> JsonObject:
+    content = to_proto.explanation(markdown, markdown=can.markdown)
+    return {"kind": content.kind.value, "value": content.value}

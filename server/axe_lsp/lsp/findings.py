@@ -15,7 +15,7 @@ import axe_lsp
 from axe_lsp.agentfile.text import LineIndex, TextRange
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.rule import Finding
-from axe_lsp.lsp import from_proto
+from axe_lsp.lsp import from_proto, to_proto
 from axe_lsp.lsp.client import Client
 from axe_lsp.lsp.messages import JsonObject
 from axe_lsp.workspace.places import Scope
@@ -99,9 +99,4 @@ def _diagnostic(server: AxeServer, finding: Finding, lines: LineIndex, words: _W
 
 
 def _range(server: AxeServer, where: TextRange, lines: LineIndex) -> JsonObject:
-    encoding = server.position_encoding
-    start, end = (lines.position(offset, encoding) for offset in where)
-    return {
-        "start": {"line": start[0], "character": start[1]},
-        "end": {"line": end[0], "character": end[1]},
-    }
+    return to_proto.json_range(where, lines, server.position_encoding)
