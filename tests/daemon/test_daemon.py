@@ -136,6 +136,24 @@ async def test_neighbours_that_lie_in_the_workspace_are_read_once(tmp_path: Path
         assert len({id(each) for each in read if each is not None}) == 1
 
 
+async def test_files_that_a_client_opens_one_after_the_other_are_not_read_twice(
+    tmp_path: Path,
+) -> None:
+    root = tmp_path / "project"
+    paths = [_write(root / f"axe/agents/agent-{number}.toml") for number in range(200)]
+
+    async with _daemon(tmp_path) as daemon:
+        daemon.add_roots([root])
+        for path in paths:
+            daemon.edit(uri_of(path), path.read_text(), CLIENT)
+            await asyncio.sleep(0.001)
+        await daemon.settled()
+
+        opened, closed = daemon.snapshot.buffers, daemon.snapshot.closed
+        assert len(closed) == len(paths)
+        assert all(closed[uri].name is opened[uri].name for uri in closed)
+
+
 async def test_a_buffer_counts_until_it_is_closed_and_then_the_disk(tmp_path: Path) -> None:
     root = tmp_path / "project"
     uri = uri_of(_write(root / "axe/agents/one.toml"))

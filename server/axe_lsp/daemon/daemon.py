@@ -112,6 +112,7 @@ class Daemon:
 
         Where several clients have a file open, the text that was edited last counts.
         """
+        self._indexer.give_way()
         texts = self._buffers.setdefault(uri, {})
         texts.pop(client, None)
         texts[client] = text

@@ -22,6 +22,11 @@ _log = logging.getLogger(__name__)
 PORTION = 25
 """Files that are taken in without a pause; some milliseconds of work."""
 
+_PAUSE = 0.02
+"""Seconds without a text from a client after which it is taken to have paused."""
+
+_MOST_PAUSES = 100
+
 Take = Callable[[Sequence[Change]], None]
 Done = Callable[[], None]
 
@@ -34,6 +39,14 @@ class Indexer:
         self._tasks = tasks
         self._jobs: asyncio.Queue[tuple[Iterator[Change], Done]] = asyncio.Queue()
         self._is_working = False
+        self._gives_way = False
+
+    def give_way(self) -> None:
+        """A client has just sent a text: those of files that nobody has open can wait a moment.
+
+        Who opens file after file will get to most of them, and then they need not be read twice.
+        """
+        self._gives_way = True
 
     def read(self, paths: Iterable[Path], done: Done = lambda: None) -> None:
         """Read files that their folders list; call `done` when they are taken in.
@@ -69,7 +82,16 @@ class Indexer:
 
     async def _take_all(self, changes: Iterator[Change]) -> None:
         while portion := await asyncio.to_thread(lambda: list(islice(changes, PORTION))):
+            await self._let_clients_go_first()
             self._take(portion)
+
+    async def _let_clients_go_first(self) -> None:
+        """Until they pause. Who types for hours holds nothing up for long."""
+        for _ in range(_MOST_PAUSES):
+            if not self._gives_way:
+                return
+            self._gives_way = False
+            await asyncio.sleep(_PAUSE)
 
 
 def _change(path: Path, content: disk.Content | None) -> Change:
