@@ -18,6 +18,7 @@ from axe_lsp.features.rule import Finding
 from axe_lsp.lsp import from_proto, to_proto
 from axe_lsp.lsp.client import Client
 from axe_lsp.lsp.messages import JsonObject
+from axe_lsp.lsp.to_proto import LinesOf
 from axe_lsp.workspace.places import Scope
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ def findings(server: AxeServer, uri: str) -> list[JsonObject]:
     found = diagnostics(snapshot, file, severities)
     if not found:
         return []
-    lines, words = server.daemon.lines(uri), _words(server.client)
-    return [_diagnostic(server, each, lines, words) for each in found]
+    # Those of a file that nobody has open are read from the disk; many findings name the same files.
+    lines_of, words = cache(server.daemon.lines), _words(server.client)
+    return [_diagnostic(server, each, lines_of(uri), lines_of, words) for each in found]
 
 
 @cache
@@ -72,7 +74,9 @@ def _words(client: Client) -> _Words:
     )
 
 
-def _diagnostic(server: AxeServer, finding: Finding, lines: LineIndex, words: _Words) -> JsonObject:
+def _diagnostic(
+    server: AxeServer, finding: Finding, lines: LineIndex, lines_of: LinesOf, words: _Words
+) -> JsonObject:
     diagnostic: JsonObject = {
         "range": _range(server, finding.range, lines),
         "severity": int(finding.severity),
@@ -89,7 +93,7 @@ def _diagnostic(server: AxeServer, finding: Finding, lines: LineIndex, words: _W
             {
                 "location": {
                     "uri": server.opened.name(each.uri),
-                    "range": _range(server, each.range, server.daemon.lines(each.uri)),
+                    "range": _range(server, each.range, lines_of(each.uri)),
                 },
                 "message": each.message,
             }
