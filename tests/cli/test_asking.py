@@ -21,7 +21,7 @@ from support.terminal import Screen, Terminal
 
 WRITE = Call("write_file", {"path": "a.txt", "content": "new\n"}, "1")
 COMMAND_CALL = Call("run_command", {"command": "echo done\necho \x1b[2Jmore"}, "2")
-PROMPT = "Allow? [y]es, [a]lways in this run, [n]o and what to do instead:"
+PROMPT = "Allow {0}? [y]es, [a]lways in this run, [N]o and what to do instead:"
 TOOLS = ["write_file", "run_command"]
 
 
@@ -31,7 +31,7 @@ def on_terminal(home: Home, *arguments: str, **variables: str) -> Terminal:
 
 
 def asks(screen: Screen) -> bool:
-    return bool(screen) and screen[-1].startswith(PROMPT)
+    return bool(screen) and PROMPT.format("")[-25:] in screen[-1]
 
 
 def told(provider: ScriptedProvider, name: str) -> list[str]:
@@ -55,13 +55,13 @@ def test_the_exact_change_is_shown_and_happens_after_a_yes(
             "  @@ -1 +1 @@",
             "  -old",
             "  +new",
-            PROMPT,
+            PROMPT.format("write_file"),
         ]
         assert (home.work / "a.txt").read_text() == "old\n"
         terminal.type(b"y\n")
         code, screen = terminal.end()
     assert (code, screen[-1]) == (0, "done")
-    assert screen[-2] == f"{PROMPT} y"
+    assert screen[-2] == f"{PROMPT.format('write_file')} y"
     assert (home.work / "a.txt").read_text() == "new\n"
 
 
@@ -76,7 +76,7 @@ def test_a_command_is_shown_as_it_is_and_can_not_deceive(
             'agent "writer" wants to run a command:',
             "  echo done",
             "  echo ␛[2Jmore",
-            PROMPT,
+            PROMPT.format("run_command"),
         ]
         terminal.type(b"y\n")
         assert terminal.end()[0] == 0
@@ -87,6 +87,7 @@ def test_a_command_is_shown_as_it_is_and_can_not_deceive(
     ("typed", "why"),
     [
         (b"n\n", "the user said no"),
+        (b"\n", "the user said no"),
         (b"No, use b.txt\n", "the user said no: use b.txt"),
         (b"\x04", "the user said no"),
     ],
@@ -110,7 +111,7 @@ def test_what_is_unclear_is_asked_again(home: Home, provider: ScriptedProvider) 
     provider.script("m-writer", Says(calls=[WRITE]), Says("done"))
     with on_terminal(home, "run", "writer") as terminal:
         terminal.shows(asks)
-        terminal.type(b"\n")
+        terminal.type(b"maybe\n")
         terminal.shows(lambda screen: screen[-1] == "Please answer y, a or n:")
         terminal.type(b"yes but\n")
         terminal.shows(
@@ -165,7 +166,7 @@ def test_parallel_children_ask_one_after_the_other_and_the_live_lines_come_back(
         first = terminal.shows(asks)
         assert not any("..." in row for row in first), "live lines are away"
         terminal.type(b"n\n")
-        second = terminal.shows(lambda screen: asks(screen) and str(screen).count("Allow?") == 2)
+        second = terminal.shows(lambda screen: asks(screen) and str(screen).count("Allow ") == 2)
         assert ('agent "left" wants' in str(second)) + ('agent "right" wants' in str(second)) == 2
         terminal.type(b"n\n")
         terminal.shows(lambda screen: "[left] do l ..." in str(screen) and "[lead]" in screen[-1])
@@ -190,7 +191,7 @@ def test_one_answer_for_the_run_answers_those_who_wait_for_their_turn(
         terminal.type(b"a\n")
         code, screen = terminal.end()
     assert code == 0
-    assert str(screen).count("Allow?") == 1
+    assert str(screen).count("Allow ") == 1
     assert (home.work / "b.txt").exists()
 
 
@@ -204,7 +205,7 @@ def test_what_was_typed_before_the_question_is_no_answer(
         hold.wait_until_arrived()
         terminal.type(b"y\n")
         hold.release()
-        terminal.shows(lambda screen: asks(screen) and screen[-1] == PROMPT)
+        terminal.shows(lambda screen: asks(screen) and screen[-1] == PROMPT.format("write_file"))
         terminal.type(b"n\n")
         assert terminal.end()[0] == 0
     assert not (home.work / "a.txt").exists()
@@ -221,7 +222,7 @@ def test_ctrl_c_at_a_question_ends_the_run_in_order(
         terminal.type(b"\x03")
         code, screen = terminal.end()
     assert code == 130
-    assert any(row.startswith(f"{PROMPT} ^C") for row in screen), screen
+    assert any(row.endswith("what to do instead: ^C") for row in screen), screen
     assert not (home.work / "a.txt").exists()
 
 
@@ -270,12 +271,13 @@ def test_nothing_is_written_between_a_question_and_its_answer(
         first.release()
         second.wait_until_arrived()
         terminal.type(b"y\n")
-        terminal.shows(lambda screen: f"{PROMPT} y" in screen)
+        answered = f"{PROMPT.format('write_file')} y"
+        terminal.shows(lambda screen: answered in screen)
         second.release()
         code, screen = terminal.end()
     assert code == 0
     if flags:
-        asked = screen.index(f"{PROMPT} y")
+        asked = screen.index(answered)
         assert any(row.startswith("[tool] run_command") for row in screen[asked:])
 
 

@@ -173,6 +173,14 @@ def test_it_leaves_nothing_behind(home: Home, tmp_path: Path) -> None:
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.parametrize("flags", [["--list", "--copy", "x"], ["--fast", "--copy", "x"]])
+def test_one_thing_is_done_at_a_time(home: Home, flags: list[str]) -> None:
+    code, out, err = home.call("demo", *flags)
+    assert (code, out) == (1, "")
+    assert "not allowed with argument" in err
+    assert not (home.work / "x").exists()
+
+
 def test_the_copy_is_the_example(home: Home) -> None:
     code, out, _ = home.call("demo", "--copy", "new/duro")
     assert code == 0

@@ -685,6 +685,17 @@ def test_the_cost_of_a_run_and_of_all_that_it_called(
     assert "Cost:     $0.0021 ($0.0027 with all sub-agents)\n" in err
 
 
+def test_a_dry_run_as_json_is_the_preview_of_editors(home: Home) -> None:
+    home.add(agent("solo", files=["*.md"], system_prompt="Be brief."))
+    (home.work / "a.md").write_text("é")
+    code, out, err = home.call("run", "solo", "--dry-run", "--json", "-p", "go")
+    assert (code, err) == (0, "")
+    preview = json.loads(out)
+    assert preview["text"] == home.call("run", "solo", "--dry-run", "-p", "go")[1]
+    assert preview["files"] == [{"path": "a.md", "bytes": 2}]
+    assert (preview["userMessage"], preview["model"]) == ("go", "openai/m-solo")
+
+
 def test_a_dry_run_shows_the_budget_in_force(home: Home) -> None:
     home.add(agent("solo", budget={"max_tokens": 500}) | agent("free"))
     line = "max_tokens=0\nBudget:   {} tokens (0 = unlimited)\n\n--- System"

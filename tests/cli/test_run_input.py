@@ -45,7 +45,8 @@ def test_the_input_is_an_argument_or_a_file(
             "{path",
             "--input: it is not JSON: Expecting property name enclosed in double quotes (line 1, column 2)",
         ),
-        ("@none.json", "--input none.json: No such file or directory"),
+        ("@none.json", "--input @none.json: there is no such file; @ stands before a file's name"),
+        ("@.", "--input @.: Is a directory"),
     ],
 )
 def test_an_input_that_cannot_be_used_is_a_mistake_of_configuration(

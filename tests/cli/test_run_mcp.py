@@ -41,7 +41,7 @@ def test_a_person_is_asked_before_a_tool_of_a_server_is_called(
         home.add(agent("bot", mcp_servers=[server.table("maths")]))
         with Terminal([*COMMAND, "run", "bot"], home.environment, home.work) as terminal:
             asks = 'agent "bot" wants to call add of the MCP server "maths":'
-            screen = terminal.shows(lambda rows: any("Allow?" in row for row in rows))
+            screen = terminal.shows(lambda rows: any("Allow maths/add?" in row for row in rows))
             assert asks in screen
             assert f"  {server.url}" in screen
             terminal.type(b"y\n")

@@ -38,6 +38,27 @@ def test_a_key_however_it_is_written(text: str) -> None:
     assert "Default: `3`. From 0 to 5." in found[1]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[input]\nrequired = ['path']\n[input.properties.pa<|>th]\ntype = 'string'\ndescription = 'A file.'",
+        "[input]\nrequired = ['path']\n[input.properties]\n"
+        "pa<|>th = { type = 'string', description = 'A file.' }",
+        "[input]\nrequired = ['path']\nproperties = { pa<|>th = { type = 'string', description = 'A file.' } }",
+    ],
+)
+def test_a_member_of_a_schema_however_it_is_written(text: str) -> None:
+    assert markdown(text) == "**`input.properties.path`** · string, required\n\nA file."
+
+
+def test_members_of_members_and_those_without_a_word_about_them() -> None:
+    inner = "[output.properties.a.items.properties.b<|>]\n"
+    assert markdown(inner) == "**`output.properties.a.items.properties.b`** · optional"
+    assert hovered("[input.properties.pa<|>th.unknown]\n") is not None
+    assert hovered("[input.properties.path.un<|>known]\n") is None
+    assert "members of an object" in markdown("[input.proper<|>ties.path]\n")
+
+
 def test_a_number_explains_its_key() -> None:
     assert markdown("[sub_agents_config]\nmax_depth = <|>3").startswith(
         "**`sub_agents_config.max_depth`**"
@@ -202,4 +223,5 @@ def test_an_unknown_model_shows_the_key() -> None:
 
 def test_keywords_of_a_schema_are_explained() -> None:
     assert "members that must be there" in markdown("[input]\nrequi<|>red = []")
-    assert hovered("[input.properties]\nrequi<|>red = {}") is None
+    named = markdown("[input.properties]\nrequi<|>red = {}")
+    assert "members that must be there" not in named, "a name is no keyword"

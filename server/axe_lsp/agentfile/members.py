@@ -32,6 +32,14 @@ def members_of(lookup: Lookup, path: KeyPath) -> tuple[Member, ...]:
     )
 
 
+def member_at(lookup: Lookup, path: KeyPath) -> Member | None:
+    """The member whose schema stands at `path`: a name below `properties`."""
+    *parent, keyword, name = path if len(path) > 2 else ("", "", "")
+    if keyword != "properties":
+        return None
+    return next((each for each in members_of(lookup, tuple(parent)) if each.name == name), None)
+
+
 def _type(schema: Node) -> str:
     type_ = _member(schema, "type")
     if type_ is not None and type_.items is not None:

@@ -49,6 +49,11 @@ def find_keyword(path: KeyPath) -> KeySpec | None:
     return next((row for row in keywords_of(path[:-1]) if row.path == path), None)
 
 
+def is_member(path: KeyPath) -> bool:
+    """Whether the path ends in a name of the user's choice, which has a schema."""
+    return len(path) > 1 and path[-2] in _NAMED and _is_schema(path) and not _is_schema(path[:-1])
+
+
 def _is_schema(path: KeyPath) -> bool:
     for start in range(1, len(path) + 1):
         spec = schema.find(path[:start])

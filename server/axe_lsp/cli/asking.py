@@ -13,7 +13,7 @@ import anyio
 
 from axe_lsp.runtime.questions import Answer, Question, denial
 
-_PROMPT = "Allow? [y]es, [a]lways in this run, [n]o and what to do instead: "
+_PROMPT = "Allow {tool}? [y]es, [a]lways in this run, [N]o and what to do instead: "
 _AGAIN = "Please answer y, a or n: "
 _LONGEST_LINE = 4096
 """Bytes, which is what a terminal gives at once."""
@@ -52,7 +52,7 @@ class TerminalQuestions:
 
     async def _ask(self, question: Question) -> Answer:
         _forget_what_was_typed(self._terminal)
-        _write("\n".join([*self._shown(question), _PROMPT]))
+        _write("\n".join([*self._shown(question), _PROMPT.format(tool=question.tool)]))
         while True:
             line = await self._line()
             answer = denial("") if line is None else _answer(line)
@@ -95,7 +95,7 @@ def _answer(line: str) -> Answer | None:
             return Answer("allow")
         case "a" | "all" | "always", "":
             return Answer("allowForRun")
-        case "n" | "no", note:
+        case (("n" | "no" | ""), note):  # Whoever only presses Enter has not agreed.
             return denial(note)
     return None
 

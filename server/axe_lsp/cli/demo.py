@@ -58,9 +58,10 @@ def _parser() -> Parser:
     )
     first = next(iter(EXAMPLES))
     parser.add_argument("example", nargs="?", default=first, help=f"which one (default: {first})")
-    parser.add_argument("--list", action="store_true", help="say what examples there are")
-    parser.add_argument("--copy", metavar="DIR", type=Path, help="write the example into DIR")
-    parser.add_argument("--fast", action="store_true", help="do not take the recorded time")
+    what = parser.add_mutually_exclusive_group().add_argument
+    what("--list", action="store_true", help="say what examples there are")
+    what("--copy", metavar="DIR", type=Path, help="write the example into DIR")
+    what("--fast", action="store_true", help="run it without taking the recorded time")
     return parser
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
         resolve = agent_resolver(workspace, agents_folder(options.agents_dir))
         request = _request(options)
         if options.dry_run:
-            _dry_run(request, workspace, resolve)
+            _dry_run(request, workspace, resolve, as_json=options.json)
             return 0
         # Imported late, so that `--dry-run` and `--help` do not wait for an event loop.
         from axe_lsp.cli.live_run import run_live  # noqa: PLC0415
@@ -75,7 +76,7 @@ def _parser() -> Parser:
         "--timeout",
         metavar="SECONDS",
         type=seconds,
-        help="how long the run may take (default: the agent's own timeout, else 120)",
+        help="how long the run may take (default: the agent's own timeout, else 120; 0: no time at all)",
     )
     add(
         "--max-tokens",
@@ -87,7 +88,11 @@ def _parser() -> Parser:
     add("--agents-dir", metavar="DIR", help="search this folder for agents first")
     add("--dry-run", action="store_true", help="show what would be sent, and send nothing")
     add("--yes", action="store_true", help="let tools change files and run commands without asking")
-    add("--json", action="store_true", help="print the answer and its cost as JSON")
+    add(
+        "--json",
+        action="store_true",
+        help="print the answer and its cost, or what would be sent, as JSON",
+    )
     add("--stream", action="store_true", help="print the answer while it is being written")
     add("--no-history", action="store_true", help="leave nothing of this run in the history")
     add("-v", "--verbose", action="store_true", help="tell on standard error what is going on")
@@ -125,9 +130,15 @@ def _tell_of_dropped_input(options: argparse.Namespace) -> None:
         print(f"Warning: standard input is not read, because of {given}", file=sys.stderr)
 
 
-def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve) -> None:
+def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve, *, as_json: bool) -> None:
     prepared = prepare_request(request, resolve, workspace, os.environ)
     missing = unsupported_warning(request.agent, prepared.definition)
     for warning in (*([missing] if missing else []), *prepared.warnings):
         print(f"Warning: {warning}", file=sys.stderr)
-    print(dry_run_text(prepared), end="")
+    if as_json:
+        # Imported late, as only this needs it.
+        from axe_lsp.hosting.previewing import preview_json  # noqa: PLC0415
+
+        print(json.dumps(preview_json(prepared), ensure_ascii=False, separators=(",", ":")))
+    else:
+        print(dry_run_text(prepared), end="")

@@ -16,9 +16,12 @@ def read_input(argument: str) -> Mapping[str, Json]:
     where, text = "--input", argument
     if argument.startswith("@"):
         path = Path(argument[1:])
-        where = f"--input {shown_path(path)}"
+        where = f"--input @{shown_path(path)}"
         try:
             text = decode(path.read_bytes())
+        except FileNotFoundError:
+            message = f"{where}: there is no such file; @ stands before a file's name"
+            raise ConfigError(message) from None
         except (OSError, ValueError) as error:  # ValueError: a NUL in the path.
             raise ConfigError(f"{where}: {getattr(error, 'strerror', None) or error}") from error
     try:

@@ -106,6 +106,13 @@ def agent_markdown(agent: AgentFile, callers: Sequence[str] = ()) -> str:
     return "\n\n".join([*lines, "\n".join(facts)]).rstrip()
 
 
+def member_markdown(path: str, member: Member) -> str:
+    """A member of an object that a schema describes."""
+    is_required = "required" if member.is_required else "optional"
+    kind = f"{member.type}, {is_required}" if member.type else is_required
+    return "\n\n".join((f"**`{path}`** · {kind}", member.description)).rstrip()
+
+
 def _members(title: str, members: Sequence[Member]) -> Iterator[str]:
     """A row for each member of a typed agent's input or output."""
     if members:

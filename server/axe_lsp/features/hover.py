@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.members import member_at
 from axe_lsp.agentfile.models import known_model
 from axe_lsp.agentfile.schema import ANY_NAME, KeyPath, KeySpec, KeyType, Names
+from axe_lsp.agentfile.schema_keywords import is_member
 from axe_lsp.agentfile.text import TextRange, quoted
 from axe_lsp.agentfile.values import decode
 from axe_lsp.features.cursor import Cursor, Where, cursor_at
@@ -16,6 +19,7 @@ from axe_lsp.features.describe import (
     agent_markdown,
     callers_of,
     key_markdown,
+    member_markdown,
     model_markdown,
     type_markdown,
 )
@@ -48,9 +52,10 @@ def hover(snapshot: Snapshot, file: AgentFile, offset: int) -> Hover | None:
         return None
     cursor = cursor_at(file.open, offset)
     spec = cursor.spec
+    is_on_key = cursor.where in _ON_KEYS and cursor.path != cursor.parent
     if spec is None:
-        return None
-    if cursor.where in (Where.KEY, Where.INNER_KEY, Where.HEADER) and cursor.path != cursor.parent:
+        return _of_member(file.open, cursor) if is_on_key else None
+    if is_on_key:
         return Hover(cursor.range, _of_key(snapshot, file, spec, cursor.path))
     if cursor.where is Where.STRING and cursor.item is not None:
         markdown = _of_string(snapshot, file, spec, cursor)
@@ -58,6 +63,17 @@ def hover(snapshot: Snapshot, file: AgentFile, offset: int) -> Hover | None:
     if cursor.where is Where.VALUE and cursor.item is not None:
         return Hover(cursor.range, _of_key(snapshot, file, spec, cursor.path))
     return None
+
+
+_ON_KEYS = (Where.KEY, Where.INNER_KEY, Where.HEADER)
+
+
+def _of_member(lookup: Lookup, cursor: Cursor) -> Hover | None:
+    """A name of the user's choice, below `properties` of a schema."""
+    member = member_at(lookup, cursor.path) if is_member(cursor.path) else None
+    if member is None:
+        return None
+    return Hover(cursor.range, member_markdown(".".join(cursor.path), member))
 
 
 def _of_key(snapshot: Snapshot, file: AgentFile, spec: KeySpec, path: KeyPath) -> str:

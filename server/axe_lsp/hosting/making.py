@@ -18,14 +18,14 @@ from axe_lsp.hosting import wire
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.isolation import Processes
-from axe_lsp.hosting.jsonable import Json, to_json
+from axe_lsp.hosting.jsonable import Json
+from axe_lsp.hosting.previewing import preview_json
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.approval import Approval
 from axe_lsp.runtime.engine import Engine, always, never
 from axe_lsp.runtime.events import Event, EventSink
 from axe_lsp.runtime.prepare import Resolve, prepare_request
-from axe_lsp.runtime.preview import preview_of
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.questions import Ask
 
@@ -101,9 +101,7 @@ class Workshop:
 def preview(order: wire.Preview) -> dict[str, Json]:
     """What a run would send, as clients see it. Reads files; raises RunError."""
     resolve, workspace = _resolver(order.workplace), Path(order.workplace.workspace)
-    shown = preview_of(prepare_request(order.request, resolve, workspace, os.environ))
-    files = [{"path": file.path, "bytes": file.size} for file in shown.files]
-    return {**to_json(shown), "files": files}
+    return preview_json(prepare_request(order.request, resolve, workspace, os.environ))
 
 
 def _resolver(workplace: wire.Workplace) -> Resolve:
