@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -14,12 +15,16 @@ import pytest
 
 from axe_lsp.agentfile.definition import load
 from support.editors import PROJECT, clean_environment, emacsen, missing, server_program
+from support.engines import agent
 from support.review_project import MENDED, script_review, write_project
 from support.scripted_provider import Call, Says, ScriptedProvider
 from support.terminal import Terminal
 
 SCENARIOS = Path(__file__).parent / "emacs"
 PACKAGE = PROJECT / "clients" / "emacs"
+LSP_MODE = Path("/usr/share/emacs/site-lisp/elpa-src")
+"""Where Debian puts it, for the Emacs of the system alone."""
+
 PATIENCE = 120.0
 """Seconds. The scenario itself gives up long before and says why."""
 
@@ -70,6 +75,19 @@ def test_an_agent_is_fixed_previewed_and_stopped_in_emacs(
     assert manager.with_name("ghost.toml").exists()
     steady = load(manager.with_name("steady.toml").read_text("utf-8"))
     assert (steady.name, manager.with_name("slow.toml").exists()) == ("steady", False)
+
+    fields = {
+        "path": {"type": "string", "description": "A file."},
+        "lines": {"type": "integer"},
+        "depth": {"enum": ["low", "high"]},
+    }
+    (reader,) = agent("reader", input={"required": ["path"], "properties": fields}).values()
+    manager.with_name("reader.toml").write_text(reader, encoding="utf-8")
+    provider.script("m-reader", Says("read"))
+    provider.script("fast", Says("looked"))
+    _play(emacs, "look_back.el", manager, environment)
+    tasks = [request.body["messages"][-1]["content"] for request in provider.requests[-2:]]
+    assert tasks == ['{"depth":"low","lines":20,"path":"a.py"}', "Look at this:\n\nsecond\nthird"]
 
 
 @pytest.mark.editor
@@ -131,6 +149,25 @@ def test_runs_end_in_emacs_when_the_server_is_killed(
     script_review(provider)
     environment = clean_environment(tmp_path / "home", **provider.environment)
     _play(emacs, "lose_the_server.el", manager, environment)
+
+
+@pytest.mark.editor
+def test_an_agent_is_run_through_lsp_mode(provider: ScriptedProvider, tmp_path: Path) -> None:
+    program = shutil.which("emacs")
+    if program is None or not list(LSP_MODE.glob("lsp-mode-*")):
+        missing("Emacs with lsp-mode", ".ci/install-emacs")
+    manager = write_project(tmp_path / "project")
+    (tmp_path / "project" / ".git").mkdir()
+    mended = MENDED.replace("= 5", "= 6")
+    manager.write_text(f'tools = ["write_file"]\n{mended}', encoding="utf-8")
+    write = Call("write_file", {"path": "a.txt", "content": "A\n"})
+    provider.script("manager", Says(calls=[write]))
+    script_review(provider)
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    told = _play(Path(program), "lsp_mode.el", manager, environment)
+    assert told.startswith('agent "manager" wants to write a.txt:')
+    assert "\n+A\n" in told
+    assert (tmp_path / "project" / "a.txt").read_text("utf-8") == "A\n"
 
 
 @pytest.mark.editor
