@@ -31,7 +31,7 @@ def test_an_agent_is_mended_and_run_in_vscode(
         window.open_file("axe/agents/manager.toml")
         window.wait_for_squiggles(errors=2, warnings=1)
         window.wait_for_problems(PROBLEMS)
-        window.screenshot("problems")
+        window.picture("problems")
         window.replace_text(MENDED)
         window.wait_for_problems([])
 
@@ -50,7 +50,10 @@ def test_an_agent_is_mended_and_run_in_vscode(
         window.run_command("axe: Search Runs")
         window.pick("manager", "completed", "Review the change")
         window.wait_for_text("# manager", "> Review the change", "### slow")
-        window.screenshot("past run")
+
+        window.run_command("axe: Get Started")
+        window.wait_for_walkthrough("Have the language server at hand", "Run it")
+        window.picture("walkthrough")
     assert manager.read_text(encoding="utf-8") == MANAGER, "what ran was not saved"
 
 
@@ -69,6 +72,8 @@ def test_agents_ask_in_vscode_before_they_change_something(
         window.wait_for_problems(PROBLEMS)
         window.run_command("axe: Run This Agent")
         window.answer_question("Run writer", "Write")
+        window.wait_for_dialog("wants to write a.txt")
+        window.picture("approval")
         said = window.answer_dialog("wants to write a.txt", "Deny and Say Why")
         assert "+++ a.txt" in said
         assert "+A" in said
@@ -155,7 +160,7 @@ def test_a_current_vscode_checks_explains_and_runs_agents(
         window.wait_for_problems(PROBLEMS)
         window.wait_for_status("running, from the .venv of the workspace")
         window.hover("model", "provider")
-        window.run_command("axe: Run This Agent")
+        window.press_lens("Run")
         window.answer_question("Run solo", "Go")
+        window.run_command("axe: Show the Log of Runs")
         window.wait_for_output("solo | Current.", "solo ✓ completed")
-        window.screenshot("current")

@@ -28,7 +28,7 @@ def test_a_run_from_the_lens_grows_as_a_tree_and_one_agent_of_it_can_be_stopped(
         rows = runs.wait_for("Today", "manager", "Turn 1", "fast🚀", "slow", "Turn 1")
         assert not any("Ready" in row for row in rows)
         runs.wait_until_spoken("slow", "slow, running, ")
-        window.screenshot("tree")
+        window.picture("runs")
 
         runs.press("slow", "Stop")
         runs.wait_for("manager", "fast🚀", "slow", "Ready to")
@@ -49,7 +49,7 @@ def test_a_run_from_the_lens_grows_as_a_tree_and_one_agent_of_it_can_be_stopped(
         assert "manager, completed" in (bars.first.get_attribute("aria-label") or "")
         names = timeline.locator(".name").all_inner_texts()
         assert names == ["manager", "Turn 1", "fast🚀", "Turn 1", "slow", "Turn 1", "Turn 2"]
-        window.screenshot("timeline")
+        window.picture("timeline")
         for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowLeft", "Enter"):
             timeline.locator(":focus").press(key)
         window.wait_for_text("# fast🚀", "> Look for bugs", "No bugs found.")

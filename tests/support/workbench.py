@@ -11,6 +11,7 @@ Waits are for what is on the screen. A wait that is in vain leaves a screenshot 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -165,6 +166,15 @@ class Workbench:
         lines = ".editor-instance .view-line"
         self._wait_for(f"the text {parts}", lambda: _has(self._texts(lines), parts))
 
+    def wait_for_walkthrough(self, *titles: str) -> None:
+        """Waits until the walkthrough that is open has steps with these titles."""
+        steps = ".getting-started-step"
+        self._wait_for(f"the steps {titles}", lambda: _has(self._texts(steps), titles))
+
+    def wait_for_dialog(self, message: str) -> None:
+        """Waits for the modal dialog that begins so."""
+        self._page.locator(".monaco-dialog-box", has_text=message).wait_for(timeout=TIMEOUT)
+
     def answer_dialog(self, message: str, button: str) -> str:
         """Presses a button of the modal dialog that begins so; returns all that it says."""
         dialog = self._page.locator(".monaco-dialog-box", has_text=message)
@@ -256,6 +266,12 @@ class Workbench:
         path = self._screenshots / f"{name}.png"
         self._page.screenshot(path=path)
         return path
+
+    def picture(self, name: str) -> None:
+        """A picture for the documentation, made only where `AXE_TEST_PICTURES` names a folder for it."""
+        folder = os.environ.get("AXE_TEST_PICTURES")
+        if folder:
+            self._page.screenshot(path=Path(folder) / f"vscode-{name}.png")
 
     def _search_command(self, title: str) -> None:
         self._focus("F1", ".quick-input-box")

@@ -47,7 +47,7 @@ export class Reports implements Disposable {
     this.item.busy = status.busy;
     this.item.command = status.command;
     this.item.accessibilityInformation = { label: `${status.text}, ${status.detail}` };
-    void commands.executeCommand('setContext', 'axeLsp.serverState', state.kind);
+    void commands.executeCommand('setContext', 'axeLsp.serverRunning', state.kind === 'running');
     this.tell(state);
   }
 
