@@ -24,13 +24,14 @@ _PLAIN = frozenset({str, int, float, bool})
 
 def to_json(value: Any) -> Json:
     """`value` as JSON: dataclasses become objects, tuples arrays, paths strings."""
-    kind: type[Any] = type(value)
+    kind: type = type(value)
     if kind in _PLAIN:
         return value
-    if is_dataclass(kind):
+    keys = _keys(kind)
+    if keys is not None:
         return {
             key: part if type(part) in _PLAIN else to_json(part)
-            for name, key, _ in _shape(kind)
+            for name, key in keys
             if (part := getattr(value, name)) is not None
         }
     if isinstance(value, tuple):
@@ -57,6 +58,14 @@ def _part(hint: Any, value: Json) -> Any:
         if isinstance(option, type) and is_dataclass(option) and value is not None:
             return from_json(option, value)
     return tuple(value) if get_origin(hint) is tuple else value
+
+
+@functools.cache
+def _keys(kind: type) -> tuple[tuple[str, str], ...] | None:
+    """Name and key of each field, None of what is no dataclass; looked up once."""
+    if not is_dataclass(kind):
+        return None
+    return tuple((item.name, _camel_case(item.name)) for item in fields(kind))
 
 
 @functools.cache

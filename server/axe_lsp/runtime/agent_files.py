@@ -45,7 +45,7 @@ class AgentFolders:
         """The file of an agent, or its open buffer. Raises ConfigError."""
         check_name(name)
         for folder in self.folders:
-            path = folder / f"{name}{SUFFIX}"
+            path = _file_of(name, folder)
             # Path.exists raises where a folder may not be looked into (Python < 3.14).
             if path in self.open_buffers or os.path.exists(path):  # noqa: PTH110
                 return path
@@ -110,6 +110,12 @@ def check_name(name: str) -> None:
     message = agent_name.objection(name)
     if message is not None:
         raise ConfigError(message)
+
+
+@lru_cache(maxsize=256)
+def _file_of(name: str, folder: Path) -> Path:
+    """Made once, however many children are looked for."""
+    return folder / f"{name}{SUFFIX}"
 
 
 @lru_cache(maxsize=256)

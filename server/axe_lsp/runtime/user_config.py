@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import tomli
@@ -92,7 +93,7 @@ def _address_variable(provider: str) -> str:
 
 def load_user_config(environment: Environment) -> UserConfig:
     """Read config.toml. A missing file is an empty one. Raises ConfigError."""
-    path = config_folder(environment) / "config.toml"
+    path = _file_in(config_folder(environment))
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - several times a turn
             providers = _providers(file.read())
@@ -111,6 +112,12 @@ def known_secrets(environment: Environment) -> frozenset[str]:
         return load_user_config(environment).secrets()
     except ConfigError:
         return UserConfig({}, environment).secrets()
+
+
+@lru_cache(maxsize=4)
+def _file_in(folder: Path) -> Path:
+    """Made once: it is looked up several times a turn."""
+    return folder / "config.toml"
 
 
 @lru_cache(maxsize=4)

@@ -186,7 +186,9 @@ def _run_row(event: Notification, origin: Origin, writer: str) -> RunRow:
         end_seq=None,
         workspace=origin.workspace,
         writer=writer,
-        forget_after=date_in(origin.keep_days),
+        forget_after=""
+        if params["depth"]
+        else date_in(origin.keep_days),  # A tree goes with its root.
     )
 
 

@@ -16,9 +16,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
+from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
+from aiohttp.client_proto import ResponseHandler
 from aiohttp.http_exceptions import ContentLengthError, TransferEncodingError
 from yarl import URL
 
@@ -35,8 +37,8 @@ _HEADERS = {
 LARGEST_ANSWER = 64_000_000
 """Bytes. No model writes as much, and what has no end would fill the memory."""
 
-_connection_was_kept: ContextVar[bool] = ContextVar("connection_was_kept")
-"""Whether the request went out on a connection that an earlier one had left open."""
+_connection_is_new: ContextVar[bool] = ContextVar("connection_is_new")
+"""Whether the request went out on a connection of its own, and none that an earlier one had left open."""
 
 
 class HttpAnswer:
@@ -126,23 +128,21 @@ class HttpClient:
         if proxy not in self._sessions:
             # aiohttp would find a proxy by itself, but then it looks for passwords in ~/.netrc, too.
             self._sessions[proxy] = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),
+                connector=_Connector(limit=0),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers=_HEADERS,
                 timeout=aiohttp.ClientTimeout(total=None),
                 proxy=proxy or None,
-                trace_configs=[_tracing()],
             )
         return self._sessions[proxy]
 
 
-def _tracing() -> aiohttp.TraceConfig:
-    async def on_reuse(*_: object) -> None:
-        _connection_was_kept.set(True)
+class _Connector(aiohttp.TCPConnector):
+    """Remembers who got a connection of their own. aiohttp's tracing would tell, at a tenth of a request."""
 
-    tracing = aiohttp.TraceConfig()
-    tracing.on_connection_reuseconn.append(on_reuse)
-    return tracing
+    async def _create_connection(self, *request: Any) -> ResponseHandler:
+        _connection_is_new.set(True)
+        return await super()._create_connection(*request)
 
 
 async def _send(route: _Route, headers: Mapping[str, str], body: bytes) -> aiohttp.ClientResponse:
@@ -151,11 +151,11 @@ async def _send(route: _Route, headers: Mapping[str, str], body: bytes) -> aioht
     Servers close what is idle whenever they like, and that is often noticed by using it only.
     """
     post = partial(route.session.post, route.url, headers=headers, data=body, allow_redirects=False)
-    _connection_was_kept.set(False)
+    _connection_is_new.set(False)
     try:
         return await post()
     except aiohttp.ClientConnectionError as error:
-        if not (_connection_was_kept.get() and _was_closed(error)):
+        if _connection_is_new.get() or not _was_closed(error):
             raise
     return await post()
 

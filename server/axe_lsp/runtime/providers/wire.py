@@ -82,14 +82,20 @@ class WireFormat(Protocol):
 class Node:
     """A JSON value and where it stands. What is absent or null is empty, as in axe."""
 
-    __slots__ = ("value", "where")
+    __slots__ = ("_name", "_parent", "value")
 
-    def __init__(self, value: Json, where: str = "response") -> None:
+    def __init__(self, value: Json, name: str = "response", parent: Node | None = None) -> None:
         self.value = value
-        self.where = where
+        self._name = name
+        self._parent = parent
+
+    @property
+    def where(self) -> str:
+        """The way to the value, which is put together only if somebody has to be told."""
+        return self._parent.where + self._name if self._parent is not None else self._name
 
     def __getitem__(self, key: str) -> Node:
-        return Node(self.table().get(key), f"{self.where}.{key}")
+        return Node(self.table().get(key), "." + key, self)
 
     def text(self) -> str:
         """A string."""
@@ -117,7 +123,7 @@ class Node:
             return []
         if not isinstance(self.value, list):
             self._fail("an array")
-        return [Node(value, f"{self.where}[{index}]") for index, value in enumerate(self.value)]
+        return [Node(value, f"[{index}]", self) for index, value in enumerate(self.value)]
 
     def _fail(self, wanted: str) -> NoReturn:
         raise WireError(f"{self.where} is not {wanted}")
