@@ -312,6 +312,24 @@ def test_a_run_is_followed_from_its_beginning_to_its_end(
     assert (tail.returncode, err) == (0, "")
 
 
+def test_what_a_killed_run_has_remembered_for_itself_goes_when_somebody_looks(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    memory = {"enabled": True, "scope": "run"}
+    home.add(agent("lead", sub_agents=["left"]) | agent("left", memory=memory))
+    home.environment["XDG_CACHE_HOME"] = str(home.work / "cache")
+    hold = Hold()
+    provider.script("m-lead", Says(calls=[calls_agent("left", "l")]), Answer(Says("x"), hold=hold))
+    provider.script("m-left", Says("remembered"))
+    with home.start("run", "lead") as process:
+        hold.wait_until_arrived()
+        (kept,) = (home.work / "cache" / "axe" / "memory").iterdir()
+        process.kill()
+    assert kept.exists()
+    assert "killed" in home.call("history", "list")[1]
+    assert not kept.exists()
+
+
 def test_runs_that_begin_are_followed_until_ctrl_c(home: Home, provider: ScriptedProvider) -> None:
     home.add(agent("solo"))
     provider.script("m-solo", Says("ok"), Says("ok"))

@@ -178,6 +178,41 @@ def test_who_subscribes_to_all_runs_hears_of_those_of_others(
     assert heard(stranger) == []
 
 
+def test_who_unsubscribes_hears_no_more_unless_it_is_subscribed_otherwise(
+    provider: ScriptedProvider, connect: Connect
+) -> None:
+    holds = [Hold(), Hold()]
+    provider.script("m-solo", *[Answer(Says("one"), hold=hold) for hold in holds])
+    runner, watcher = connect(), connect()
+    watcher.client.request("axe/subscribe", {})
+    watcher.client.request("axe/subscribe", {})
+
+    def unsubscribe(**params: str) -> Json:
+        return watcher.client.request("axe/unsubscribe", params)
+
+    assert unsubscribe() == {"unsubscribed": True}
+    first = runner.client.start_request("axe/run", {"agent": "solo"})
+    begin = watcher.client.wait_for("axe/agent", lambda it: it["kind"] == "begin")
+    watcher.client.request("axe/subscribe", {"runId": begin["runId"]})
+    assert unsubscribe() == {"unsubscribed": True}
+    assert unsubscribe() == {"unsubscribed": False}
+    holds[0].release()
+    watcher.client.wait_for("axe/agent", lambda it: it["kind"] == "end")
+    runner.client.answer(first)
+
+    second = runner.client.start_request("axe/run", {"agent": "solo"})
+    begin = runner.client.wait_for(
+        "axe/agent", lambda it: it["kind"] == "begin" and it["runId"] != begin["runId"]
+    )
+    assert unsubscribe(runId=begin["runId"]) == {"unsubscribed": False}
+    watcher.client.request("axe/subscribe", {"runId": begin["runId"]})
+    assert unsubscribe(runId=begin["runId"]) == {"unsubscribed": True}
+    holds[1].release()
+    runner.client.answer(second)
+    watcher.client.request("axe/runs", {})  # What was sent before has arrived by then.
+    assert begin["runId"] not in {each["params"]["runId"] for each in heard(watcher)}
+
+
 def test_a_client_that_comes_late_misses_nothing_and_hears_nothing_twice(
     provider: ScriptedProvider, connect: Connect
 ) -> None:

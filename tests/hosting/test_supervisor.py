@@ -102,6 +102,26 @@ async def test_a_killed_host_ends_its_runs_and_the_next_run_gets_a_new_one(
         assert len(at.hosts()) == 2
 
 
+async def test_a_killed_host_leaves_nothing_that_was_remembered_for_its_runs(
+    tmp_path: Path, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    memory = "[memory]\nenabled = true\nscope = 'run'\n"
+    agents = {"lead": agent("lead", "left"), "left": agent("left") + memory}
+    hold = Hold()
+    provider.script("m-lead", Says(calls=[calls_agent("left", "l")]), Answer(Says("x"), hold=hold))
+    provider.script("m-left", Says("remembered"))
+    async with stage(tmp_path, agents) as at:
+        run = at.start("lead")
+        await hold.arrived()
+        (kept,) = (tmp_path / "cache" / "axe" / "memory").iterdir()
+        assert "remembered" in kept.read_text()
+        os.kill(at.hosts()[0], signal.SIGKILL)
+        with pytest.raises(RunError, match="signal 9"):
+            await run.result()
+        assert not kept.exists()
+
+
 async def test_a_host_that_hangs_is_noticed_and_replaced(
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:

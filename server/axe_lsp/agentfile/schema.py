@@ -463,7 +463,8 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "params.max_tokens",
         _I,
-        "The most tokens of one answer. 0 means not sent (Anthropic wants a number and gets 4096).",
+        "The most tokens of one answer. 0 means not sent. Anthropic wants a number and gets 16384 "
+        "for models of the [table](models.md), else 4096, as from axe.",
         default="0",
     ),
     _key(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 
 from axe_lsp.hosting import wire
@@ -22,6 +23,7 @@ from axe_lsp.hosting.subscribers import Subscriber, Subscribers
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.events import Status
 from axe_lsp.runtime.journal import timestamp
+from axe_lsp.runtime.memory_place import forget_run
 from axe_lsp.runtime.questions import Ask
 from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.tasks import Tasks
@@ -242,6 +244,7 @@ class Runs:
         for event in news:
             self._subscribers.publish(order.id, event)
         error.run_id = order.id
+        forget_run(order.id, os.environ)
         self._settle(order.id, error)
 
     def _settle(self, run_id: str, outcome: object) -> None:

@@ -75,6 +75,16 @@ def subscribe(server: AxeServer, params: Any) -> Coroutine[Any, Any, Json]:
     return _answer(is_live=True)
 
 
+def unsubscribe(server: AxeServer, params: Any) -> dict[str, Json]:
+    """Tell the client no more of one run, or of all: what the last such `subscribe` began."""
+    run_id = _text("axe/unsubscribe", _members("axe/unsubscribe", params), "runId")
+    ends = server.subscriptions.get(run_id, [])
+    if not ends:
+        return {"unsubscribed": False}
+    ends.pop()()
+    return {"unsubscribed": True}
+
+
 async def _runs(archive: Archive, wanted: Wanted) -> list[Json]:
     with reported_errors():
         return list(await archive.runs(wanted))
@@ -115,7 +125,7 @@ async def _catch_up(
 
 def _follow(server: AxeServer, run_id: str | None) -> None:
     end = server.daemon.runs.subscribe(Notifications(server), run_id)
-    server.subscriptions.append(end)
+    server.subscriptions.setdefault(run_id, []).append(end)
 
 
 async def _answer(is_live: bool) -> Json:

@@ -55,6 +55,12 @@ def register(server: AxeServer) -> None:
 
         return past_runs.subscribe(server, params)
 
+    @server.feature("axe/unsubscribe")
+    def on_unsubscribe(params: Any) -> JsonObject:
+        from axe_lsp.lsp import past_runs  # noqa: PLC0415 - see above
+
+        return past_runs.unsubscribe(server, params)
+
     @server.feature("axe/agents")
     def on_agents(_: Any) -> list[JsonObject]:
         return agents(server)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from lsprotocol import types
@@ -60,8 +61,8 @@ class AxeServer(LanguageServer):
         self.watching = Watching(self)
         self.lenses = CodeLenses(self)
         self.agent_news = AgentNews(self)
-        self.subscriptions: list[Callable[[], None]] = []
-        """What ends each subscription to runs."""
+        self.subscriptions: dict[str | None, list[Callable[[], None]]] = {}
+        """What ends each subscription, by the id of the root run; under None those to all runs."""
         self.own_runs: set[str] = set()
         """The runs under way that this client has started, or that wait."""
         self._stop_listening: Callable[[], None] = lambda: None
@@ -83,7 +84,7 @@ class AxeServer(LanguageServer):
     async def release(self) -> None:
         """Close what the client had open."""
         self._stop_listening()
-        for end in self.subscriptions:
+        for end in chain.from_iterable(self.subscriptions.values()):
             end()
         for uri in list(self.opened):
             self.daemon.close_buffer(uri, self)

@@ -33,6 +33,13 @@ TOOL = Tool(
 )
 
 
+def test_known_models_may_say_more_than_axe_lets_them() -> None:
+    known = Request("claude-haiku-4-5", (ASK,))
+    assert encode(anthropic, known, stream=False)["max_tokens"] == 16384
+    own = Request("claude-haiku-4-5", (ASK,), max_tokens=7)
+    assert encode(anthropic, own, stream=False)["max_tokens"] == 7
+
+
 @pytest.mark.req("001-2.3", "001-1.8", "001-T2", "001-5.1a")
 def test_a_request_holds_what_is_set_and_nothing_else() -> None:
     assert encode(anthropic, Request("m", (ASK,)), stream=False) == {

@@ -1,7 +1,11 @@
-"""Ends the runs of processes that died, as these would have done themselves."""
+"""Ends the runs of processes that died, as these would have done themselves.
+
+That includes what agents have remembered for the time of their run.
+"""
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from dataclasses import replace
 from datetime import datetime
@@ -14,6 +18,7 @@ from axe_lsp.hosting.history.rows import Batch, Bookkeeping, Origin, write
 from axe_lsp.hosting.trees import RunTree
 from axe_lsp.hosting.wire import notification
 from axe_lsp.runtime.journal import timestamp
+from axe_lsp.runtime.memory_place import forget_run
 
 _ERROR = "the process that executed this run has died, and the run with it. Run the agent again"
 
@@ -51,6 +56,7 @@ def _end_tree(connection: sqlite3.Connection, root: str) -> None:
         lasted = replace(end, duration_ms=_milliseconds(began[end.run.run_id], last))
         books.add(batch, notification(lasted), Origin("", 0))
     write(connection, batch)
+    forget_run(root, os.environ)
 
 
 def _milliseconds(begin: str, end: str) -> int:

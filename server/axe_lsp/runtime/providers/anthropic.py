@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from axe_lsp.agentfile.models import known_model
 from axe_lsp.runtime.errors import ProviderError, ProviderErrorCategory
 from axe_lsp.runtime.messages import Json, Message, Request, Response, Tool, ToolCall
 from axe_lsp.runtime.providers.sse import SseParser
@@ -29,7 +30,11 @@ VERSION = "2023-06-01"
 """Of the API, which wants to know."""
 
 DEFAULT_MAX_TOKENS = 4096
-"""The API wants a number even if the agent names none."""
+"""The API wants a number even if the agent names none: for models that are not in our table, as axe."""
+
+LONG_ANSWER = 16_384
+"""The same for models that are known to be able to say so much: a file of some size fits in. More would
+take longer than most runs may."""
 
 _MARK: dict[str, Json] = {"cache_control": {"type": "ephemeral"}}
 
@@ -56,7 +61,7 @@ def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
     mark = _MARK if caches(request, terms) else {}
     body: dict[str, Json] = {
         "model": request.model,
-        "max_tokens": request.max_tokens or DEFAULT_MAX_TOKENS,
+        "max_tokens": request.max_tokens or default_max_tokens(request.model),
     }
     if request.system:
         marked = [{"type": "text", "text": request.system, **mark}]
@@ -73,6 +78,12 @@ def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
     if stream:
         body["stream"] = True
     return body
+
+
+def default_max_tokens(model: str) -> int:
+    """How long an answer may be if nobody says so, which this provider wants to know."""
+    known = known_model(f"anthropic/{model}")
+    return min(known.max_output, LONG_ANSWER) if known else DEFAULT_MAX_TOKENS
 
 
 def opening(_request: Request) -> list[Json]:
