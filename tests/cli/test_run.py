@@ -423,6 +423,23 @@ def test_a_run_is_recorded_and_replayed(home: Home, provider: ScriptedProvider) 
     assert len(provider.requests) == 3
 
 
+def test_a_recorded_run_says_that_nobody_gets_a_process_of_their_own(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    own = {"mode": "process"}
+    home.add(agent("lead", sub_agents=["apart"], isolation=own) | agent("apart", isolation=own))
+    told = []
+    for flags in (["--record", "r.toml"], ["--replay", "r.toml"], []):
+        provider.script("m-lead", Says(calls=[calls_agent("apart", "t")]), Says("done"))
+        provider.script("m-apart", Says("r"))
+        assert home.call("run", "lead", *flags) == (0, "done", "")
+        events = [json.loads(line) for line in home.call("history", "export")[1].splitlines()]
+        begins = [each["params"] for each in events if each["params"].get("kind") == "begin"]
+        agents = [each for each in begins if "task" in each][-2:]
+        told.append([each.get("isolation") for each in agents])
+    assert told == [[None, "inline"], [None, "inline"], [None, None]]
+
+
 def test_a_failed_run_is_recorded_as_far_as_it_came(home: Home, provider: ScriptedProvider) -> None:
     home.add(agent("solo"))
     provider.script("m-solo", Refuses(429, "slow down, key-openai"))

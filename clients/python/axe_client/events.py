@@ -36,6 +36,7 @@ class AgentBegin(Event):
     parent_agent: str | None = None
     sandbox: str | None = None
     description: str | None = None
+    isolation: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -134,7 +134,7 @@ class AgentRun:
 
     async def _work(self) -> None:
         definition = self._load()
-        self._begin(self._order.model or definition.model, sandbox_of(definition))
+        self._begin(self._order.model or definition.model, definition)
         tree = self._tree
         prepared = await self._prepared(definition)
         self._report(prepared)
@@ -188,7 +188,7 @@ class AgentRun:
             raise
         return replace(definition, read_only=True) if order.read_only else definition
 
-    def _begin(self, model: str, sandbox: str | None = None) -> None:
+    def _begin(self, model: str, definition: AgentDefinition | None = None) -> None:
         self._has_begun = True
         order = self._order
         self._tree.journal.emit(
@@ -197,10 +197,16 @@ class AgentRun:
                 task=order.task,
                 model=model,
                 parent_agent=order.parent_agent,
-                sandbox=sandbox,
+                sandbox=sandbox_of(definition) if definition else None,
                 description=order.description,
+                isolation="inline" if self._lacks_process(definition) else None,
             )
         )
+
+    def _lacks_process(self, definition: AgentDefinition | None) -> bool:
+        """Whether it has been called, and its file asks for a process that nobody can make here."""
+        wants_one = definition is not None and definition.isolation.mode == "process"
+        return wants_one and self._order.ids.depth > 0 and self._tree.elsewhere is None
 
     def _start_the_clock(self, timeout: float | None, wall_time: int) -> None:
         """The time of a run is for its conversation, as in axe, not for reading files."""

@@ -43,7 +43,8 @@ class AgentBegin(Event):
     """A run begins. `model` is empty when the agent could not be loaded.
 
     `sandbox` is what keeps the commands of an agent from writing that may only read. `description`
-    is what the caller calls the task in a few words; the agent itself never hears it.
+    is what the caller calls the task in a few words; the agent itself never hears it. `isolation` is
+    "inline" for an agent that wants a process of its own and has none: the run is recorded or replayed.
     """
 
     METHOD = "axe/agent"
@@ -54,6 +55,7 @@ class AgentBegin(Event):
     parent_agent: str | None = None
     sandbox: str | None = None
     description: str | None = None
+    isolation: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
