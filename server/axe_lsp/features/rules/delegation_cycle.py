@@ -42,7 +42,8 @@ RULE = Rule(
     summary="The delegation graph comes back to this agent.",
     documentation="""
 An agent that can, through others or directly, call itself may go round in circles until the depth limit ends
-it, at the price of every model on the way. The message shows the shortest way round.
+it, at the price of every model on the way. The message shows a shortest way round. One through
+more than 50 agents is not looked for, since calls end long before.
 """,
     check=check,
     is_settled=once_complete,
