@@ -18,7 +18,7 @@ from axe_lsp.daemon.outside import Searched, Standpoint, find_out
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.daemon.workplace import workplace
 from axe_lsp.features.diagnostics import Severities, diagnostics
-from axe_lsp.features.rule import Severity
+from axe_lsp.features.rule import Finding, Severity
 from axe_lsp.features.rules import not_axe
 from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.folders import working_folder
@@ -101,13 +101,15 @@ def check(paths: Sequence[Path], severities: Severities | None = None) -> list[C
     }
     snapshot = workspace.apply([], facts=facts).snapshot
     return [
-        Checked(
-            _shown(path),
-            LineIndex(_printable(contents[path].text, file)),
-            diagnostics(snapshot, file, severities),
-        )
+        _checked(path, contents[path].text, file, diagnostics(snapshot, file, severities))
         for path, file in files.items()
     ]
+
+
+def _checked(path: Path, text: str, file: AgentFile, found: Sequence[Finding]) -> Checked:
+    # Nothing is printed of a file with nothing to say about it.
+    printable = _printable(text, file) if found else ""
+    return Checked(_shown(path), LineIndex(printable), tuple(found))
 
 
 def _printable(text: str, file: AgentFile) -> str:
