@@ -94,11 +94,13 @@ def _end(code: int) -> NoReturn:
 
 
 def _is_alive_on_windows(pid: int) -> bool:
+    if sys.platform != "win32":
+        raise NotImplementedError
     # `os.kill(pid, 0)` would send Ctrl-C there.
     import ctypes  # noqa: PLC0415 - not needed elsewhere, and slow to load
 
     synchronize, timed_out = 0x00100000, 0x00000102
-    kernel: Any = ctypes.windll.kernel32  # type: ignore[attr-defined]  # exists on Windows only
+    kernel: Any = ctypes.windll.kernel32
     handle = kernel.OpenProcess(synchronize, False, pid)
     if not handle:
         return False

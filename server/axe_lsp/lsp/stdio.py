@@ -15,6 +15,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 _log = logging.getLogger(__name__)
 
@@ -111,9 +112,11 @@ class PipeWriter:
         """`broken` is called, in either thread, when nothing can be sent any more, with the reason."""
         self._descriptor = descriptor
         self._broken = broken
-        self._poll = select.poll() if sys.platform != "win32" else None
-        if self._poll is not None:
-            self._poll.register(descriptor, select.POLLOUT)
+        self._fits: Callable[[], object] = lambda: False
+        if sys.platform != "win32":
+            poll = select.poll()
+            poll.register(descriptor, select.POLLOUT)
+            self._fits = partial(poll.poll, 0)
         self._changed = threading.Condition()
         self._backlog: deque[bytes] = deque()
         self._unsent = 0
@@ -149,7 +152,7 @@ class PipeWriter:
     def _write_what_fits(self, data: bytes) -> bytes:
         written = 0
         try:
-            while written < len(data) and self._poll is not None and self._poll.poll(0):
+            while written < len(data) and self._fits():
                 piece = data[written : written + _PIECE]
                 written += os.write(self._descriptor, piece)
         except OSError as error:

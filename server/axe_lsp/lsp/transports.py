@@ -89,7 +89,7 @@ async def serve_pipe(make_server: MakeServer, path: Path) -> int:
     clients = Tasks()
     bound = _bind(path)
     try:
-        listener = await asyncio.start_unix_server(_welcome(make_server, clients), sock=bound)
+        listener = await asyncio.start_server(_welcome(make_server, clients), sock=bound)
         return await _serve_until_cancelled(listener, clients, str(path))
     finally:
         _remove(path)
@@ -174,10 +174,8 @@ async def _serve_until_cancelled(
 
 
 def _bind(path: Path) -> socket.socket:
-    if not hasattr(socket, "AF_UNIX"):
-        raise CannotListenError("this system has no Unix sockets; use --stdio or --tcp")
     _clear(path)
-    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    bound = _unix_socket()
     # The mask rather than a later chmod: nobody may connect in between.
     mask = os.umask(0o177)
     try:
@@ -192,6 +190,12 @@ def _bind(path: Path) -> socket.socket:
     return bound
 
 
+def _unix_socket() -> socket.socket:
+    if sys.platform == "win32":
+        raise CannotListenError("this system has no Unix sockets; use --stdio or --tcp")
+    return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+
+
 def _clear(path: Path) -> None:
     """Remove a socket that nobody listens on; refuse to touch anything else."""
     try:
@@ -200,7 +204,7 @@ def _clear(path: Path) -> None:
         return
     if not stat.S_ISSOCK(mode):
         raise CannotListenError(f"can't listen on {path}: it exists and is no socket; move it away")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+    with _unix_socket() as probe:
         try:
             probe.connect(str(path))
         except ConnectionRefusedError:

@@ -1,6 +1,7 @@
 """Commands as processes: limited in time and output, and leaving nothing behind.
 
-Each runs below a keeper, which ends it with all its descendants, also when this process is killed.
+Each runs below a keeper, which ends it with all its descendants, also when this process is killed. On
+Windows, which has no such thing, it is ended with those that it has started itself.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ _GRACE = 2.0
 """Seconds that a keeper has to kill a command; a process may hang in the kernel for longer."""
 
 _INHERITED = ("PATH", "LANG", "LC_ALL", "USER", "LOGNAME", "TERM")
+_NEEDED_ON_WINDOWS = ("SYSTEMROOT", "COMSPEC", "PATHEXT")
+"""Without them not even sockets work there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +93,15 @@ async def _read(process: Process, output: _Output) -> None:
 def clean_environment(workplace: Workplace) -> dict[str, str]:
     """Nothing but what programs need to work: no key and no other secret is among it."""
     outside, folder = workplace.environment, str(workplace.folder)
-    inherited = {name: outside[name] for name in _INHERITED if outside.get(name)}
+    names = (*_INHERITED, *_NEEDED_ON_WINDOWS) if sys.platform == "win32" else _INHERITED
+    inherited = {name: outside[name] for name in names if outside.get(name)}
     return {"HOME": folder, "TMPDIR": folder, **inherited}
 
 
 async def _start(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Process:
+    keeper = () if sys.platform == "win32" else (sys.executable, "-I", "-S", _KEEPER)
     return await anyio.open_process(
-        [sys.executable, "-I", "-S", _KEEPER, *command],
+        [*keeper, *command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -110,6 +115,9 @@ async def _end(process: Process) -> None:
     """Let go of the lifeline, and wait until the command and all that it started is gone."""
     assert process.stdin is not None
     await process.stdin.aclose()
+    if sys.platform == "win32" and process.returncode is None:
+        tree = ["taskkill", "/F", "/T", "/PID", str(process.pid)]
+        await anyio.run_process(tree, check=False)
     with anyio.move_on_after(_GRACE):
         await process.wait()
     if process.returncode is None:
@@ -120,5 +128,7 @@ async def _end(process: Process) -> None:
 
 def _kill_group(process: Process) -> None:
     """End what a keeper could not, because somebody has killed it, or on a system without orphanages."""
+    if sys.platform == "win32":
+        return
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

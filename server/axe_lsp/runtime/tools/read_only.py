@@ -35,7 +35,9 @@ _SINCE = {_REFER: 2, _TRUNCATE: 3}
 """The versions of Landlock that brought the rights which the first one lacked."""
 
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
-_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ) if sys.platform != "win32" else ()
+_IGNORED_BY_PYTHON: tuple[signal.Signals, ...] = ()
+if sys.platform == "linux":
+    _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 def without_writing(command: Sequence[str], scratch: str) -> list[str]:
@@ -78,9 +80,10 @@ def _give_up_writing(scratch: str) -> None:
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
-    place = os.open(path, os.O_PATH)
-    _call(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, struct.pack("=Qi", rights, place), 0)
-    os.close(place)
+    if sys.platform == "linux":
+        place = os.open(path, os.O_PATH)
+        _call(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, struct.pack("=Qi", rights, place), 0)
+        os.close(place)
 
 
 def _version() -> int:

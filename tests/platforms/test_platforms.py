@@ -1,0 +1,44 @@
+"""Systems that no test runs on: what can be known of them from here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from axe_lsp.runtime.tools.commands import clean_environment, run_to_end
+from axe_lsp.runtime.tools.tool import Workplace
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.req("001-C6")
+@pytest.mark.parametrize("platform", ["win32", "darwin"])
+def test_nothing_is_called_that_a_system_does_not_have(platform: str) -> None:
+    cache = ROOT / ".mypy_cache" / platform
+    command = [sys.executable, "-m", "mypy", "--platform", platform, "--cache-dir", str(cache)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.req("001-C6")
+async def test_windows_ends_a_command_with_all_that_it_has_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`taskkill` is Windows' own; here it is one that takes the same arguments."""
+    taskkill = tmp_path / "taskkill"
+    taskkill.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked\nkill -9 "$4"\n')
+    taskkill.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(sys, "platform", "win32")
+    environment = clean_environment(Workplace(tmp_path, {"SYSTEMROOT": "C:/Windows"}))
+    assert environment["SYSTEMROOT"] == "C:/Windows"
+    with anyio.fail_after(30):
+        ended = await run_to_end(["/bin/sh", "-c", "echo on; exec sleep 1000"], tmp_path, {}, 1)
+    assert (ended.output, ended.code) == (b"on\n", None)
+    assert (tmp_path / "asked").read_text().startswith("/F /T /PID ")
+    done = await run_to_end(["/bin/sh", "-c", "echo done; exit 3"], tmp_path, {}, 30)
+    assert (done.output, done.code) == (b"done\n", 3)
