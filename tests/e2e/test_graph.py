@@ -290,6 +290,23 @@ def test_a_client_that_can_not_show_references_gets_no_lens_for_them(project: Pr
         assert [each["command"]["title"] for each in found] == ["Run", "Preview"]
 
 
+def test_clients_that_can_ask_for_an_input_get_a_lens_for_that(project: Project) -> None:
+    project.write("lint", LINT + '[input]\nrequired = ["path"]\n')
+    knows = {"experimental": {"commands": {"commands": ["axe.runWithInput"]}}}
+    with project.editor(capabilities=knows) as editor:
+        _, ask, _ = lenses(opened(editor, "lint"), "lint")
+        own = [{"uri": editor.uri("lint")}]
+        assert ask["command"] == {
+            "title": "Run with input…",
+            "command": "axe.runWithInput",
+            "arguments": own,
+        }
+    untrusted = {"initializationOptions": {"trusted": False}, "capabilities": knows}
+    with project.editor(**untrusted) as editor:
+        found = lenses(opened(editor, "lint"), "lint")
+        assert [each["command"]["title"] for each in found] == ["Preview"]
+
+
 def test_a_workspace_that_is_not_trusted_has_nothing_to_run(project: Project) -> None:
     with project.editor(initializationOptions={"trusted": False}) as editor:
         found = lenses(opened(editor, "lint"), "lint")

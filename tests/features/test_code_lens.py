@@ -35,6 +35,11 @@ def test_a_file_without_a_name_is_run_from_its_first_line() -> None:
     ]
 
 
+def test_an_agent_with_an_input_can_be_run_with_one() -> None:
+    with_input = [LensKind.RUN, LensKind.RUN_WITH_INPUT, LensKind.PREVIEW, LensKind.REFERENCES]
+    assert kinds('name = "main"\n[input]\nrequired = ["path"]\n') == with_input
+
+
 def test_nobody_can_name_an_agent_in_no_folder_of_agents() -> None:
     assert kinds('--- main.toml\nname = "main"\n') == ALL
     assert kinds('--- ../loose/main.toml\nname = "main"\n') == ALL[:2]

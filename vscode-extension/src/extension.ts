@@ -1,17 +1,15 @@
 // Where VS Code enters: puts the parts together and registers the commands. The server registers its own
 // commands (axe.run …) through the client; the names here are others.
 
-import { commands, languages, window, workspace, type ExtensionContext, type TextDocument, type Uri } from 'vscode';
+import { commands, languages, window, workspace, type ExtensionContext, type TextDocument } from 'vscode';
 import { LSPErrorCodes, ResponseError, type LanguageClient } from 'vscode-languageclient/node';
 import { hasAgents } from './agentFiles';
 import { showAgents } from './agents/feature';
-import { agentName, targetFile } from './agents/target';
 import { Approvals } from './approvals';
 import { LANGUAGES, recognizeAgents } from './languages';
 import { PREVIEW_SCHEME, Previews } from './previews';
-import { PreviewRequest } from './protocol';
 import type { Register } from './register';
-import { showRuns, type RunsFeature } from './runs/feature';
+import { showRuns } from './runs/feature';
 import { serverCommands } from './server/commands';
 import { Connection } from './server/connection';
 import { Reports } from './server/reports';
@@ -44,7 +42,12 @@ export function activate(context: ExtensionContext): void {
       }
     });
 
-  const agents = showAgents(context, register);
+  const agents = showAgents(context, register, {
+    previews,
+    run: (client, params) => runs.run(client, params),
+    running: () => server.running(),
+    report: reportFailure,
+  });
   const runs = showRuns(context, register);
 
   context.subscriptions.push(
@@ -53,8 +56,6 @@ export function activate(context: ExtensionContext): void {
     server,
     previews,
     workspace.registerTextDocumentContentProvider(PREVIEW_SCHEME, previews),
-    register('axeLsp.run', (client, uri, task) => run(client, runs, uri, task)),
-    register('axeLsp.preview', (client, uri) => preview(client, previews, uri)),
     commands.registerCommand('axeLsp.forgetApprovals', () => approvals.forget()),
     ...serverCommands(context, server, log),
     ...recognizeAgents(),
@@ -75,31 +76,6 @@ async function firstAgent(context: ExtensionContext): Promise<void> {
 
 export function deactivate(): Promise<void> | undefined {
   return connection?.stop();
-}
-
-async function run(client: LanguageClient, runs: RunsFeature, uri: unknown, given: unknown): Promise<void> {
-  const file = targetFile(uri);
-  const task = typeof given === 'string' ? given : file && (await askTask(file));
-  if (file && task !== undefined) {
-    const params = { uri: client.code2ProtocolConverter.asUri(file) };
-    await runs.run(client, task.trim() ? { ...params, task } : params);
-  }
-}
-
-async function preview(client: LanguageClient, previews: Previews, uri: unknown): Promise<void> {
-  const file = targetFile(uri);
-  if (file) {
-    const { text } = await client.sendRequest(PreviewRequest, { uri: client.code2ProtocolConverter.asUri(file) });
-    await previews.show(`${agentName(file)}: what would be sent`, text);
-  }
-}
-
-/** Undefined when the user thinks better of it; an empty task is the agent's own. */
-function askTask(file: Uri): Thenable<string | undefined> {
-  return window.showInputBox({
-    title: `Run ${agentName(file)}`,
-    prompt: 'The task. Leave it empty to run the agent on its own instructions.',
-  });
 }
 
 /** Whoever cancelled a run knows that it has not ended well. */

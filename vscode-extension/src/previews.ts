@@ -18,6 +18,15 @@ export class Previews implements TextDocumentContentProvider, Disposable {
     await window.showTextDocument(this.document(title, text), { preview: true });
   }
 
+  isOpen(title: string): boolean {
+    return tabsOf(uriOf(title)).length > 0;
+  }
+
+  /** Another text for a document that is open. */
+  update(title: string, text: string): void {
+    this.document(title, text);
+  }
+
   /** Shows a text until the function that is returned is called, and takes no tab's place. */
   async showBriefly(title: string, text: string): Promise<() => Thenable<unknown>> {
     const uri = this.document(title, text);
@@ -26,7 +35,7 @@ export class Previews implements TextDocumentContentProvider, Disposable {
   }
 
   private document(title: string, text: string): Uri {
-    const uri = Uri.from({ scheme: PREVIEW_SCHEME, path: title });
+    const uri = uriOf(title);
     this.texts.set(uri.path, text);
     this.changed.fire(uri);
     return uri;
@@ -35,6 +44,10 @@ export class Previews implements TextDocumentContentProvider, Disposable {
   dispose(): void {
     this.changed.dispose();
   }
+}
+
+function uriOf(title: string): Uri {
+  return Uri.from({ scheme: PREVIEW_SCHEME, path: title });
 }
 
 function tabsOf(uri: Uri): readonly Tab[] {

@@ -2,16 +2,15 @@
 
 import { NotificationType, RequestType } from 'vscode-languageclient/node';
 
-/** An agent by its file, or by its name. */
-export type RunParams = ({ readonly uri: string } | { readonly agent: string }) & { readonly task?: string };
+/** An agent by its file, or by its name. The input is for one with `[input]`, instead of a task. */
+export type RunParams = ({ readonly uri: string } | { readonly agent: string }) & {
+  readonly task?: string;
+  readonly input?: object;
+};
 
 export interface RunResult {
   readonly runId: string;
   readonly content: string;
-}
-
-export interface Preview {
-  readonly text: string;
 }
 
 /** A run that is remembered: who it is, and what its beginning and its end have told. */
@@ -140,7 +139,6 @@ export interface Approval {
 }
 
 export const RunRequest = new RequestType<RunParams, RunResult, unknown>('axe/run');
-export const PreviewRequest = new RequestType<RunParams, Preview, unknown>('axe/preview');
 export const RunsRequest = new RequestType<{ limit: number; before?: string }, PastRun[], unknown>('axe/runs');
 export const EventsRequest = new RequestType<{ runId: string; after?: number }, Happening[], unknown>('axe/events');
 export const SubscribeRequest = new RequestType<Record<string, never>, unknown, unknown>('axe/subscribe');

@@ -16,6 +16,7 @@ class LensKind(Enum):
     """What a lens does when it is clicked."""
 
     RUN = auto()
+    RUN_WITH_INPUT = auto()
     PREVIEW = auto()
     REFERENCES = auto()
 
@@ -32,7 +33,10 @@ def code_lenses(file: AgentFile) -> list[Lens]:
     """The lenses of an open file, at the agent's name."""
     if file.place.is_config:
         return []
-    kinds = [LensKind.RUN, LensKind.PREVIEW]
+    kinds = [LensKind.RUN]
+    if file.typed is not None:
+        kinds.append(LensKind.RUN_WITH_INPUT)
+    kinds.append(LensKind.PREVIEW)
     # Nobody can name a file in no folder of agents; and references are found from the name.
     if file.name is not None and file.place.scope is not Scope.LOOSE:
         kinds.append(LensKind.REFERENCES)

@@ -1,8 +1,8 @@
 """Lenses above agent files, for each client as far as it can do what they offer.
 
-Run and Preview are commands of this server, which every client can send. References can be shown by
-the client alone: it gets that lens if it says that it knows the command, as it does for other servers,
-in the experimental capability `commands.commands`.
+Run and Preview are commands of this server, which every client can send. References, and a form for
+an input, can be shown by the client alone: it gets these lenses if it says that it knows their commands,
+as it does for other servers, in the experimental capability `commands.commands`.
 """
 
 from __future__ import annotations
@@ -28,10 +28,18 @@ if TYPE_CHECKING:
 SHOW_REFERENCES = "axe.showReferences"
 """A command of the client: show the references of what is at a position (URI, position)."""
 
+RUN_WITH_INPUT = "axe.runWithInput"
+"""A command of the client: ask for the input of an agent, and run it ({ uri })."""
+
 _PAUSE = 0.2
 """Seconds in which changes of counts are collected."""
 
-_COMMANDS = {LensKind.RUN: ("Run", "axe.run"), LensKind.PREVIEW: ("Preview", "axe.preview")}
+_COMMANDS = {
+    LensKind.RUN: ("Run", "axe.run"),
+    LensKind.RUN_WITH_INPUT: ("Run with input…", RUN_WITH_INPUT),
+    LensKind.PREVIEW: ("Preview", "axe.preview"),
+}
+_OF_CLIENT = {LensKind.RUN_WITH_INPUT: RUN_WITH_INPUT, LensKind.REFERENCES: SHOW_REFERENCES}
 
 
 class CodeLenses:
@@ -80,11 +88,11 @@ class CodeLenses:
 
     def _is_for_client(self, kind: LensKind) -> bool:
         client = self._server.client
-        if kind is LensKind.RUN:
-            return client.options.get("trusted") is not False
+        runs = kind in (LensKind.RUN, LensKind.RUN_WITH_INPUT)
+        if runs and client.options.get("trusted") is False:
+            return False
         known = client.capability("experimental.commands.commands")
-        is_known = isinstance(known, list) and SHOW_REFERENCES in known
-        return kind is not LensKind.REFERENCES or is_known
+        return kind not in _OF_CLIENT or (isinstance(known, list) and _OF_CLIENT[kind] in known)
 
     def _references(self, lens: types.CodeLens) -> types.Command:
         name = lens.data.get("uri") if isinstance(lens.data, dict) else None

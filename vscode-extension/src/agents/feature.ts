@@ -2,10 +2,15 @@
 
 import type { ExtensionContext } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
+import { InputForms } from '../forms/inputForms';
+import type { Previews } from '../previews';
 import type { Register } from '../register';
 import { Catalogue } from './catalogue';
 import { AgentEditing } from './editing';
+import { lensAnnouncement, clientCommands } from './lenses';
 import { doAtName } from './places';
+import { PromptPreviews } from './promptPreviews';
+import { askForInput, previewAgent, runAgent, usesOf, type Run } from './running';
 import { targetFile } from './target';
 import { AgentsView } from './view';
 
@@ -13,12 +18,28 @@ export interface AgentsFeature {
   listenTo(client: LanguageClient): void;
 }
 
-export function showAgents(context: ExtensionContext, register: Register): AgentsFeature {
+/** What else the extension has that this needs. */
+export interface Surroundings {
+  readonly previews: Previews;
+  readonly run: Run;
+  running(): Promise<LanguageClient | undefined>;
+  report(error: unknown): void;
+}
+
+export function showAgents(context: ExtensionContext, register: Register, around: Surroundings): AgentsFeature {
   const catalogue = new Catalogue();
   const editing = new AgentEditing(catalogue);
+  const previews = new PromptPreviews(around.previews);
+  const uses = usesOf(() => around.running(), around.run, previews, (error) => around.report(error));
+  const forms = new InputForms(context.extensionUri, context.workspaceState, uses);
   context.subscriptions.push(
     catalogue,
+    previews,
     new AgentsView(catalogue),
+    ...clientCommands(),
+    register('axeLsp.run', (client, given, task) => runAgent(client, around.run, given, task)),
+    register('axeLsp.runWithInput', (client, given) => askForInput(client, forms, given)),
+    register('axeLsp.preview', (client, given) => previewAgent(client, previews, given)),
     register('axeLsp.newAgent', (client) => editing.create(client)),
     register('axeLsp.newSubAgent', (client, given) => editing.createSubAgent(client, given)),
     register('axeLsp.renameAgent', (client, given) => editing.rename(client, given)),
@@ -26,7 +47,12 @@ export function showAgents(context: ExtensionContext, register: Register): Agent
     register('axeLsp.findReferences', (_, given) => atName(given, 'references-view.findReferences')),
     register('axeLsp.showCallHierarchy', (_, given) => atName(given, 'references-view.showCallHierarchy')),
   );
-  return { listenTo: (client) => catalogue.listenTo(client) };
+  return {
+    listenTo: (client) => {
+      client.registerFeature(lensAnnouncement);
+      catalogue.listenTo(client);
+    },
+  };
 }
 
 async function atName(given: unknown, command: string): Promise<void> {

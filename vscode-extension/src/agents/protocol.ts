@@ -1,6 +1,8 @@
 // What the server tells of agents. The names are the wire's.
 
 import { NotificationType0, RequestType, RequestType0 } from 'vscode-languageclient/node';
+import type { Schema } from '../forms/fields';
+import type { RunParams } from '../protocol';
 
 export interface Agent {
   readonly name: string;
@@ -50,3 +52,25 @@ export const AgentsRequest = new RequestType0<Agent[], unknown>('axe/agents');
 export const FoldersRequest = new RequestType0<AgentFolder[], unknown>('axe/folders');
 export const GraphRequest = new RequestType<{ format: 'json' }, Graph, unknown>('axe/graph');
 export const AgentsChangedNotification = new NotificationType0('axe/agentsChanged');
+
+/** A piece of what would be sent. `name` is a path, a skill or a tool. */
+export interface PromptPart {
+  readonly kind: 'systemPrompt' | 'skill' | 'file' | 'memory' | 'output' | 'userMessage' | 'tool';
+  readonly name: string;
+  readonly text: string;
+  readonly tokens: number;
+}
+
+export interface Preview {
+  readonly model: string;
+  readonly workdir: string;
+  readonly subAgents: readonly string[];
+  readonly estimatedTokens: number;
+  readonly parts: readonly PromptPart[];
+  /** How many tokens the model can take, if that is known. */
+  readonly contextWindow?: number;
+  /** Of an agent with `[input]`. */
+  readonly inputSchema?: Schema;
+}
+
+export const PreviewRequest = new RequestType<RunParams, Preview, unknown>('axe/preview');

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Agent } from '../src/agents/protocol';
-import { objection } from '../src/agents/names';
-import { descriptionOf, groupsOf, problemsText, spokenRow } from '../src/agents/rows';
+import type { Agent } from '../../src/agents/protocol';
+import { objection } from '../../src/agents/names';
+import { descriptionOf, groupsOf, problemsText, spokenRow } from '../../src/agents/rows';
 
 function agent(name: string, changes: Partial<Agent> = {}): Agent {
   const uri = `file:///work/axe/agents/${name}.toml`;

@@ -1,0 +1,80 @@
+// What is done with one agent: run it on a task or on an input, or look at what would be sent.
+
+import { window, type Uri } from 'vscode';
+import type { LanguageClient } from 'vscode-languageclient/node';
+import type { Given, InputForms, Uses } from '../forms/inputForms';
+import type { RunParams } from '../protocol';
+import type { PromptPreviews } from './promptPreviews';
+import { PreviewRequest } from './protocol';
+import { agentName, targetFile } from './target';
+
+/** Runs an agent and shows what happens. Fails if the run does. */
+export type Run = (client: LanguageClient, params: RunParams) => Promise<void>;
+
+/** `given` is the file or row that a menu was opened on. A task comes from who calls the command by itself. */
+export async function runAgent(client: LanguageClient, run: Run, given: unknown, task: unknown): Promise<void> {
+  const file = targetFile(given);
+  const wanted = typeof task === 'string' ? task : file && (await askTask(file));
+  if (file && wanted !== undefined) {
+    await run(client, paramsOf(client, file, { task: wanted }));
+  }
+}
+
+/** Opens a form: of the agent's `[input]`, or for a task of several lines. */
+export async function askForInput(client: LanguageClient, forms: InputForms, given: unknown): Promise<void> {
+  const file = targetFile(given);
+  if (file) {
+    const { inputSchema } = await client.sendRequest(PreviewRequest, paramsOf(client, file));
+    forms.show(file, inputSchema);
+  }
+}
+
+export async function previewAgent(client: LanguageClient, previews: PromptPreviews, given: unknown): Promise<void> {
+  const file = targetFile(given);
+  if (file) {
+    await previews.show({ client, file, params: paramsOf(client, file) });
+  }
+}
+
+/** What a form does with what was written in it, through the server that is running by then. */
+export function usesOf(running: () => Promise<LanguageClient | undefined>, run: Run, previews: PromptPreviews, report: (error: unknown) => void): Uses {
+  const server = async () => {
+    const client = await running();
+    if (!client) {
+      throw new Error('The language server is not running.');
+    }
+    return client;
+  };
+  return {
+    check: async (file, given) => {
+      const client = await server();
+      await client.sendRequest(PreviewRequest, paramsOf(client, file, given));
+    },
+    preview: async (file, given) => {
+      const client = await server();
+      await previews.show({ client, file, params: paramsOf(client, file, given) });
+    },
+    run: (file, given) => {
+      void server()
+        .then((client) => run(client, paramsOf(client, file, given)))
+        .catch(report);
+    },
+  };
+}
+
+/** An empty task is the agent's own. */
+function paramsOf(client: LanguageClient, file: Uri, given: Given = { task: '' }): RunParams {
+  const uri = client.code2ProtocolConverter.asUri(file);
+  if ('input' in given) {
+    return { uri, input: given.input };
+  }
+  return given.task.trim() ? { uri, task: given.task } : { uri };
+}
+
+/** Undefined when the user thinks better of it. */
+function askTask(file: Uri): Thenable<string | undefined> {
+  return window.showInputBox({
+    title: `Run ${agentName(file)}`,
+    prompt: 'The task. Leave it empty to run the agent on its own instructions.',
+  });
+}

@@ -1,0 +1,126 @@
+// Forms for the input of agents, one for each file, in tabs. What was written last is remembered in the workspace.
+
+import { basename } from 'node:path';
+import type { Memento, Uri } from 'vscode';
+import { Panel } from '../webviews/panel';
+import { fieldsOf, type Field, type Json, type Schema } from './fields';
+import type { FormMessage, FormState } from './protocol';
+import { inputOf, type Texts } from './values';
+
+/** What an agent is run with: the object of one with `[input]`, the task of another one. */
+export type Given = { readonly input: Readonly<Record<string, Json>> } | { readonly task: string };
+
+export interface Uses {
+  /** Rejected if the server will have none of it. */
+  check(file: Uri, given: Given): Promise<void>;
+  run(file: Uri, given: Given): void;
+  preview(file: Uri, given: Given): Promise<void>;
+}
+
+export const TASK: Field = {
+  name: 'task',
+  label: 'Task',
+  description: 'Leave it empty to run the agent on its own instructions.',
+  kind: 'text',
+  required: false,
+  initial: '',
+  choices: [],
+  schema: { type: 'string' },
+};
+
+export class InputForms {
+  private readonly open = new Map<string, Form>();
+
+  constructor(
+    private readonly extension: Uri,
+    private readonly memory: Memento,
+    private readonly uses: Uses,
+  ) {}
+
+  show(file: Uri, schema: Schema | undefined): void {
+    const name = file.toString();
+    const known = this.open.get(name);
+    if (known?.isFor(schema)) {
+      known.panel.reveal();
+      return;
+    }
+    known?.panel.dispose();
+    const form = new Form(this.extension, this.memory, this.uses, file, schema, () => {
+      if (this.open.get(name) === form) {
+        this.open.delete(name);
+      }
+    });
+    this.open.set(name, form);
+  }
+}
+
+class Form {
+  readonly panel: Panel<FormState, FormMessage>;
+  private readonly fields: readonly Field[];
+  private problem = '';
+
+  constructor(
+    extension: Uri,
+    private readonly memory: Memento,
+    private readonly uses: Uses,
+    private readonly file: Uri,
+    private readonly schema: Schema | undefined,
+    onClosed: () => void,
+  ) {
+    this.fields = schema ? fieldsOf(schema) : [TASK];
+    const title = `Run ${agentName(file)}`;
+    const receive = (message: FormMessage) => void this.receive(message);
+    this.panel = new Panel(extension, { name: 'inputForm', title, state: () => this.state(), receive }, onClosed);
+  }
+
+  isFor(schema: Schema | undefined): boolean {
+    return JSON.stringify(schema) === JSON.stringify(this.schema);
+  }
+
+  private state(): FormState {
+    const explanation = this.schema ? 'This agent is called with an object; * marks what it needs.' : 'What the agent is to do.';
+    return { agent: agentName(this.file), explanation, fields: this.fields, texts: this.remembered(), problem: this.problem };
+  }
+
+  private async receive({ wanted, texts }: FormMessage): Promise<void> {
+    await this.memory.update(this.key, texts);
+    const given = wanted === 'close' ? undefined : this.given(texts);
+    if (given === undefined) {
+      this.panel.dispose();
+      return;
+    }
+    try {
+      await this.uses[wanted === 'run' ? 'check' : 'preview'](this.file, given);
+      this.problem = '';
+    } catch (error) {
+      this.problem = error instanceof Error ? error.message : String(error);
+    }
+    this.panel.refresh();
+    if (wanted === 'run' && !this.problem) {
+      this.panel.dispose();
+      this.uses.run(this.file, given);
+    }
+  }
+
+  /** Undefined if the page has let something pass that is no input. */
+  private given(texts: Texts): Given | undefined {
+    if (!this.schema) {
+      return { task: texts[TASK.name] ?? '' };
+    }
+    const result = inputOf(this.fields, texts);
+    return 'input' in result ? result : undefined;
+  }
+
+  private remembered(): Texts {
+    const initial = Object.fromEntries(this.fields.map(({ name, initial }) => [name, initial]));
+    return { ...initial, ...this.memory.get<Texts>(this.key) };
+  }
+
+  private get key(): string {
+    return `input of ${this.file.toString()}`;
+  }
+}
+
+function agentName(file: Uri): string {
+  return basename(file.path, '.toml');
+}
