@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-const PAGES = ['inputForm', 'timeline'];
+const PAGES = ['graph', 'inputForm', 'timeline'];
 
 const common = { outdir: 'out', bundle: true, minify: true, logLevel: 'warning' };
 

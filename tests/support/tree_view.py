@@ -13,8 +13,12 @@ _ROWS = """
   .filter((pane) => pane.querySelector(".pane-header").getAttribute("aria-label").startsWith(header))
   .flatMap((pane) => [...pane.querySelectorAll(".monaco-list-row")])
   .sort((one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top)
-  .map((row) => row.querySelector(".monaco-tl-contents").innerText.replaceAll("\\n", " ").trim())
+  .map((row) => [...row.querySelectorAll(".label-name, .label-description")])
+  .map((parts) => parts.map((part) => part.innerText.replaceAll("\\n", " ").trim()).join(" "))
 """
+
+_UNTIL_MENUS_LISTEN = 200
+"""Milliseconds. Menus of VS Code ignore the mouse at first, so that the click that opens one takes nothing."""
 
 WaitFor = Callable[[str, Callable[[], bool]], None]
 """Waits for what the text says, until it is so."""
@@ -66,6 +70,8 @@ class TreeView:
             row.click(modifiers=["Control"], timeout=self._timeout)
         row.click(button="right", timeout=self._timeout)
         menu = self._page.locator(".monaco-menu .action-item", has_text=entry)
+        menu.first.wait_for(timeout=self._timeout)
+        self._page.wait_for_timeout(_UNTIL_MENUS_LISTEN)
         menu.first.click(timeout=self._timeout)
 
     def wait_until_spoken(self, part: str, beginning: str) -> None:

@@ -124,6 +124,15 @@ class Workbench:
         lens = self._page.locator(".codelens-decoration a", has_text=title).first
         lens.click(timeout=TIMEOUT)
 
+    def fix(self, word: str, title: str) -> None:
+        """Takes the first quick fix of what is underlined at a word."""
+        text = self._page.locator(".editor-instance .view-line span span", has_text=word)
+        text.last.click(timeout=TIMEOUT)
+        self._page.keyboard.press("Control+.")
+        offered = self._page.locator(".action-widget .monaco-list-row.focused", has_text=title)
+        offered.wait_for(timeout=TIMEOUT)  # The first one is.
+        self._page.keyboard.press("Enter")
+
     def show_file(self, name: str) -> None:
         """Brings a file that is open to the front."""
         self._page.locator(".tabs-container .tab", has_text=name).first.click(timeout=TIMEOUT)
@@ -260,6 +269,10 @@ class Workbench:
         """Loads the window anew."""
         self._page.reload()
         self._page.locator(".monaco-workbench .part.editor").wait_for(timeout=TIMEOUT)
+
+    def wait_until(self, what: str, condition: Callable[[], bool]) -> None:
+        """Waits for what the text says, until it is so."""
+        self._wait_for(what, condition)
 
     def screenshot(self, name: str) -> Path:
         """A picture of the window."""

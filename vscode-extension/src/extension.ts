@@ -2,7 +2,7 @@
 // commands (axe.run …) through the client; the names here are others.
 
 import { commands, languages, window, workspace, type ExtensionContext, type TextDocument } from 'vscode';
-import { LSPErrorCodes, ResponseError, type LanguageClient } from 'vscode-languageclient/node';
+import { LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
 import { hasAgents } from './agentFiles';
 import { showAgents } from './agents/feature';
 import { Approvals } from './approvals';

@@ -1,8 +1,9 @@
-// Puts together what shows agents: the view, and what can be done with them there.
+// Puts together what shows agents: the view, their graph, and what can be done with them.
 
 import type { ExtensionContext } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import { InputForms } from '../forms/inputForms';
+import { GraphPanel } from '../graph/graphPanel';
 import type { Previews } from '../previews';
 import type { Register } from '../register';
 import { Catalogue } from './catalogue';
@@ -32,14 +33,17 @@ export function showAgents(context: ExtensionContext, register: Register, around
   const previews = new PromptPreviews(around.previews);
   const uses = usesOf(() => around.running(), around.run, previews, (error) => around.report(error));
   const forms = new InputForms(context.extensionUri, context.workspaceState, uses);
+  const graph = new GraphPanel(context.extensionUri, catalogue);
   context.subscriptions.push(
     catalogue,
+    graph,
     previews,
     new AgentsView(catalogue),
     ...clientCommands(),
     register('axeLsp.run', (client, given, task) => runAgent(client, around.run, given, task)),
     register('axeLsp.runWithInput', (client, given) => askForInput(client, forms, given)),
     register('axeLsp.preview', (client, given) => previewAgent(client, previews, given)),
+    register('axeLsp.showGraph', async () => graph.show()),
     register('axeLsp.newAgent', (client) => editing.create(client)),
     register('axeLsp.newSubAgent', (client, given) => editing.createSubAgent(client, given)),
     register('axeLsp.renameAgent', (client, given) => editing.rename(client, given)),

@@ -1,7 +1,6 @@
 // The Agents view: a tree that follows the catalogue, and the problems that are known of each file.
 
 import {
-  DiagnosticSeverity,
   EventEmitter,
   languages,
   MarkdownString,
@@ -17,6 +16,7 @@ import {
   type TreeView,
 } from 'vscode';
 import type { Catalogue } from './catalogue';
+import { problemsOf } from './problems';
 import { descriptionOf, groupsOf, problemsText, spokenRow, type AgentRow, type GroupRow, type Problems } from './rows';
 
 export type Row = GroupRow | AgentRow;
@@ -125,10 +125,4 @@ function tooltip(name: string, description: string, problems: Problems, uri: Uri
   const lines = [name, description, problemsText(problems), uri ? workspace.asRelativePath(uri) : 'A type that needs no file.'];
   lines.filter(Boolean).forEach((line) => text.appendText(line).appendMarkdown('\n\n'));
   return text;
-}
-
-function problemsOf(uri: Uri): Problems {
-  const found = languages.getDiagnostics(uri).map(({ severity }) => severity);
-  const count = (wanted: DiagnosticSeverity) => found.filter((severity) => severity === wanted).length;
-  return { errors: count(DiagnosticSeverity.Error), warnings: count(DiagnosticSeverity.Warning) };
 }

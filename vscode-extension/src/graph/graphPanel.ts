@@ -1,0 +1,66 @@
+// The graph of all agents in a tab, which follows the catalogue, the problems and the editor.
+
+import { languages, Uri, window, type Disposable } from 'vscode';
+import type { Catalogue } from '../agents/catalogue';
+import { problemsOf } from '../agents/problems';
+import { Panel } from '../webviews/panel';
+import { stateOf, type GraphMessage, type GraphState } from './state';
+
+/** Milliseconds in which changes are collected. */
+const PAUSE = 150;
+
+export class GraphPanel implements Disposable {
+  private panel: Panel<GraphState, GraphMessage> | undefined;
+  private active: string | undefined;
+  private waiting: NodeJS.Timeout | undefined;
+  private readonly listeners: Disposable[];
+
+  constructor(
+    private readonly extension: Uri,
+    private readonly catalogue: Catalogue,
+  ) {
+    this.listeners = [
+      catalogue.onDidChange(() => this.refresh()),
+      languages.onDidChangeDiagnostics(() => this.refresh()),
+      window.onDidChangeActiveTextEditor(() => this.refresh()),
+    ];
+  }
+
+  show(): void {
+    if (this.panel) {
+      this.panel.reveal();
+      return;
+    }
+    const subject = {
+      name: 'graph',
+      title: 'Graph of agents',
+      state: () => this.state(),
+      receive: ({ open }: GraphMessage) => void window.showTextDocument(Uri.parse(open), { preview: true }),
+    };
+    this.panel = new Panel(this.extension, subject, () => (this.panel = undefined));
+  }
+
+  dispose(): void {
+    clearTimeout(this.waiting);
+    this.listeners.forEach((listener) => listener.dispose());
+    this.panel?.dispose();
+  }
+
+  private refresh(): void {
+    if (this.panel && !this.waiting) {
+      this.waiting = setTimeout(() => {
+        this.waiting = undefined;
+        this.panel?.refresh();
+      }, PAUSE);
+    }
+  }
+
+  /** While the graph itself is in front, the agent that was in the editor before counts. */
+  private state(): GraphState {
+    const ids = new Map(this.catalogue.graph.nodes.map(({ id, uri }) => [uri && Uri.parse(uri).toString(), id]));
+    const shown = window.activeTextEditor?.document.uri.toString();
+    this.active = (shown && ids.get(shown)) ?? this.active;
+    const active = this.active !== undefined && this.catalogue.graph.nodes.some(({ id }) => id === this.active) ? this.active : undefined;
+    return stateOf(this.catalogue.graph, (id) => problemsOf(Uri.parse(id)), active);
+  }
+}
