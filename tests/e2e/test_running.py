@@ -294,6 +294,19 @@ def test_progress_with_a_token_of_the_servers(project: Project, provider: Script
         assert end["value"]["message"].startswith("left: completed after ")
 
 
+def test_progress_of_much_at_once_is_told_as_fast_as_it_can_be_read(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-parent", Says(calls=[calls_agent("nobody", "x")] * 200), Says("done"))
+    with project.editor() as editor:
+        started = time.monotonic()
+        editor.client.result(start_run(editor, agent="parent", workDoneToken="t"))
+        values = [each["value"] for each in editor.client.notifications("$/progress")]
+        elapsed = time.monotonic() - started
+    assert sum(value["kind"] == "report" for value in values) <= 2 + 10 * elapsed
+    assert values[-1]["message"].startswith("parent: completed after ")
+
+
 def test_commands_serve_clients_that_know_only_lsp(
     project: Project, provider: ScriptedProvider
 ) -> None:

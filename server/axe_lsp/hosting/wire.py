@@ -259,7 +259,9 @@ def encode(message: Message) -> bytes:
 
 def decode(line: bytes) -> Message:
     """The message in a line. Raises ValueError, LookupError or TypeError if there is none."""
-    value = json.loads(line)
+    value = json.loads(line.decode())
+    if value["type"] == Notification.TYPE:  # As most are, and there is nothing to be translated.
+        return Notification(value["method"], value["params"])
     return from_json(_MESSAGES[value["type"]], value)
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _numbers = itertools.count(1)
 
+_MOMENT = 0.1
+"""Seconds between two reports of progress: a thousand children are more than anybody can read."""
+
 
 class RunProgress:
     """`$/progress` of one run. Where the client has no token for it, it is asked to make one.
@@ -34,7 +37,8 @@ class RunProgress:
         self._title = title
         self._cancel = cancel
         self._token: int | str | None = None
-        self._message = ""
+        self._message = self._told = ""
+        self._pause: asyncio.TimerHandle | None = None
         self._is_over = False
 
     def begin(self, token: int | str | None) -> None:
@@ -45,12 +49,10 @@ class RunProgress:
             self._server.start(self._create(), name="creating a progress token")
 
     def report(self, message: str) -> None:
-        """Say what is being done now."""
+        """Say what is being done now. Of what is done in one moment, the last is told."""
         self._message = message
-        if self._token is not None and not self._is_over:
-            self._server.protocol.progress.report(
-                self._token, types.WorkDoneProgressReport(message=message, cancellable=True)
-            )
+        if self._pause is None:
+            self._tell()
 
     def end(self) -> None:
         """Say that it is over; what came last says how."""
@@ -58,6 +60,20 @@ class RunProgress:
             end = types.WorkDoneProgressEnd(message=self._message or None)
             self._server.protocol.progress.end(self._token, end)
         self._is_over = True
+        if self._pause is not None:
+            self._pause.cancel()
+
+    def _tell(self) -> None:
+        if self._token is None or self._is_over or self._told == self._message:
+            return
+        self._told = self._message
+        report = types.WorkDoneProgressReport(message=self._told, cancellable=True)
+        self._server.protocol.progress.report(self._token, report)
+        self._pause = asyncio.get_running_loop().call_later(_MOMENT, self._go_on)
+
+    def _go_on(self) -> None:
+        self._pause = None
+        self._tell()
 
     async def _create(self) -> None:
         token = f"axe-run-{next(_numbers)}"
@@ -69,6 +85,7 @@ class RunProgress:
 
     def _begin(self, token: int | str) -> None:
         self._token = token
+        self._told = self._message
         begin = types.WorkDoneProgressBegin(
             self._title, cancellable=True, message=self._message or None
         )
