@@ -140,7 +140,7 @@ def test_a_workspace_that_is_trusted_later_runs_agents_at_once(
         assert not window.offers_command("axe: Run This Agent")
         window.trust()
         window.show_file("solo.toml")
-        window.run_command("axe: Run This Agent")
+        window.press_key("Control+F5")
         window.answer_question("Run solo", "Go")
         window.wait_for_output("solo | Trusted.")
 

@@ -149,6 +149,11 @@ class Workbench:
         self._wait_for(f"the command {title}", lambda: title in self._offered())
         self._page.keyboard.press("Enter")
 
+    def press_key(self, key: str) -> None:
+        """Presses a key in the editor."""
+        self._focus("Control+1", ".editor-instance")
+        self._page.keyboard.press(key)
+
     def offers_command(self, title: str) -> bool:
         """Whether the palette finds the command."""
         self._search_command(title)
