@@ -42,6 +42,7 @@ from axe_lsp.lsp.language_server import LanguageServer
 from axe_lsp.lsp.messages import JsonObject
 from axe_lsp.lsp.open_agents import OpenAgents
 from axe_lsp.lsp.publisher import Publisher
+from axe_lsp.lsp.reading import tell_of_reading
 from axe_lsp.lsp.watching import Watching
 from axe_lsp.settings import read_settings
 from axe_lsp.workspace.workspace import Update
@@ -130,6 +131,7 @@ class AxeServer(LanguageServer):
         self.daemon.add_roots(root for root in roots if root is not None)
         self.start(self.watching.begin(), name="registering for changes on the disk")
         self.start(self._fetch_settings(), name="fetching settings")
+        self.start(tell_of_reading(self), name="telling of reading")
 
     async def _fetch_settings(self) -> None:
         if self.client.supports("workspace.configuration"):

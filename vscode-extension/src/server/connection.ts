@@ -15,6 +15,9 @@ import type { Search, Server } from './programs';
 import { Restarts } from './restarts';
 import type { ServerState } from './state';
 
+/** What the server calls its progress while it reads agent files. */
+const READING = 'axe-reading-';
+
 export interface Host {
   /** What is told of the server goes here, and what it writes to standard error. */
   readonly log: LogOutputChannel;
@@ -98,7 +101,10 @@ export class Connection implements Disposable {
   private async startServer(server: Server): Promise<void> {
     this.server = server;
     this.host.log.info(`starting ${[server.command, ...server.args].join(' ')} (from ${server.source})`);
-    const client = newClient(server, this.host.log, () => this.changed.fire({ kind: 'crashed', server }));
+    const client: LanguageClient = newClient(server, this.host.log, {
+      onTooManyCrashes: () => this.changed.fire({ kind: 'crashed', server }),
+      onReading: (isReading) => this.tellRunning(client, server, isReading),
+    });
     this.follow(client, server);
     this.host.prepare(client);
     try {
@@ -116,11 +122,14 @@ export class Connection implements Disposable {
       if (newState === State.Starting) {
         this.changed.fire({ kind: 'starting', server });
       } else if (newState === State.Running) {
-        const version = client.initializeResult?.serverInfo?.version ?? '';
-        this.host.log.info(`axe-lsp ${version} is running`);
-        this.changed.fire({ kind: 'running', server, version });
+        this.host.log.info(`axe-lsp ${versionOf(client)} is running`);
+        this.tellRunning(client, server, false);
       }
     });
+  }
+
+  private tellRunning(client: LanguageClient, server: Server, isReading: boolean): void {
+    this.changed.fire({ kind: 'running', server, version: versionOf(client), isReading });
   }
 
   /** A server that can't be asked to stop any more has stopped. */
@@ -139,7 +148,17 @@ async function isUp(client: LanguageClient): Promise<boolean> {
   return client.isRunning();
 }
 
-function newClient(server: Server, log: LogOutputChannel, onTooManyCrashes: () => void): LanguageClient {
+function versionOf(client: LanguageClient): string {
+  return client.initializeResult?.serverInfo?.version ?? '';
+}
+
+interface Listener {
+  onTooManyCrashes(): void;
+  /** Whether agent files are being read; not called where that takes no time. */
+  onReading(isReading: boolean): void;
+}
+
+function newClient(server: Server, log: LogOutputChannel, listener: Listener): LanguageClient {
   const client: LanguageClient = new LanguageClient(
     'axe',
     'axe-lsp',
@@ -150,8 +169,16 @@ function newClient(server: Server, log: LogOutputChannel, onTooManyCrashes: () =
       synchronize: { configurationSection: 'axe' },
       outputChannel: log,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
-      middleware: { executeCommand: lensCommands },
-      errorHandler: patience(() => client.initializeResult !== undefined, onTooManyCrashes),
+      middleware: {
+        executeCommand: lensCommands,
+        handleWorkDoneProgress: (token, params, next) => {
+          if (String(token).startsWith(READING)) {
+            listener.onReading(params.kind !== 'end');
+          }
+          next(token, params);
+        },
+      },
+      errorHandler: patience(() => client.initializeResult !== undefined, listener.onTooManyCrashes),
     },
   );
   return client;

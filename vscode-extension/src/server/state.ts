@@ -8,7 +8,7 @@ export type ServerState =
   | { readonly kind: 'searching' | 'stopped' }
   | { readonly kind: 'missing'; readonly tried: readonly string[] }
   | { readonly kind: 'starting' | 'crashed'; readonly server: Server }
-  | { readonly kind: 'running'; readonly server: Server; readonly version: string }
+  | { readonly kind: 'running'; readonly server: Server; readonly version: string; readonly isReading: boolean }
   | { readonly kind: 'failed'; readonly server: Server; readonly reason: string };
 
 export interface Status {
@@ -33,7 +33,7 @@ export function statusOf(state: ServerState, own: string): Status {
     case 'starting':
       return quiet('axe-lsp', `starting, from ${state.server.source}`, SHOW_LOG, true);
     case 'running':
-      return running(state.server, state.version, own);
+      return { ...running(state.server, state.version, own, state.isReading), busy: state.isReading };
     case 'missing':
       return loud('axe-lsp was not found', 'agents are neither checked nor run', INSTALL);
     case 'failed':
@@ -70,9 +70,9 @@ export function failedMessage(server: Server, reason: string): string {
   return `The axe language server did not start: ${server.command} (from ${server.source}): ${reason}`;
 }
 
-function running(server: Server, version: string, own: string): Status {
+function running(server: Server, version: string, own: string, isReading: boolean): Status {
   const text = version ? `axe-lsp ${version}` : 'axe-lsp';
-  const detail = `running, from ${server.source}`;
+  const detail = `${isReading ? 'reading agent files' : 'running'}, from ${server.source}`;
   if (mismatch(version, own) === undefined) {
     return quiet(text, detail, RESTART);
   }

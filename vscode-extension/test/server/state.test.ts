@@ -8,7 +8,7 @@ import { mismatch, notFoundMessage, statusOf } from '../../src/server/state';
 const server = { command: '/bin/axe-lsp', args: [], source: 'PATH' };
 
 test('a server that runs is told with its version and where it comes from', () => {
-  const status = statusOf({ kind: 'running', server, version: '0.1.3' }, '0.1.0');
+  const status = statusOf({ kind: 'running', server, version: '0.1.3', isReading: false }, '0.1.0');
   assert.equal(status.text, 'axe-lsp 0.1.3');
   assert.equal(status.detail, 'running, from PATH');
   assert.equal(status.severity, 'information');
@@ -16,10 +16,16 @@ test('a server that runs is told with its version and where it comes from', () =
 });
 
 test('another series of versions is a warning, another patch is none', () => {
-  assert.equal(statusOf({ kind: 'running', server, version: '0.2.0' }, '0.1.0').severity, 'warning');
+  assert.equal(statusOf({ kind: 'running', server, version: '0.2.0', isReading: false }, '0.1.0').severity, 'warning');
   assert.match(mismatch('0.2.0', '0.1.0') ?? '', /version 0\.2\.0, this extension 0\.1\.0/);
   assert.equal(mismatch('0.1.9', '0.1.0'), undefined);
   assert.equal(mismatch('', '0.1.0'), undefined);
+});
+
+test('a server that reads agent files is busy', () => {
+  const status = statusOf({ kind: 'running', server, version: '0.1.0', isReading: true }, '0.1.0');
+  assert.equal(status.detail, 'reading agent files, from PATH');
+  assert.ok(status.busy);
 });
 
 test('a server that is on its way is busy, one that is missing offers to install it', () => {
