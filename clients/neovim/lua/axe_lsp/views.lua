@@ -6,7 +6,7 @@ local M = {}
 function M.show(bufnr)
   if vim.fn.bufwinid(bufnr) == -1 then
     local here = vim.api.nvim_get_current_win()
-    vim.cmd('botright 12split')
+    vim.cmd(('botright %dsplit'):format(math.max(12, math.floor(vim.o.lines * 0.4))))
     vim.api.nvim_win_set_buf(0, bufnr)
     vim.api.nvim_set_current_win(here)
   end
