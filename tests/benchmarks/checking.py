@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from functools import partial
 
-from benchmarks.agents import DIGIT, Workspace, make_workspace
+from benchmarks.agents import Workspace, make_workspace
 from benchmarks.contenders import (
     CHECKERS,
     OURS,
@@ -33,20 +33,12 @@ def measure(counts: Sequence[int], rounds: int) -> Table:
     for count in counts:
         with scratch_folder() as folder:
             workspace = make_workspace(folder, count)
-            _allow_depth(workspace)
             checks = {
                 name: partial(timed, partial(_check, CHECKERS[name], workspace))
                 for name in table.contenders
             }
             table.rows.append(Row(f"{count:,} agents", {**in_rounds(checks, rounds, warm_up=1)}))
     return table
-
-
-def _allow_depth(workspace: Workspace) -> None:
-    """Let the coordinator's calls reach all the others, so that there is nothing to warn about."""
-    name = workspace.coordinator
-    text = workspace.text(name).replace(f"{DIGIT}3", f"{DIGIT}5")
-    workspace.path(name).write_text(text, "utf-8")
 
 
 def _check(command: Command, workspace: Workspace) -> None:

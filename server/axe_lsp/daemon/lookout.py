@@ -28,7 +28,9 @@ _SHARE = 50
 """Of the time, at most one part in so many is spent on them."""
 
 _PAUSE = 0.1
-"""Seconds in which a path is typed further."""
+"""Seconds in which nothing more is asked before somebody looks."""
+
+_MOST_PAUSES = 20
 
 GoOn = Callable[[], bool]
 Look = Callable[[AgentFile, GoOn], Facts]
@@ -93,11 +95,19 @@ class Lookout:
         pause = max(INTERVAL, self._longest * _SHARE) if has_files else None
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._woken.wait(), pause)
-            await asyncio.sleep(_PAUSE)
+            await self._let_it_be_finished()
         self._woken.clear()
         if not self._doubtful:
             self._doubtful.update(self._snapshot().buffers)
             self._longest = 0.0
+
+    async def _let_it_be_finished(self) -> None:
+        """A path is typed letter by letter, and files are opened one after the other."""
+        for _ in range(_MOST_PAUSES):
+            self._woken.clear()
+            await asyncio.sleep(_PAUSE)
+            if not self._woken.is_set():
+                return
 
     async def _look_at_all(self) -> None:
         while self._doubtful:
