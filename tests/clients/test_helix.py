@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,6 +66,33 @@ def test_an_agent_is_mended_and_run_in_helix(
 
 
 @pytest.mark.editor
+def test_an_agent_is_created_and_another_renamed_in_helix(
+    manager: Path, terminal: Terminal
+) -> None:
+    sees(terminal, 'no agent file defines "ghost"')
+    terminal.type(b"%sghost\r")
+    terminal.type(b" a")
+    sees(terminal, 'Create the agent "ghost"')
+    terminal.type(b"\r")
+    sees(terminal, 'name = "ghost"')
+    terminal.type(b":buffer-close!\r")
+    terminal.type(f":open {manager}\r".encode())
+    sees_no_more(terminal, "no agent file defines")
+    assert manager.with_name("ghost.toml").exists()
+
+    terminal.type(b"%stimeout\r;")
+    terminal.type(b" k")
+    sees(terminal, "timeout · integer")
+    terminal.type(b"%sghost\r;")
+    terminal.type(b" r")
+    sees(terminal, "rename-to:")
+    terminal.type(b"\x15spirit\r")
+    sees(terminal, '"spirit"]')
+    assert manager.with_name("spirit.toml").exists()
+    assert not manager.with_name("ghost.toml").exists()
+
+
+@pytest.mark.editor
 def test_a_run_is_previewed_and_stopped_with_keys_in_helix(
     manager: Path, terminal: Terminal, provider: ScriptedProvider
 ) -> None:
@@ -80,6 +108,13 @@ def test_a_run_is_previewed_and_stopped_with_keys_in_helix(
     sees(terminal, "manager: cancelled after")
     terminal.type(b" xp")
     sees(terminal, "=== Dry Run ===")
+
+    terminal.type(b":buffer-close!\r")
+    sees(terminal, "max_depth = 5")
+    kill_server(terminal)
+    terminal.type(b":lsp-restart\r")
+    replace(terminal, b"= 5", b"= 6", until="max_depth = 6")
+    sees(terminal, "cannot exceed")
 
 
 @pytest.mark.editor
@@ -121,6 +156,13 @@ def sees(terminal: Terminal, text: str) -> None:
 
 def sees_no_more(terminal: Terminal, text: str) -> None:
     terminal.shows(lambda rows: not any(text in row for row in rows))
+
+
+def kill_server(terminal: Terminal) -> None:
+    editor = terminal.process.pid
+    (server,) = Path(f"/proc/{editor}/task/{editor}/children").read_text().split()
+    assert "axe-lsp" in Path(f"/proc/{server}/cmdline").read_text()
+    os.kill(int(server), signal.SIGKILL)
 
 
 def replace(terminal: Terminal, old: bytes, new: bytes, until: str) -> None:
