@@ -33,20 +33,31 @@ class Made:
     most_memory: float
 
 
+Makes = list[Made | None]
+"""What each round took, None when the contender had given up: some do, of a thousand children."""
+
+
 def measure(rounds: int, fans: Sequence[int], largest_rounds: int) -> Iterator[Table]:
     """The same conversations with every contender, in turns."""
     with _contenders() as loops:
         turns = _made(loops, f"turns-{_TURNS}", rounds)
         yield _turn_table(turns)
-        by_fan = {
-            fan: _made(loops, f"fan-{fan}", largest_rounds if fan == _LARGEST else rounds)
-            for fan in fans
-        }
+        by_fan = {fan: _made(loops, f"fan-{fan}", rounds) for fan in fans if fan < _LARGEST}
+        if _LARGEST in fans:
+            by_fan[_LARGEST] = _largest_fan(loops, largest_rounds)
         yield _fan_table(by_fan)
         yield _memory_table(by_fan)
 
 
-def _turn_table(made: Mapping[str, list[Made]]) -> Table:
+def _largest_fan(loops: Mapping[str, Process], rounds: int) -> dict[str, Makes]:
+    """Once by each framework, which takes ten seconds and more."""
+    model = f"fan-{_LARGEST}"
+    others = {name: loop for name, loop in loops.items() if name not in FRAMEWORKS}
+    frameworks = {name: loops[name] for name in FRAMEWORKS}
+    return {**_made(others, model, rounds), **_made(frameworks, model, rounds=1, warm_up=0)}
+
+
+def _turn_table(made: Mapping[str, Makes]) -> Table:
     per_turn = _sample(made, lambda each: each.milliseconds / _TURNS)
     return Table(
         title="Turns",
@@ -66,7 +77,7 @@ def _turn_table(made: Mapping[str, list[Made]]) -> Table:
     )
 
 
-def _fan_table(by_fan: Mapping[int, Mapping[str, list[Made]]]) -> Table:
+def _fan_table(by_fan: Mapping[int, Mapping[str, Makes]]) -> Table:
     return Table(
         title="Children at once",
         note="An agent calls many agents in one answer, each of which asks a provider that takes 50 ms; from "
@@ -87,7 +98,7 @@ def _fan_table(by_fan: Mapping[int, Mapping[str, list[Made]]]) -> Table:
     )
 
 
-def _memory_table(by_fan: Mapping[int, Mapping[str, list[Made]]]) -> Table:
+def _memory_table(by_fan: Mapping[int, Mapping[str, Makes]]) -> Table:
     return Table(
         title="Memory of runs",
         note="The resident memory at its highest of the process that makes the runs, after those above; for "
@@ -109,26 +120,34 @@ def _memory(made: Made) -> float:
     return made.most_memory
 
 
-def _sample(
-    made: Mapping[str, list[Made]], value: Callable[[Made], float]
-) -> dict[str, Sample | None]:
-    return {name: Sample(tuple(map(value, each))) for name, each in made.items()}
+def _sample(made: Mapping[str, Makes], value: Callable[[Made], float]) -> dict[str, Sample | None]:
+    return {name: _values(each, value) for name, each in made.items()}
+
+
+def _values(makes: Makes, value: Callable[[Made], float]) -> Sample | None:
+    values = tuple(value(each) for each in makes if each is not None)
+    return Sample(values) if len(values) == len(makes) else None
 
 
 Process = subprocess.Popen[str]
 
 
-def _made(loops: Mapping[str, Process], model: str, rounds: int) -> dict[str, list[Made]]:
+def _made(
+    loops: Mapping[str, Process], model: str, rounds: int, warm_up: int = 1
+) -> dict[str, Makes]:
     makers = {name: _maker(loop, model) for name, loop in loops.items()}
-    return take_turns(makers, rounds, warm_up=1)
+    return take_turns(makers, rounds, warm_up)
 
 
-def _maker(loop: Process, model: str) -> Callable[[], Made]:
-    def make() -> Made:
+def _maker(loop: Process, model: str) -> Callable[[], Made | None]:
+    def make() -> Made | None:
         assert loop.stdin is not None
+        if loop.poll() is not None:
+            return None
         loop.stdin.write(f"{model}\n")
         loop.stdin.flush()
-        return Made(*map(float, _line(loop).split()))
+        numbers = _line(loop).split()
+        return Made(*map(float, numbers)) if numbers else None
 
     return make
 
