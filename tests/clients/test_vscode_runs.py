@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from support.editors import server_program
+from support.editors import clean_environment, server_program
+from support.engines import agent
 from support.extension import TRUSTING, put_server_into, vscode
 from support.review_project import MENDED, script_review, write_project
-from support.scripted_provider import ScriptedProvider
+from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider
 
 
 @pytest.mark.editor
@@ -53,3 +55,53 @@ def test_a_run_from_the_lens_grows_as_a_tree_and_one_agent_of_it_can_be_stopped(
         for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowLeft", "Enter"):
             timeline.locator(":focus").press(key)
         window.wait_for_text("# fast🚀", "> Look for bugs", "No bugs found.")
+
+
+@pytest.mark.editor
+def test_runs_of_others_are_followed_and_past_ones_found_compared_and_run_again(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "notes"
+    reader = project / "axe" / "agents" / "reader.toml"
+    reader.parent.mkdir(parents=True)
+    reader.write_text(agent("reader", tools=["read_file"])["reader"], encoding="utf-8")
+    (project / "notes.txt").write_text("Ship on Friday.\n", encoding="utf-8")
+    hold = Hold()
+    reads = Says(calls=[Call("read_file", {"path": "notes.txt"})])
+    answers = [Answer(Says("It ships soon."), hold=hold), Says("Yes, on Friday."), Says("Again.")]
+    provider.script("m-reader", *(each for answer in answers for each in (reads, answer)))
+    put_server_into(project).symlink_to(server_program())
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    with (
+        vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window,
+        subprocess.Popen(_command("When?"), cwd=project, env=environment, text=True) as elsewhere,
+    ):
+        window.open_file("axe/agents/reader.toml")
+        runs = window.open_view("Runs")
+        runs.wait_until_spoken("reader", "reader, running, ")
+        runs.wait_for("reader", "read_file", "Turn 2")
+        runs.click("read_file")
+        window.wait_for_text("# read_file", '"path": "notes.txt"', "Result:", "Ship on Friday.")
+        hold.release()
+        runs.wait_for("reader", "It ships soon.")
+        runs.wait_until_spoken("reader", "reader, completed, ")
+        assert elsewhere.wait(60) == 0
+
+        subprocess.run(_command("On Friday?"), cwd=project, env=environment, check=True)
+        window.reload()
+        runs.wait_for("Today", "On Friday?", "When?")
+        runs.unfold("On Friday?")
+        runs.wait_for("On Friday?", "Turn 1", "read_file", "Yes, on Friday.", "When?")
+
+        runs.choose("When?", also="On Friday?", entry="Compare Runs")
+        window.wait_for_tab("reader", "↔")
+        window.wait_for_diff("> When?", "> On Friday?")
+        window.screenshot("compared")
+
+        runs.press("When?", "Run Again")
+        window.wait_for_output("reader ▶ When?", "reader | Again.", "reader ✓ completed")
+        assert provider.asked("m-reader")[-1].body["messages"][0]["content"] == "When?"
+
+
+def _command(task: str) -> list[str]:
+    return [str(server_program()), "run", "reader", "-p", task]

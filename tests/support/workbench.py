@@ -73,11 +73,11 @@ def workbench(
 class Workbench:
     """One window on one project."""
 
-    def __init__(self, page: Page, address: str, project: Path, screenshots: Path) -> None:
+    def __init__(self, page: Page, address: str, project: Path, scratch: Path) -> None:
         self._page = page
         self._address = address
         self._project = project
-        self._screenshots = screenshots
+        self._scratch = scratch
 
     def open_file(self, path: str) -> None:
         """Opens the window with a file of the project in the editor."""
@@ -189,6 +189,19 @@ class Workbench:
         """Waits for the modal dialog that begins so."""
         self._page.locator(".monaco-dialog-box", has_text=message).wait_for(timeout=TIMEOUT)
 
+    def wait_for_diff(self, before: str, after: str) -> None:
+        """Waits until two texts stand side by side, and say so."""
+        sides = [
+            f".monaco-diff-editor .editor.{side} .view-line" for side in ("original", "modified")
+        ]
+        self._wait_for(
+            f"the difference of {before} and {after}",
+            lambda: all(
+                _has(self._texts(side), [part])
+                for side, part in zip(sides, (before, after), strict=True)
+            ),
+        )
+
     def answer_dialog(self, message: str, button: str) -> str:
         """Presses a button of the modal dialog that begins so; returns all that it says."""
         dialog = self._page.locator(".monaco-dialog-box", has_text=message)
@@ -271,7 +284,7 @@ class Workbench:
         return self._page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
 
     def reload(self) -> None:
-        """Loads the window anew."""
+        """Loads the window anew, with another extension host and another language server."""
         self._page.reload()
         self._page.locator(".monaco-workbench .part.editor").wait_for(timeout=TIMEOUT)
 
@@ -279,9 +292,15 @@ class Workbench:
         """Waits for what the text says, until it is so."""
         self._wait_for(what, condition)
 
+    def wait_for_tab(self, *parts: str) -> None:
+        """Waits until the editor in front has all `parts` in its title."""
+        tabs = ".tabs-container .tab.active"
+        self._wait_for(f"the tab {parts}", lambda: _has_all(self._texts(tabs), parts))
+
     def screenshot(self, name: str) -> Path:
-        """A picture of the window."""
-        path = self._screenshots / f"{name}.png"
+        """A picture of the window; where `AXE_PICTURES` names a folder, it is for the documentation."""
+        folder = os.environ.get("AXE_PICTURES")
+        path = Path(folder or self._scratch) / f"vscode-{name}.png"
         self._page.screenshot(path=path)
         return path
 

@@ -48,7 +48,7 @@ export function activate(context: ExtensionContext): void {
     running: () => server.running(),
     report: reportFailure,
   });
-  const runs = showRuns(context, register);
+  const runs = showRuns(context, register, () => server.running());
 
   context.subscriptions.push(
     log,

@@ -16,9 +16,10 @@ export interface RunsFeature {
   run(client: LanguageClient, params: RunParams): Promise<void>;
 }
 
-export function showRuns(context: ExtensionContext, register: Register): RunsFeature {
+/** `start` sees to it that a server runs: whoever opens the view wants to know of runs, agents or no agents. */
+export function showRuns(context: ExtensionContext, register: Register, start: () => Promise<unknown>): RunsFeature {
   const runs = new Runs();
-  const view = new RunsView(runs);
+  const view = new RunsView(runs, start);
   const documents = new RunDocuments(runs);
   const timelines = new Timelines(context.extensionUri, runs, documents);
   const actions = new RunCommands(runs, view, documents, timelines);

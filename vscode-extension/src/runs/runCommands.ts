@@ -11,6 +11,7 @@ import { RUN_SCHEME, uriOf, type RunDocuments } from './runDocuments';
 import type { Runs } from './runs';
 import type { RunsView } from './runsView';
 import type { Timelines } from './timelines';
+import { exported } from './writing';
 
 /** As many as a person searches. */
 const MOST_FOUND = 1000;
@@ -50,7 +51,7 @@ export class RunCommands {
 
   /** Of a row that is clicked on, the view alone knows which it is. */
   private async open(given: unknown): Promise<void> {
-    const node = isNode(given) ? given : this.view.chosen;
+    const node = isNode(given) ? given : await this.view.chosen();
     if (node) {
       await this.documents.show(node);
     }
@@ -102,8 +103,7 @@ export class RunCommands {
     const target = run && (await window.showSaveDialog({ title: 'Export Run', ...(folder ? { defaultUri: Uri.joinPath(folder, name) } : {}) }));
     if (run && target) {
       const events = await client.sendRequest(EventsRequest, { runId: run.runId });
-      const lines = events.map((event) => `${JSON.stringify(event)}\n`).join('');
-      await workspace.fs.writeFile(target, new TextEncoder().encode(lines));
+      await workspace.fs.writeFile(target, new TextEncoder().encode(exported(events)));
     }
   }
 

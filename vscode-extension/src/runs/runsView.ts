@@ -22,6 +22,9 @@ import type { Runs } from './runs';
 const PULSE = 1000;
 const PULSES_PER_LOOK = 2;
 
+/** Whole runs are drawn anew more rarely than the rows that go on: a tree that is never at rest is hard to click on. */
+const PULSES_PER_RUN = 5;
+
 interface DayGroup extends Day {
   readonly kind: 'day';
 }
@@ -47,11 +50,14 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
   private beats = 0;
   private isLooking = false;
 
-  constructor(private readonly runs: Runs) {
+  constructor(
+    private readonly runs: Runs,
+    private readonly start: () => Promise<unknown>,
+  ) {
     this.subscriptions.push(
       runs.changes.onDidChange((changed) => this.draw(changed)),
       runs.onDidConnect(() => void (this.tree.visible && this.look())),
-      this.tree.onDidChangeVisibility(({ visible }) => void (visible && this.look())),
+      this.tree.onDidChangeVisibility(({ visible }) => void (visible && this.start().then(() => this.look()))),
     );
   }
 
@@ -95,8 +101,11 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     }
   }
 
-  /** The row that was chosen last. */
-  get chosen(): Node | undefined {
+  /** The row that was chosen last. While rows are drawn anew, VS Code does not know for a moment which it is. */
+  async chosen(): Promise<Node | undefined> {
+    for (let patience = 20; patience > 0 && this.tree.selection.length === 0; patience -= 1) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
     const [first] = this.tree.selection;
     return first?.kind === 'day' || first?.kind === 'more' ? undefined : first;
   }
@@ -132,8 +141,9 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     }
     this.beats += 1;
     const going = this.runs.store.roots().filter((run) => run.status === 'running');
-    if (going.length > 0) {
-      this.changed.fire(going);
+    const drawn = this.beats % PULSES_PER_RUN === 0 ? going : going.flatMap(runningLeaves);
+    if (drawn.length > 0) {
+      this.changed.fire(drawn);
     }
     if (this.beats % PULSES_PER_LOOK === 0) {
       void this.look();
@@ -150,6 +160,11 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     this.isLooking = false;
     await commands.executeCommand('setContext', 'axeLsp.historyIsKnown', true);
   }
+}
+
+function runningLeaves(node: Node): Node[] {
+  const going = childrenOf(node).filter((child) => child.status === 'running');
+  return going.length > 0 ? going.flatMap(runningLeaves) : [node];
 }
 
 function itemOf(node: Node, isParent: boolean): TreeItem {

@@ -176,9 +176,11 @@ export class RunStore {
     const { tree } = known;
     let answered: readonly Happening[];
     do {
+      const { status } = tree.root;
+      const isFirst = tree.lastSeq === 0; // Whoever asks for the first time shows what comes anyhow.
       answered = await this.source.events({ runId: tree.root.runId, after: tree.lastSeq });
       const changed = answered.flatMap((event) => tree.take(event));
-      new Set(changed).forEach(this.onChange);
+      new Set(isFirst && status === tree.root.status ? [] : changed).forEach(this.onChange);
     } while (tree.lastSeq < known.heard && answered.length > 0);
   }
 }

@@ -1,6 +1,7 @@
 // What happened, as Markdown: a whole run, one turn, one tool call. Of what is under way it says how far it has got.
 // Knows nothing of VS Code.
 
+import type { Happening } from '../protocol';
 import { count, duration, joined, money, tokensInWords, whole } from './figures';
 import { durationOf, usedBy, type CallNode, type Node, type RunNode, type TurnNode } from './nodes';
 import { inWords } from './presenting';
@@ -31,6 +32,11 @@ export function documentName(node: Node): string {
     case 'call':
       return `${node.turn.run.agent} ${node.name}`;
   }
+}
+
+/** Lines of JSON, as `axe-lsp history export` prints them. */
+export function exported(events: readonly Happening[]): string {
+  return events.map(({ method, params }) => `${JSON.stringify({ method, params })}\n`).join('');
 }
 
 function runParts(run: RunNode, now: number, level: number): string[] {

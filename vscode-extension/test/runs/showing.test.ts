@@ -8,7 +8,7 @@ import { duration } from '../../src/runs/figures';
 import type { RunNode, TurnNode } from '../../src/runs/nodes';
 import { rowOf } from '../../src/runs/presenting';
 import { RunTree } from '../../src/runs/runTree';
-import { documentName, documentOf } from '../../src/runs/writing';
+import { documentName, documentOf, exported } from '../../src/runs/writing';
 import { finished, LEAD, past, Script, START } from './events';
 
 function rootOf({ events }: Script): RunNode {
@@ -121,4 +121,12 @@ test('the document of a turn under way has the text so far', () => {
   const turn = firstTurn(new Script().begin(LEAD, '').turn(LEAD, 1).text(LEAD, 1, 'So far'));
 
   assert.match(documentOf(turn, START), /^# lead, turn 1\n\nrunning · .*\n\nSo far\n$/s);
+});
+
+test('an exported run is a line of JSON for each event', () => {
+  const { events } = finished();
+  const lines = exported(events).split('\n');
+
+  assert.equal(lines.pop(), '');
+  assert.deepEqual(lines.map((line) => JSON.parse(line)), events);
 });
