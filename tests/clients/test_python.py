@@ -247,3 +247,25 @@ def test_the_example_of_the_readme_prints_what_the_readme_says(
     )
     assert (done.stdout, done.stderr) == (expected, "")
     assert (project.root / "REVIEW.md").read_text() == "No bugs found.\n"
+
+
+def test_the_example_of_the_documentation_tells_of_its_run(
+    provider: ScriptedProvider, project: Project
+) -> None:
+    page = (PROJECT / "docs" / "python-client.md").read_text("utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    project.write("release-check", 'name = "release-check"\nmodel = "ollama/check"\n')
+    provider.script("check", Says("Ready.\nMore."))
+    path = f"{server_program().parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", example],
+        cwd=project.root,
+        env={**os.environ, **project.environment, "PATH": path, "PYTHONPATH": str(LIBRARY)},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    told = re.sub(r"\d+ ms", "N ms", done.stdout)
+    expected = "release-check begins\nrelease-check: completed after N ms\nReady.\n"
+    assert (told, done.stderr) == (expected, "")
