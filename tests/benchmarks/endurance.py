@@ -94,6 +94,7 @@ def _memory(contender: str, workspace: Workspace, keystrokes: int) -> list[float
             client.wait_for_diagnostics(uri, lambda _: True)
         if contender == TOMBI:
             return [*found, client.memory]
+        client.wait_until_idle()  # What lies outside the files is found out about once they are open.
         _type(client, workspace, 2 * _BATCH)
         opened = client.memory
         _type(client, workspace, keystrokes)

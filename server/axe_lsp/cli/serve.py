@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 from argparse import Namespace
@@ -26,6 +27,10 @@ def main(arguments: Sequence[str]) -> int:
     from axe_lsp.daemon.daemon import Daemon  # noqa: PLC0415
     from axe_lsp.lsp import process, transports  # noqa: PLC0415
 
+    # What was imported stays, and what a keystroke makes and drops holds no cycles: to look for some
+    # after every 700 objects, as is usual, takes a tenth of the time.
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     try:
         process.run(_serve(chosen, Daemon()))
     except transports.CannotListenError as error:
