@@ -4,7 +4,7 @@ import { window, type Memento } from 'vscode';
 import type { CancellationToken, LanguageClient, StaticFeature } from 'vscode-languageclient/node';
 import type { Previews } from './previews';
 import { ApproveRequest, type Approval, type Question } from './protocol';
-import { dialogOf, subjectOf, type Dialog } from './questions';
+import { dialogOf, sidesOf, subjectOf, type Dialog } from './questions';
 
 const REMEMBERED = 'approvals';
 const DENIED: Approval = { decision: 'deny' };
@@ -43,12 +43,21 @@ export class Approvals {
       return { decision: 'allow' };
     }
     const dialog = dialogOf(question);
-    const close = dialog.document && (await this.previews.showBriefly(dialog.document.name, dialog.document.text));
+    const close = await this.showBehind(question, dialog);
     try {
       return await this.decide(question, dialog);
     } finally {
       await close?.();
     }
+  }
+
+  /** A change in a diff editor; anything else that the dialog has no room for as a document. */
+  private async showBehind(question: Question, { document }: Dialog): Promise<(() => Thenable<unknown>) | undefined> {
+    const sides = sidesOf(question);
+    if (sides) {
+      return this.previews.showChangeBriefly(`${question.agent} wants to change ${sides.name}`, sides.before, sides.after);
+    }
+    return document && this.previews.showBriefly(document.name, document.text);
   }
 
   private async decide(question: Question, { message, detail, always }: Dialog): Promise<Approval> {
@@ -81,7 +90,8 @@ function denial(note: string | undefined): Approval {
 
 const announcement: StaticFeature = {
   fillClientCapabilities: (capabilities) => {
-    capabilities.experimental = { ...capabilities.experimental, axe: { approve: true } };
+    const { axe, ...others } = (capabilities.experimental ?? {}) as { axe?: object };
+    capabilities.experimental = { ...others, axe: { ...axe, approve: true } };
   },
   initialize: () => undefined,
   getState: () => ({ kind: 'static' }),

@@ -1,7 +1,7 @@
 // Texts of the server (what would be sent, what happened in a run) as documents that can't be edited and ask nothing
 // when they are closed.
 
-import { EventEmitter, TabInputText, Uri, window, type Disposable, type Tab, type TextDocumentContentProvider } from 'vscode';
+import { commands, EventEmitter, TabInputText, TabInputTextDiff, Uri, window, type Disposable, type Tab, type TextDocumentContentProvider } from 'vscode';
 
 export const PREVIEW_SCHEME = 'axe-preview';
 
@@ -34,6 +34,13 @@ export class Previews implements TextDocumentContentProvider, Disposable {
     return () => window.tabGroups.close(tabsOf(uri), true);
   }
 
+  /** The same for a change, in a diff editor. */
+  async showChangeBriefly(title: string, before: string, after: string): Promise<() => Thenable<unknown>> {
+    const [left, right] = [this.document(`before/${title}`, before), this.document(`after/${title}`, after)];
+    await commands.executeCommand('vscode.diff', left, right, title, { preview: false, preserveFocus: true });
+    return () => window.tabGroups.close(tabsOf(right), true);
+  }
+
   private document(title: string, text: string): Uri {
     const uri = uriOf(title);
     this.texts.set(uri.path, text);
@@ -52,5 +59,8 @@ function uriOf(title: string): Uri {
 
 function tabsOf(uri: Uri): readonly Tab[] {
   const tabs = window.tabGroups.all.flatMap((group) => group.tabs);
-  return tabs.filter(({ input }) => input instanceof TabInputText && input.uri.toString() === uri.toString());
+  return tabs.filter(({ input }) => {
+    const shown = input instanceof TabInputText ? input.uri : input instanceof TabInputTextDiff ? input.modified : undefined;
+    return shown?.toString() === uri.toString();
+  });
 }

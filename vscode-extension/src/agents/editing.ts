@@ -1,6 +1,6 @@
 // What changes agents as a whole: new ones, other names, and their end.
 
-import { FileSystemError, Position, Uri, window, workspace, type WorkspaceEdit } from 'vscode';
+import { Position, Uri, window, workspace, WorkspaceEdit } from 'vscode';
 import { ExecuteCommandRequest, RenameRequest, type LanguageClient } from 'vscode-languageclient/node';
 import type { Catalogue } from './catalogue';
 import { objection } from './names';
@@ -50,13 +50,14 @@ export class AgentEditing {
     const name = agentName(file);
     const callers = this.catalogue.callersOf(file.toString());
     const detail = callers.length > 0 ? `It is called by ${callers.join(', ')}, which will miss it. ` : 'No other agent calls it. ';
-    if ((await confirm(`Delete the agent ${name}?`, `${detail}The file goes to the trash.`, 'Move to Trash')) === undefined) {
+    const question = { modal: true, detail: `${detail}The file goes to the trash, where there is one.` };
+    if ((await window.showWarningMessage(`Delete the agent ${name}?`, question, 'Delete')) === undefined) {
       return;
     }
-    try {
-      await workspace.fs.delete(file, { useTrash: true });
-    } catch (error) {
-      await deleteForGood(file, error);
+    const edit = new WorkspaceEdit(); // Which also closes the file, saved or not, and can be undone.
+    edit.deleteFile(file);
+    if (!(await workspace.applyEdit(edit))) {
+      throw new Error(`${name} was not deleted: VS Code could not remove ${file.fsPath}.`);
     }
   }
 
@@ -93,22 +94,6 @@ async function pickFolder(folders: readonly AgentFolder[]): Promise<AgentFolder 
     description: folder.scope === 'user' ? 'for you, in all projects' : folder.exists ? '' : 'will be made',
   }));
   return (await window.showQuickPick(items, { placeHolder: 'In which folder?' }))?.folder;
-}
-
-/** Some file systems, such as remote ones, have no trash. */
-async function deleteForGood(file: Uri, error: unknown): Promise<void> {
-  if (error instanceof FileSystemError && error.code === 'FileNotFound') {
-    throw error;
-  }
-  const detail = 'It can’t be brought back.';
-  const question = `There is no trash here. Delete ${agentName(file)} for good?`;
-  if ((await confirm(question, detail, 'Delete for Good')) !== undefined) {
-    await workspace.fs.delete(file);
-  }
-}
-
-function confirm(message: string, detail: string, button: string): Thenable<string | undefined> {
-  return window.showWarningMessage(message, { modal: true, detail }, button);
 }
 
 function folderOf(file: Uri): string {
