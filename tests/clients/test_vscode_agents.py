@@ -1,4 +1,4 @@
-"""Agents in the VS Code extension, in the real workbench: the view of all."""
+"""Agents in the VS Code extension, in the real workbench: the view of all, forms, previews."""
 
 from __future__ import annotations
 
@@ -10,9 +10,19 @@ import tomli
 from support.editors import server_program
 from support.engines import agent
 from support.extension import TRUSTING, put_server_into, vscode
-from support.scripted_provider import ScriptedProvider
+from support.scripted_provider import Says, ScriptedProvider
 
 LEAD = agent("lead", sub_agents=["lint", "ghost"], description="Leads")
+INPUT = {
+    "required": ["path"],
+    "properties": {
+        "path": {"type": "string", "description": "A file below the working directory."},
+        "lines": {"type": "integer", "minimum": 1},
+        "fast": {"type": "boolean", "default": True},
+        "mode": {"enum": ["short", "long"], "default": "long"},
+        "names": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+    },
+}
 
 
 def write_agents(project: Path, agents: dict[str, str]) -> Path:
@@ -65,3 +75,47 @@ def test_the_view_has_all_agents_and_changes_them(
         agents.wait_until_gone("style openai")
         agents.wait_until_spoken("Leads", "lead, 1 warning")
     assert not (folder / "style.toml").exists()
+
+
+@pytest.mark.editor
+def test_an_agent_is_run_with_an_input_that_is_written_in_a_form(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "review"
+    keys = {"input": INPUT, "system_prompt": "You read.", "tools": ["read_file"]}
+    folder = write_agents(project, agent("reader", **keys))
+    provider.script("m-reader", Says("Read."))
+    with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
+        window.open_file("axe/agents/reader.toml")
+        window.press_lens("Run with input…")
+        form = window.webview()
+        form.get_by_role("button", name="Run", exact=True).click()
+        form.get_by_text("Needed.").wait_for()
+        assert form.get_by_label("path").get_attribute("aria-invalid") == "true"
+        form.locator("#field0:focus").wait_for()
+        form.get_by_label("path").fill("a.py")
+        form.get_by_label("lines").fill("0")
+        form.get_by_label("names (JSON)").fill('["x", "x"]')
+        form.get_by_text("Must be at least 1.").wait_for()
+        window.screenshot("form")
+        form.get_by_label("lines").fill("3")
+        form.get_by_label("mode").select_option("short")
+        form.get_by_label("lines").press("Control+Enter")
+        form.get_by_text("input.names").wait_for()  # What only the server knows of schemas.
+        form.get_by_label("names (JSON)").fill('["x"]')
+
+        form.get_by_role("button", name="Preview").click()
+        window.wait_for_text("System prompt", "You read.", '"path":"a.py"', "Tool read_file")
+        window.wait_for_text("- In all about ", "| System prompt  |      2 |")
+        text = (folder / "reader.toml").read_text("utf-8")
+        window.show_file("reader.toml")
+        window.replace_text(text.replace("You read.", "You read and count the words."))
+        window.press("Control+s")
+        window.show_file("Preview of reader.md")
+        window.wait_for_text("You read and count the words.", "| System prompt  |      7 |")
+
+        window.show_file("Run reader")
+        form.get_by_label("names (JSON)").press("Control+Enter")
+        window.wait_for_output("reader | Read.", "reader ✓ completed")
+        told = provider.asked("m-reader")[0].body["messages"][-1]["content"]
+        assert told == '{"fast":true,"lines":3,"mode":"short","names":["x"],"path":"a.py"}'

@@ -143,6 +143,10 @@ class Workbench:
         self._page.keyboard.press("Control+a")
         self._page.keyboard.insert_text(text)
 
+    def press(self, keys: str) -> None:
+        """Presses keys where the focus is."""
+        self._page.keyboard.press(keys)
+
     def run_command(self, title: str) -> None:
         """Picks a command from the palette, as soon as it is offered."""
         self._search_command(title)
