@@ -17,6 +17,7 @@ PACKAGE = ROOT / "server" / "axe_lsp"
 MODULES = {
     "anyio": {"anyio"},
     "aiohttp": {"aiohttp", "yarl"},
+    "certifi": {"certifi"},
     "jsonschema": {"jsonschema", "referencing"},
     "mcp": {"mcp", "httpx2"},
     "lsprotocol": {"lsprotocol", "attrs", "cattrs"},

@@ -3,8 +3,7 @@
 Its pool takes a thousand waiting requests at no cost; httpx's is quadratic, and httpx on aiohttp's
 connections takes twice the time of aiohttp alone. All providers share the connections, which have
 no limit and no timeouts: a run's deadline is the only clock. No redirect is followed, which would
-take the key along, and no cookie kept, since one run is no business of the next. Certificates are
-judged by those that the system trusts.
+take the key along, and no cookie kept, since one run is no business of the next.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from aiohttp.http_exceptions import ContentLengthError, TransferEncodingError
 from yarl import URL
 
 from axe_lsp import __version__
+from axe_lsp.runtime.certificates import trusted_authorities
 from axe_lsp.runtime.errors import ConfigError, NoAnswerError
 from axe_lsp.runtime.providers.wire import is_http_address
 
@@ -128,7 +128,7 @@ class HttpClient:
         if proxy not in self._sessions:
             # aiohttp would find a proxy by itself, but then it looks for passwords in ~/.netrc, too.
             self._sessions[proxy] = aiohttp.ClientSession(
-                connector=_Connector(limit=0),
+                connector=_Connector(limit=0, ssl=trusted_authorities()),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers=_HEADERS,
                 timeout=aiohttp.ClientTimeout(total=None),

@@ -17,6 +17,7 @@ from yarl import URL
 
 from axe_lsp import __version__
 from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.certificates import trusted_authorities
 from axe_lsp.runtime.tools.addresses import checked_addresses
 from axe_lsp.runtime.tools.network import Network
 from axe_lsp.runtime.tools.tool import ToolError
@@ -65,7 +66,9 @@ async def _get(url: URL, allowed: Sequence[str], network: Network) -> Page | URL
     addresses = await checked_addresses(url.host or "", allowed, network)
     async with (
         aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(resolver=_Checked(addresses), force_close=True),
+            connector=aiohttp.TCPConnector(
+                resolver=_Checked(addresses), force_close=True, ssl=trusted_authorities()
+            ),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"user-agent": f"axe-lsp/{__version__}"},
             timeout=aiohttp.ClientTimeout(total=None),
