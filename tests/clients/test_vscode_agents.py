@@ -49,6 +49,21 @@ def test_the_view_has_all_agents_and_changes_them(
         agents.wait_until_spoken("lint", "lint, openai/m-lint, Finds faults")
         window.screenshot("agents")
 
+        window.run_command("axe: Show the Graph of Agents")
+        graph = window.webview()
+        lead = graph.get_by_role("button", name="lead; 1 warning; calls ")
+        lint = graph.get_by_role("button", name="lint; calls nobody; called by lead")
+        lead.press("ArrowRight")
+        graph.locator(".agent:not(.warning):focus").wait_for()
+        search = graph.get_by_label("Find an agent")
+        search.fill("lint")
+        search.press("Enter")
+        graph.locator(".agent.fine:focus").wait_for()
+        window.picture("graph")
+        lint.press("ArrowLeft")
+        graph.locator(".agent.warning:focus").press("Enter")
+        window.wait_for_tab("lead.toml")
+
         window.fix("ghost", 'Create the agent "ghost"')
         agents.wait_for("ghost openai/m-lead", "lead", "lint")
         agents.wait_until_spoken("Leads", "lead, openai/m-lead, Leads")
@@ -117,5 +132,8 @@ def test_an_agent_is_run_with_an_input_that_is_written_in_a_form(
         window.show_file("Run reader")
         form.get_by_label("names (JSON)").press("Control+Enter")
         window.wait_for_output("reader | Read.", "reader ✓ completed")
+        window.show_file("reader.toml")
+        window.run_command("axe: Run This Agent")
+        assert form.get_by_label("lines").input_value() == "3", "as it was written last"
         told = provider.asked("m-reader")[0].body["messages"][-1]["content"]
         assert told == '{"fast":true,"lines":3,"mode":"short","names":["x"],"path":"a.py"}'

@@ -302,9 +302,8 @@ class Workbench:
         self._wait_for(f"the tab {parts}", lambda: _has_all(self._texts(tabs), parts))
 
     def screenshot(self, name: str) -> Path:
-        """A picture of the window; where `AXE_PICTURES` names a folder, it is for the documentation."""
-        folder = os.environ.get("AXE_PICTURES")
-        path = Path(folder or self._scratch) / f"vscode-{name}.png"
+        """A picture of the window, to look at when a test has failed."""
+        path = self._scratch / f"vscode-{name}.png"
         self._page.screenshot(path=path)
         return path
 

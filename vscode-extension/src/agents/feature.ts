@@ -40,7 +40,7 @@ export function showAgents(context: ExtensionContext, register: Register, around
     previews,
     new AgentsView(catalogue),
     ...clientCommands(),
-    register('axeLsp.run', (client, given, task) => runAgent(client, around.run, given, task)),
+    register('axeLsp.run', (client, given, task) => runAgent(client, around.run, forms, given, task)),
     register('axeLsp.runWithInput', (client, given) => askForInput(client, forms, given)),
     register('axeLsp.preview', (client, given) => previewAgent(client, previews, given)),
     register('axeLsp.showGraph', async () => graph.show()),

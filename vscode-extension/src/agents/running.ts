@@ -2,6 +2,7 @@
 
 import { window, type Uri } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
+import type { Schema } from '../forms/fields';
 import type { Given, InputForms, Uses } from '../forms/inputForms';
 import type { RunParams } from '../protocol';
 import type { PromptPreviews } from './promptPreviews';
@@ -11,11 +12,22 @@ import { agentName, targetFile } from './target';
 /** Runs an agent and shows what happens. Fails if the run does. */
 export type Run = (client: LanguageClient, params: RunParams) => Promise<void>;
 
-/** `given` is the file or row that a menu was opened on. A task comes from who calls the command by itself. */
-export async function runAgent(client: LanguageClient, run: Run, given: unknown, task: unknown): Promise<void> {
+/**
+ * Asks for a task, or for the input of an agent that is called with an object. `given` is the file or row that a
+ * menu was opened on. A task comes from who calls the command by itself.
+ */
+export async function runAgent(client: LanguageClient, run: Run, forms: InputForms, given: unknown, task: unknown): Promise<void> {
   const file = targetFile(given);
-  const wanted = typeof task === 'string' ? task : file && (await askTask(file));
-  if (file && wanted !== undefined) {
+  if (!file) {
+    return;
+  }
+  const schema = typeof task === 'string' ? undefined : await inputSchemaOf(client, file);
+  if (schema) {
+    forms.show(file, schema);
+    return;
+  }
+  const wanted = typeof task === 'string' ? task : await askTask(file);
+  if (wanted !== undefined) {
     await run(client, paramsOf(client, file, { task: wanted }));
   }
 }
@@ -24,8 +36,7 @@ export async function runAgent(client: LanguageClient, run: Run, given: unknown,
 export async function askForInput(client: LanguageClient, forms: InputForms, given: unknown): Promise<void> {
   const file = targetFile(given);
   if (file) {
-    const { inputSchema } = await client.sendRequest(PreviewRequest, paramsOf(client, file));
-    forms.show(file, inputSchema);
+    forms.show(file, await inputSchemaOf(client, file));
   }
 }
 
@@ -60,6 +71,11 @@ export function usesOf(running: () => Promise<LanguageClient | undefined>, run: 
         .catch(report);
     },
   };
+}
+
+async function inputSchemaOf(client: LanguageClient, file: Uri): Promise<Schema | undefined> {
+  const { inputSchema } = await client.sendRequest(PreviewRequest, paramsOf(client, file));
+  return inputSchema;
 }
 
 /** An empty task is the agent's own. */
