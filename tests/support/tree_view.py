@@ -20,6 +20,9 @@ _ROWS = """
 _UNTIL_MENUS_LISTEN = 200
 """Milliseconds. Menus of VS Code ignore the mouse at first, so that the click that opens one takes nothing."""
 
+_MENU_STAYS = 5000
+"""Milliseconds after which a menu that can't be used is not there any more."""
+
 WaitFor = Callable[[str, Callable[[], bool]], None]
 """Waits for what the text says, until it is so."""
 
@@ -68,11 +71,7 @@ class TreeView:
             row.click(timeout=self._timeout)
             row = self._row(also)
             row.click(modifiers=["Control"], timeout=self._timeout)
-        row.click(button="right", timeout=self._timeout)
-        menu = self._page.locator(".monaco-menu .action-item", has_text=entry)
-        menu.first.wait_for(timeout=self._timeout)
-        self._page.wait_for_timeout(_UNTIL_MENUS_LISTEN)
-        menu.first.click(timeout=self._timeout)
+        self._wait_for(f"the choice of {entry}", lambda: self._chooses(row, entry))
 
     def wait_until_spoken(self, part: str, beginning: str) -> None:
         """Waits until a screen reader says something of the first such row that begins so."""
@@ -81,6 +80,23 @@ class TreeView:
             f"the words {beginning} of {part}",
             lambda: (row.get_attribute("aria-label") or "").startswith(beginning),
         )
+
+    def _chooses(self, row: Locator, entry: str) -> bool:
+        """Opens the menu of a row and takes an entry of it, unless the menu closes before.
+
+        It does when the focus goes elsewhere, such as to a document that was opened by a click on a row.
+        """
+        from playwright.sync_api import TimeoutError as TooLate  # noqa: PLC0415 - not installed everywhere
+
+        row.click(button="right", timeout=self._timeout)
+        choice = self._page.locator(".monaco-menu .action-item", has_text=entry).first
+        try:
+            choice.wait_for(timeout=_MENU_STAYS)
+            self._page.wait_for_timeout(_UNTIL_MENUS_LISTEN)
+            choice.click(timeout=_MENU_STAYS)
+        except TooLate:
+            return False
+        return True
 
     def _row(self, part: str) -> Locator:
         pane = self._page.locator(".pane").filter(
