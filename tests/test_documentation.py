@@ -84,8 +84,17 @@ def test_the_page_about_delegation_names_types_and_examples_as_they_are() -> Non
     assert definition.task.offered == ("explore", "plan", "code", "reviewer", "test")
 
 
+def pages() -> list[Path]:
+    written = [*DOCS.glob("*.md"), *ROOT.glob("clients/*/README.md")]
+    return [*written, *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))]
+
+
 def test_links_between_pages_lead_somewhere() -> None:
-    pages = [*DOCS.glob("*.md"), *ROOT.glob("clients/*/README.md")]
-    for page in [*pages, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
+    for page in pages():
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_no_page_holds_both_sides_of_a_merge() -> None:
+    for page in pages():
+        assert not re.search(r"^(<{7}|={7}|>{7})( |$)", page.read_text("utf-8"), re.MULTILINE), page
