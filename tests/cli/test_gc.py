@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.runtime.memory_analysis import INSTRUCTIONS
+from axe_lsp.runtime.memory.analysis import INSTRUCTIONS
 from support.command_line import Home
 from support.engines import agent
 from support.scripted_provider import Refuses, Says, ScriptedProvider

@@ -18,7 +18,7 @@ from axe_lsp.runtime.events import (
     TurnEnd,
     TurnRetry,
 )
-from axe_lsp.runtime.usage import Usage
+from axe_lsp.runtime.limits.usage import Usage
 
 
 class Story:

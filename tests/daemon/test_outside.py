@@ -9,7 +9,7 @@ import pytest
 from axe_lsp.agentfile.definition import MemoryConfig
 from axe_lsp.daemon import outside
 from axe_lsp.daemon.outside import Searched, Standpoint, find_out
-from axe_lsp.runtime.context_files import find_context_files
+from axe_lsp.runtime.files.context_files import find_context_files
 from axe_lsp.workspace.facts import Facts, Remembered
 from axe_lsp.workspace.outside import Question
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.cli.examples import EXAMPLES, copy_example, example_agents
-from axe_lsp.runtime.approval import allowed
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, ToolBegin, ToolEnd, TurnBegin
 from axe_lsp.runtime.runs import RunRequest
+from axe_lsp.runtime.safety.approval import allowed
 from axe_lsp.runtime.tools.read_only import is_enforceable
 from support.tools import needs_ripgrep
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from axe_lsp.hosting.describing import describe
 from axe_lsp.hosting.wire import notification
 from axe_lsp.runtime.events import AgentEnd, RunIds, TurnRetry
-from axe_lsp.runtime.usage import Usage
+from axe_lsp.runtime.limits.usage import Usage
 
 
 def test_a_request_that_is_sent_again_is_told_with_its_reason() -> None:

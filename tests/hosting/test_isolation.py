@@ -11,8 +11,8 @@ import pytest
 
 from axe_lsp.hosting.orders import Run
 from axe_lsp.runtime.errors import RunCancelledError
-from axe_lsp.runtime.questions import Answer as Reply
-from axe_lsp.runtime.questions import Question
+from axe_lsp.runtime.safety.questions import Answer as Reply
+from axe_lsp.runtime.safety.questions import Question
 from support.hosts import Stage, agent, stage
 from support.processes import Sleepers, bearing, wait_for_none
 from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent

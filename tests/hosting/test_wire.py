@@ -10,8 +10,8 @@ from axe_lsp.agentfile.definition import BudgetConfig
 from axe_lsp.hosting import wire
 from axe_lsp.runtime import events
 from axe_lsp.runtime.events import AgentEnd, Event, RunIds, TextDelta, ToolBegin, TurnEnd
+from axe_lsp.runtime.limits.usage import Usage
 from axe_lsp.runtime.runs import Order, RunRequest, RunResult
-from axe_lsp.runtime.usage import Usage
 
 
 def every_kind_of_event() -> list[type[Event]]:

@@ -17,12 +17,12 @@ from typing import Any
 import anyio
 import pytest
 
-from axe_lsp.runtime.approval import Wish, allowed
+from axe_lsp.runtime.children.isolation import Tether
 from axe_lsp.runtime.engine import always
 from axe_lsp.runtime.errors import RunCancelledError
 from axe_lsp.runtime.events import AgentEnd, TurnRetry
-from axe_lsp.runtime.isolation import Tether
 from axe_lsp.runtime.runs import Order, RunResult
+from axe_lsp.runtime.safety.approval import Wish, allowed
 from support.engines import Bench, agent, bench, running
 from support.mcp_server import McpTestServer
 from support.processes import wait_for_none

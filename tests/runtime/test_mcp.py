@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from axe_lsp.agentfile.definition import McpServer
-from axe_lsp.runtime.approval import Approval, allowed
 from axe_lsp.runtime.errors import (
     ConfigError,
     McpServerError,
@@ -24,9 +23,10 @@ from axe_lsp.runtime.errors import (
 from axe_lsp.runtime.events import ToolBegin, ToolEnd
 from axe_lsp.runtime.mcp import tools as mcp_tools
 from axe_lsp.runtime.mcp.tools import coerced, expanded_headers
-from axe_lsp.runtime.questions import Answer as Reply
-from axe_lsp.runtime.questions import Question
 from axe_lsp.runtime.runs import RunRequest
+from axe_lsp.runtime.safety.approval import Approval, allowed
+from axe_lsp.runtime.safety.questions import Answer as Reply
+from axe_lsp.runtime.safety.questions import Question
 from support.engines import Bench, agent, running
 from support.engines import bench as bench_where_somebody_asks
 from support.mcp_server import TRANSPORTS, McpTestServer

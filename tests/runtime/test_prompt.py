@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from axe_lsp.agentfile.definition import AgentDefinition, MemoryConfig
-from axe_lsp.runtime.context_files import ContextFile
 from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.context_files import ContextFile
 from axe_lsp.runtime.prompt import (
     DEFAULT_USER_MESSAGE,
     Prompt,

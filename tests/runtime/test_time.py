@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.runtime.approval import Wish
 from axe_lsp.runtime.errors import RunCancelledError, RunTimeoutError
 from axe_lsp.runtime.events import AgentBegin, AgentEnd, TextDelta, ToolBegin, ToolEnd
 from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.runs import RunRequest
+from axe_lsp.runtime.safety.approval import Wish
 from support.answers import DIALECTS
 from support.engines import agent, bench, resolver, running
 from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 import tomli_w
 
 from axe_lsp.agentfile.definition import AgentDefinition
-from axe_lsp.runtime.agent_files import AgentFolders
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.events import Event
+from axe_lsp.runtime.files.agent_files import AgentFolders
 from axe_lsp.runtime.runs import RunRequest, RunResult
 from support.scripted_provider import PATIENCE, ScriptedProvider
 

@@ -14,11 +14,11 @@ from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.scaffold import scaffold
 from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import complain, tell_person
-from axe_lsp.runtime.agent_files import AgentFolders, check_name, search_folders
 from axe_lsp.runtime.errors import ConfigError, RunError
-from axe_lsp.runtime.folders import config_folder, working_folder
+from axe_lsp.runtime.files.agent_files import AgentFolders, check_name, search_folders
+from axe_lsp.runtime.files.folders import config_folder, working_folder
 from axe_lsp.runtime.plain_text import os_fault, shown_path
-from axe_lsp.runtime.preview import shown_number
+from axe_lsp.runtime.preview.preview import shown_number
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -11,7 +11,7 @@ from functools import partial
 
 import anyio
 
-from axe_lsp.runtime.questions import Answer, Question, denial
+from axe_lsp.runtime.safety.questions import Answer, Question, denial
 
 _PROMPT = "Allow {tool}? [y]es, [a]lways in this run, [N]o and what to do instead: "
 _AGAIN = "Please answer y, a or n: "

@@ -21,9 +21,9 @@ from axe_lsp.features.diagnostics import Severities, diagnostics
 from axe_lsp.features.rule import Finding, Severity
 from axe_lsp.features.rules import not_axe
 from axe_lsp.runtime.errors import ConfigError, ExitCode
-from axe_lsp.runtime.folders import working_folder
+from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.plain_text import visible
-from axe_lsp.runtime.recording_file import is_recording
+from axe_lsp.runtime.recordings.file import is_recording
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import AGENT_FOLDERS, Places
 from axe_lsp.workspace.workspace import Change, Workspace

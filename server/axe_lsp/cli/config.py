@@ -9,7 +9,7 @@ from pathlib import Path
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.streams import complain
 from axe_lsp.runtime.errors import ConfigError, RunError
-from axe_lsp.runtime.folders import config_folder
+from axe_lsp.runtime.files.folders import config_folder
 from axe_lsp.runtime.plain_text import os_fault
 
 CONFIG = """\

@@ -20,13 +20,13 @@ from axe_lsp.agentfile.text import quoted
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.display import open_display
 from axe_lsp.cli.examples import EXAMPLES, Example, copy_example, example_agents
-from axe_lsp.runtime.approval import allowed
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.providers.replay import Replay
-from axe_lsp.runtime.recording_file import load_recording
+from axe_lsp.runtime.recordings.file import load_recording
 from axe_lsp.runtime.runs import RunRequest
+from axe_lsp.runtime.safety.approval import allowed
 
 _RECORDED = """
 The agents and the files that they read are real. The model's answers are recorded

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
-from axe_lsp.runtime.agent_files import AgentFolders
 from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.agent_files import AgentFolders
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.prepare import Resolve
 

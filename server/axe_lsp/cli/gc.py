@@ -14,10 +14,10 @@ from axe_lsp.agentfile.definition import AgentDefinition, MemoryConfig
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import complain, shown
-from axe_lsp.runtime.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.errors import AgentError, ConfigError, RunError
-from axe_lsp.runtime.folders import working_folder
-from axe_lsp.runtime.memory import Memory, load_memory, trim_memory
+from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
+from axe_lsp.runtime.files.folders import working_folder
+from axe_lsp.runtime.memory.memory import Memory, load_memory, trim_memory
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.providers.replay import NamedReplays
@@ -121,7 +121,7 @@ def _load(name: str, config: MemoryConfig) -> Memory:
 
 async def _analyze(name: str, model: str, entries: str) -> str:
     # Imported here, so that what needs no model does not wait for an event loop.
-    from axe_lsp.runtime.memory_analysis import analyze  # noqa: PLC0415
+    from axe_lsp.runtime.memory.analysis import analyze  # noqa: PLC0415
 
     workspace, http = working_folder(), HttpProvider(os.environ)
     try:

@@ -24,20 +24,20 @@ from axe_lsp.hosting.isolation import Processes
 from axe_lsp.hosting.questions import nobody
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.hosting.wire import Workplace
-from axe_lsp.runtime.approval import Approval
+from axe_lsp.runtime.children.isolation import Elsewhere
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import BudgetError, ConfigError, UnfitAnswerError
 from axe_lsp.runtime.events import Event, TextDelta
-from axe_lsp.runtime.isolation import Elsewhere
+from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.prepare import Prepared, Resolve
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
 from axe_lsp.runtime.providers.replay import Replay
-from axe_lsp.runtime.questions import refusing
-from axe_lsp.runtime.recorder import Recorder
-from axe_lsp.runtime.recording_file import load_recording, save_recording
+from axe_lsp.runtime.recordings.file import load_recording, save_recording
+from axe_lsp.runtime.recordings.recorder import Recorder
 from axe_lsp.runtime.runs import RunRequest, RunResult, new_run_id
-from axe_lsp.runtime.user_config import known_secrets
+from axe_lsp.runtime.safety.approval import Approval
+from axe_lsp.runtime.safety.questions import refusing
 
 _ADVICE = "run it with --yes to let tools change files and run commands"
 

@@ -15,11 +15,11 @@ from axe_lsp.cli.last_words import tell_last_answer, tell_where_to_look
 from axe_lsp.cli.run_input import read_input
 from axe_lsp.cli.standard_input import has_text, piped_text
 from axe_lsp.cli.streams import complain
-from axe_lsp.runtime.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.errors import RunError, UnfitAnswerError
-from axe_lsp.runtime.folders import working_folder
+from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
+from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.prepare import Resolve, prepare_request
-from axe_lsp.runtime.preview import dry_run_text
+from axe_lsp.runtime.preview.preview import dry_run_text
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.unsupported import unsupported_warning
 

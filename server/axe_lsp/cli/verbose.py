@@ -20,7 +20,7 @@ from axe_lsp.runtime.events import (
 )
 from axe_lsp.runtime.messages import argument_text
 from axe_lsp.runtime.prepare import Prepared
-from axe_lsp.runtime.preview import params_line, shown_number
+from axe_lsp.runtime.preview.preview import params_line, shown_number
 from axe_lsp.runtime.runs import RunResult
 from axe_lsp.runtime.tools.table import BUILTIN_TOOLS, unknown_tool
 

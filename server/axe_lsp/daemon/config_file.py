@@ -14,8 +14,8 @@ from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.splices import Splice, spliced
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.folders import Environment, config_folder
-from axe_lsp.runtime.whole_file import write_whole_file
+from axe_lsp.runtime.files.folders import Environment, config_folder
+from axe_lsp.runtime.files.whole_file import write_whole_file
 
 _ONLY_THE_USER = 0o600
 

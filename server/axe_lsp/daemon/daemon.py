@@ -17,7 +17,7 @@ from axe_lsp.daemon.twins import Twins
 from axe_lsp.daemon.uris import folder_of, path_of, uri_of
 from axe_lsp.daemon.watch import watch
 from axe_lsp.daemon.workplace import workplace
-from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.settings import Settings
 from axe_lsp.tasks import Tasks
 from axe_lsp.workspace.facts import Facts

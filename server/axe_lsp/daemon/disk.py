@@ -12,7 +12,7 @@ from pathlib import Path
 from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.folders import Environment, config_folder
+from axe_lsp.runtime.files.folders import Environment, config_folder
 from axe_lsp.workspace.places import AGENT_FOLDERS, CONFIG_FILE
 
 MAX_BYTES = 32 * 1024 * 1024

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from axe_lsp.daemon.uris import path_of
 from axe_lsp.features.path_offers import Listing, PathTyped
-from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.places import Scope

@@ -10,7 +10,7 @@ from axe_lsp.agentfile.schema import Names
 from axe_lsp.daemon.outside import Standpoint, folder_in_force
 from axe_lsp.features.path_offers import Entry, Listing, PathTyped
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.folders import config_folder, expand_path
+from axe_lsp.runtime.files.folders import config_folder, expand_path
 
 MOST = 300
 """More entries than anybody reads."""

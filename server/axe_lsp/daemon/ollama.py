@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 
 from axe_lsp.agentfile.models import LocalModel
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.user_config import load_user_config
 from axe_lsp.runtime.providers.ollama import DEFAULT_BASE_URL, MODELS_PATH, decode_models
 from axe_lsp.runtime.providers.wire import WireError, address, is_http_address, parse_json
-from axe_lsp.runtime.user_config import load_user_config
 from axe_lsp.tasks import Tasks
 
 _log = logging.getLogger(__name__)

@@ -20,20 +20,20 @@ from axe_lsp.agentfile.model_name import (
     parse_model_name,
 )
 from axe_lsp.daemon.uris import uri_of
-from axe_lsp.runtime.context_files import (
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.context_files import (
     ContextFile,
     is_file,
     is_folder,
     matching_files,
     measure_context_file,
 )
-from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.folders import Environment, expand_path
-from axe_lsp.runtime.memory import Memory, load_memory
+from axe_lsp.runtime.files.folders import Environment, expand_path
+from axe_lsp.runtime.files.user_config import KEYLESS_PROVIDERS, key_variable, load_user_config
+from axe_lsp.runtime.memory.memory import Memory, load_memory
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.prompt import load_skill, skill_path, system_prompt
-from axe_lsp.runtime.recording_place import recording_places
-from axe_lsp.runtime.user_config import KEYLESS_PROVIDERS, key_variable, load_user_config
+from axe_lsp.runtime.recordings.place import recording_places
 from axe_lsp.workspace.facts import (
     Facts,
     Found,

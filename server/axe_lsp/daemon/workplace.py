@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from axe_lsp.runtime.folders import working_folder
+from axe_lsp.runtime.files.folders import working_folder
 
 _AGENTS_PARENT = ("axe", ".axe")
 

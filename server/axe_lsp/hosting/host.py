@@ -22,8 +22,8 @@ from axe_lsp.hosting import wire
 from axe_lsp.hosting.handover import Handover
 from axe_lsp.hosting.process import LineBuffer
 from axe_lsp.hosting.questions import OutgoingQuestions
-from axe_lsp.runtime.budget import Ledger
 from axe_lsp.runtime.errors import RunCancelledError, RunError
+from axe_lsp.runtime.limits.budget import Ledger
 
 if TYPE_CHECKING:
     from axe_lsp.hosting.making import Workshop

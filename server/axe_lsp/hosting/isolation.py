@@ -17,12 +17,12 @@ from axe_lsp.hosting.link import HOST, Link, Patience, is_done_within
 from axe_lsp.hosting.orders import HostedRunError, error_of
 from axe_lsp.hosting.questions import IncomingQuestions
 from axe_lsp.hosting.trees import RunTree
+from axe_lsp.runtime.children.isolation import Tether
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, Status
-from axe_lsp.runtime.isolation import Tether
 from axe_lsp.runtime.journal import timestamp
-from axe_lsp.runtime.questions import Answer, Ask, Question
 from axe_lsp.runtime.runs import Order, RunResult
+from axe_lsp.runtime.safety.questions import Answer, Ask, Question
 from axe_lsp.tasks import Tasks
 
 

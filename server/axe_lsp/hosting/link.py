@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from axe_lsp.hosting import process, wire
-from axe_lsp.runtime.redaction import redact
-from axe_lsp.runtime.user_config import known_secrets
+from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.safety.redaction import redact
 
 _log = logging.getLogger(__name__)
 

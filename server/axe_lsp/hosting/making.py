@@ -21,13 +21,13 @@ from axe_lsp.hosting.isolation import Processes
 from axe_lsp.hosting.jsonable import Json
 from axe_lsp.hosting.previewing import preview_json
 from axe_lsp.hosting.telemetry import Telemetry
-from axe_lsp.runtime.agent_files import AgentFolders, search_folders
-from axe_lsp.runtime.approval import Approval
 from axe_lsp.runtime.engine import Engine, always, never
 from axe_lsp.runtime.events import Event, EventSink
+from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.prepare import Resolve, prepare_request
 from axe_lsp.runtime.providers.http_provider import HttpProvider
-from axe_lsp.runtime.questions import Ask
+from axe_lsp.runtime.safety.approval import Approval
+from axe_lsp.runtime.safety.questions import Ask
 
 _log = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from axe_lsp.hosting.jsonable import Json, to_json
 from axe_lsp.runtime.prepare import Prepared
-from axe_lsp.runtime.preview import preview_of
+from axe_lsp.runtime.preview.preview import preview_of
 
 
 def preview_json(prepared: Prepared) -> dict[str, Json]:

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable
 
 from axe_lsp.hosting import wire
-from axe_lsp.runtime.questions import NOBODY, Answer, Ask, Question
+from axe_lsp.runtime.safety.questions import NOBODY, Answer, Ask, Question
 from axe_lsp.tasks import Tasks
 
 Send = Callable[[wire.Message], None]

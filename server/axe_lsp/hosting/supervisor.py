@@ -23,9 +23,9 @@ from axe_lsp.hosting.subscribers import Subscriber, Subscribers
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.events import Status
 from axe_lsp.runtime.journal import timestamp
-from axe_lsp.runtime.memory_place import forget_run
-from axe_lsp.runtime.questions import Ask
+from axe_lsp.runtime.memory.place import forget_run
 from axe_lsp.runtime.runs import RunRequest, new_run_id
+from axe_lsp.runtime.safety.questions import Ask
 from axe_lsp.tasks import Tasks
 
 _log = logging.getLogger(__name__)

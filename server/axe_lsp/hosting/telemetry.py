@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from axe_lsp import __version__
 from axe_lsp.runtime.events import EventSink
-from axe_lsp.runtime.folders import Environment
-from axe_lsp.runtime.redaction import redact
-from axe_lsp.runtime.user_config import known_secrets
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.safety.redaction import redact
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

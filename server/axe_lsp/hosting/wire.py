@@ -16,8 +16,8 @@ from axe_lsp.hosting.jsonable import Json, from_json, to_json
 from axe_lsp.runtime import events
 from axe_lsp.runtime.errors import ErrorKind
 from axe_lsp.runtime.events import Event
-from axe_lsp.runtime.questions import Answer, Question
 from axe_lsp.runtime.runs import Order, RunRequest, RunResult
+from axe_lsp.runtime.safety.questions import Answer, Question
 
 
 @dataclass(frozen=True, slots=True)

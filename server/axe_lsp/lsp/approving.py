@@ -12,7 +12,15 @@ from pygls.exceptions import JsonRpcException
 
 from axe_lsp.hosting.jsonable import Json, to_json
 from axe_lsp.lsp.client import Client
-from axe_lsp.runtime.questions import DECISIONS, Answer, Ask, Decision, Question, denial, refusing
+from axe_lsp.runtime.safety.questions import (
+    DECISIONS,
+    Answer,
+    Ask,
+    Decision,
+    Question,
+    denial,
+    refusing,
+)
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer

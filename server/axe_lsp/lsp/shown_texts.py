@@ -15,7 +15,7 @@ from pygls.exceptions import JsonRpcException
 
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.folders import Environment, cache_folder
+from axe_lsp.runtime.files.folders import Environment, cache_folder
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer

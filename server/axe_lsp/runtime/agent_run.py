@@ -17,9 +17,7 @@ import anyio
 
 from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.approval import Approve, Wish
-from axe_lsp.runtime.budget import CallersBudgetError, Ledger
-from axe_lsp.runtime.clock import Clock
+from axe_lsp.runtime.children.isolation import Elsewhere, Stoppable, located, tether, wants_process
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import (
     BudgetError,
@@ -30,21 +28,23 @@ from axe_lsp.runtime.errors import (
     timeout_message,
 )
 from axe_lsp.runtime.events import AgentBegin, Status
-from axe_lsp.runtime.folders import Environment
-from axe_lsp.runtime.isolation import Elsewhere, Stoppable, located, tether, wants_process
+from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.journal import Journal
+from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
+from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.loop import Surroundings, converse
 from axe_lsp.runtime.mcp.tools import RemoteTools, remote_tools
-from axe_lsp.runtime.memory import append_memory
+from axe_lsp.runtime.memory.memory import append_memory
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.outcome import end_event, result_of, status_of
-from axe_lsp.runtime.output import settle
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.prepare import Prepared, Resolve, prepare, reads_much
 from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.retry import Retrying
 from axe_lsp.runtime.runs import Order, RunResult
-from axe_lsp.runtime.sandbox import sandbox_of, sandbox_warning
+from axe_lsp.runtime.safety.approval import Approve, Wish
+from axe_lsp.runtime.safety.sandbox import sandbox_of, sandbox_warning
+from axe_lsp.runtime.structured.output import settle
 from axe_lsp.runtime.tools.tool import Workplace
 from axe_lsp.runtime.unsupported import unsupported_warning
 

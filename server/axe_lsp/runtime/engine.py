@@ -12,18 +12,18 @@ from pathlib import Path
 from types import TracebackType
 
 from axe_lsp.runtime.agent_run import AgentRun, OnReady, Tree
-from axe_lsp.runtime.approval import Approve, nobody_to_ask
-from axe_lsp.runtime.budget import Ledger
+from axe_lsp.runtime.children.isolation import Elsewhere, Stoppable
 from axe_lsp.runtime.events import EventSink
-from axe_lsp.runtime.folders import Environment
-from axe_lsp.runtime.isolation import Elsewhere, Stoppable
+from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.journal import Journal
-from axe_lsp.runtime.memory_place import forget_run
+from axe_lsp.runtime.limits.budget import Ledger
+from axe_lsp.runtime.memory.place import forget_run
 from axe_lsp.runtime.prepare import Prepared, Resolve, prepare_request
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
 from axe_lsp.runtime.providers.replay import NamedReplays
 from axe_lsp.runtime.runs import Order, RunRequest, RunResult, root_order
+from axe_lsp.runtime.safety.approval import Approve, nobody_to_ask
 
 
 def always(_: Prepared) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from axe_lsp.runtime.usage import Usage
+from axe_lsp.runtime.limits.usage import Usage
 
 Status = Literal["completed", "failed", "timeout", "cancelled", "killed"]
 

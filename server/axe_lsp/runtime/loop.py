@@ -13,29 +13,29 @@ from time import monotonic
 
 import anyio
 
-from axe_lsp.runtime.approval import Approve
-from axe_lsp.runtime.budget import Ledger
-from axe_lsp.runtime.clock import Clock
-from axe_lsp.runtime.conversation import Conversation
-from axe_lsp.runtime.delegation import (
+from axe_lsp.runtime.children.delegation import (
     CALL_AGENT,
     Delegator,
     Start,
     ToolOutcome,
     call_agent,
 )
+from axe_lsp.runtime.children.task import TASK, call_task
+from axe_lsp.runtime.children.typed_tools import call_typed
+from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.events import RunIds, TextDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd
+from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.journal import Journal
+from axe_lsp.runtime.limits.budget import Ledger
+from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.mcp.tools import RemoteTools, call_remote
 from axe_lsp.runtime.messages import Response, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
-from axe_lsp.runtime.redaction import redact, redacted_table
-from axe_lsp.runtime.task import TASK, call_task
+from axe_lsp.runtime.safety.approval import Approve
+from axe_lsp.runtime.safety.redaction import redact, redacted_table
 from axe_lsp.runtime.tools.table import execute_tool, unknown_tool
 from axe_lsp.runtime.tools.tool import Workplace
-from axe_lsp.runtime.typed_tools import call_typed
-from axe_lsp.runtime.user_config import known_secrets
 
 
 @dataclass(frozen=True, slots=True)

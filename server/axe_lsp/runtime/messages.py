@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from axe_lsp.runtime.usage import Usage
+from axe_lsp.runtime.limits.usage import Usage
 
 Json = Any
 """A value as `json.loads` returns it."""

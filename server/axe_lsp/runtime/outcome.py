@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from axe_lsp.runtime.budget import Ledger
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import (
     BudgetError,
@@ -12,6 +11,7 @@ from axe_lsp.runtime.errors import (
     RunTimeoutError,
 )
 from axe_lsp.runtime.events import AgentEnd, RunIds, Status
+from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.refusal import is_refusal
 from axe_lsp.runtime.runs import RunResult

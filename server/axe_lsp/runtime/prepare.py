@@ -12,21 +12,21 @@ from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.model_name import ModelName, ModelNameError, parse_model_name
-from axe_lsp.runtime.context_files import is_file, is_folder
-from axe_lsp.runtime.delegation import delegation_tools
+from axe_lsp.runtime.children.delegation import delegation_tools
+from axe_lsp.runtime.children.task import task_tools
+from axe_lsp.runtime.children.typed_tools import TypedTools, typed_tools
 from axe_lsp.runtime.errors import AgentError, ConfigError
-from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.files.context_files import is_file, is_folder
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.user_config import load_user_config
 from axe_lsp.runtime.messages import Message, Request, Tool
-from axe_lsp.runtime.output import Output, output_of
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.prompt import Prompt, build_prompt
-from axe_lsp.runtime.response_format import ignored_format_warning, response_format
 from axe_lsp.runtime.runs import Order, RunRequest, root_order
-from axe_lsp.runtime.task import task_tools
+from axe_lsp.runtime.structured.output import Output, output_of
+from axe_lsp.runtime.structured.response_format import ignored_format_warning, response_format
+from axe_lsp.runtime.structured.typed_input import with_input
 from axe_lsp.runtime.tools.table import ordinary_tools
-from axe_lsp.runtime.typed_input import with_input
-from axe_lsp.runtime.typed_tools import TypedTools, typed_tools
-from axe_lsp.runtime.user_config import load_user_config
 
 Resolve = Callable[[str, Path], AgentDefinition]
 """The agent of a name, looked up from a folder on. Raises ConfigError."""

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.context_files import ContextFile, find_context_files, is_folder
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.folders import Environment, config_folder, expand_path
-from axe_lsp.runtime.memory import Memory, load_memory
+from axe_lsp.runtime.files.context_files import ContextFile, find_context_files, is_folder
+from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path
+from axe_lsp.runtime.memory.memory import Memory, load_memory
 from axe_lsp.runtime.plain_text import decode, shown_path, valid_text
 from axe_lsp.runtime.runs import Order
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
-from axe_lsp.runtime.budget import BudgetUse
 from axe_lsp.runtime.events import RunIds, Status
+from axe_lsp.runtime.limits.budget import BudgetUse
+from axe_lsp.runtime.limits.usage import Usage
 from axe_lsp.runtime.messages import Json
-from axe_lsp.runtime.schemas import canonical_json
-from axe_lsp.runtime.usage import Usage
+from axe_lsp.runtime.structured.schemas import canonical_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from tempfile import gettempdir
 
 import pytest
 
-from axe_lsp.runtime import sandbox
-from axe_lsp.runtime.approval import allowed
 from axe_lsp.runtime.events import AgentBegin, RunIds, ToolEnd
 from axe_lsp.runtime.messages import ToolCall
+from axe_lsp.runtime.safety import sandbox
+from axe_lsp.runtime.safety.approval import allowed
 from axe_lsp.runtime.tools.read_only import is_enforceable
 from axe_lsp.runtime.tools.run_command import run_shell
 from axe_lsp.runtime.tools.table import execute_tool

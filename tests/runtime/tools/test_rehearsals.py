@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.runtime.approval import Rehearsal
 from axe_lsp.runtime.messages import ToolCall
+from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 

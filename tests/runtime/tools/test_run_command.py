@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.runtime.approval import allowed
 from axe_lsp.runtime.errors import RunCancelledError, RunTimeoutError
 from axe_lsp.runtime.events import ToolEnd
+from axe_lsp.runtime.safety.approval import allowed
 from axe_lsp.runtime.tools.run_command import run_shell
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 from support.engines import agent, bench, running

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from axe_lsp.runtime.errors import RunError
-from axe_lsp.runtime.folders import Environment, state_folder
+from axe_lsp.runtime.files.folders import Environment, state_folder
 from axe_lsp.runtime.plain_text import shown_path
 
 FORMAT = 1

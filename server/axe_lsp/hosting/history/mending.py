@@ -18,7 +18,7 @@ from axe_lsp.hosting.history.rows import Batch, Bookkeeping, Origin, write
 from axe_lsp.hosting.trees import RunTree
 from axe_lsp.hosting.wire import notification
 from axe_lsp.runtime.journal import timestamp
-from axe_lsp.runtime.memory_place import forget_run
+from axe_lsp.runtime.memory.place import forget_run
 
 _ERROR = "the process that executed this run has died, and the run with it. Run the agent again"
 

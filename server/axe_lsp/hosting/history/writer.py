@@ -29,8 +29,8 @@ from axe_lsp.hosting.history.pruning import forget_expired
 from axe_lsp.hosting.history.rows import Batch, Bookkeeping, Origin, write
 from axe_lsp.hosting.wire import Notification
 from axe_lsp.runtime.errors import RunError
-from axe_lsp.runtime.redaction import redact
-from axe_lsp.runtime.user_config import known_secrets
+from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.safety.redaction import redact
 
 _log = logging.getLogger(__name__)
 

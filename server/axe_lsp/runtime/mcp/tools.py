@@ -18,14 +18,14 @@ import anyio
 from axe_lsp.agentfile.addresses import without_passwords
 from axe_lsp.agentfile.definition import AgentDefinition, McpServer
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.approval import Approve
 from axe_lsp.runtime.errors import ConfigError, McpServerError
 from axe_lsp.runtime.events import RunIds
-from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.mcp.connection import Connection, McpError, ServerTool, load_sdk
 from axe_lsp.runtime.mcp.wish import wish_to_call
 from axe_lsp.runtime.messages import TOOL_NAME, Json, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
+from axe_lsp.runtime.safety.approval import Approve
 from axe_lsp.runtime.tools.output import capped_text
 from axe_lsp.runtime.tools.tool import MAX_OUTPUT
 

@@ -12,10 +12,10 @@ from collections.abc import Collection
 from axe_lsp.agentfile.addresses import without_passwords
 from axe_lsp.agentfile.definition import McpServer
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.approval import Rehearsal, Wish
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import ToolCall
-from axe_lsp.runtime.redaction import redact, redacted_table
+from axe_lsp.runtime.safety.approval import Rehearsal, Wish
+from axe_lsp.runtime.safety.redaction import redact, redacted_table
 from axe_lsp.runtime.tools.diff import shortened
 
 

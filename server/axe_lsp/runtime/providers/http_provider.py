@@ -17,7 +17,9 @@ from axe_lsp.agentfile.model_name import RUNNABLE_PROVIDERS, ModelName
 from axe_lsp.agentfile.models import known_model
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import AgentError, ConfigError, NoAnswerError, ProviderError
-from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.user_config import UserConfig, key_variable, load_user_config
+from axe_lsp.runtime.limits.usage import cost_of
 from axe_lsp.runtime.messages import Request, Response, ResponseFormat
 from axe_lsp.runtime.providers import anthropic, ollama, openai
 from axe_lsp.runtime.providers.body import encode_body
@@ -32,9 +34,7 @@ from axe_lsp.runtime.providers.wire import (
     is_http_address,
     refusal,
 )
-from axe_lsp.runtime.redaction import redact
-from axe_lsp.runtime.usage import cost_of
-from axe_lsp.runtime.user_config import UserConfig, key_variable, load_user_config
+from axe_lsp.runtime.safety.redaction import redact
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.providers.http_client import HttpAnswer, HttpClient

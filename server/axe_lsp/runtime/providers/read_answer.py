@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.providers.provider import OnText
 from axe_lsp.runtime.providers.wire import WireFormat, parse_json
-from axe_lsp.runtime.redaction import StreamRedactor, without
+from axe_lsp.runtime.safety.redaction import StreamRedactor, without
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.providers.http_client import HttpAnswer

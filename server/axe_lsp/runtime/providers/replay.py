@@ -11,20 +11,20 @@ import anyio
 from axe_lsp.agentfile.model_name import REPLAY_PROVIDER, ModelName
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ProviderError, RunTimeoutError
-from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.messages import Message, Response
 from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
-from axe_lsp.runtime.recording import (
+from axe_lsp.runtime.recordings.file import load_recording
+from axe_lsp.runtime.recordings.place import find_recording
+from axe_lsp.runtime.recordings.recording import (
     RecordedError,
     RecordedRun,
     RecordedTurn,
     Recording,
     flatten,
 )
-from axe_lsp.runtime.recording_file import load_recording
-from axe_lsp.runtime.recording_place import find_recording
-from axe_lsp.runtime.redaction import redact
-from axe_lsp.runtime.user_config import known_secrets
+from axe_lsp.runtime.safety.redaction import redact
 
 _WORDS = re.compile(r"\S+\s*|\s+")
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import anyio
 
-from axe_lsp.runtime.approval import Rehearsal
+from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
+from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.diff import diff
 from axe_lsp.runtime.tools.flags import is_true
 from axe_lsp.runtime.tools.places import place, require_file, speaking_of
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
 from axe_lsp.runtime.tools.writing import writing
-from axe_lsp.runtime.whole_file import write_whole_file
 
 _TOO_LARGE = 10 * 1024 * 1024
 

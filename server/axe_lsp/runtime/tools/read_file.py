@@ -12,7 +12,7 @@ from typing import BinaryIO
 import anyio
 
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.context_files import BINARY_PROBE
+from axe_lsp.runtime.files.context_files import BINARY_PROBE
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.tools.output import capped_lines

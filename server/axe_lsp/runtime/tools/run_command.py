@@ -10,8 +10,8 @@ from tempfile import mkdtemp
 
 import anyio
 
-from axe_lsp.runtime.approval import Rehearsal
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
+from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.command_check import check_command
 from axe_lsp.runtime.tools.commands import clean_environment, run_to_end
 from axe_lsp.runtime.tools.output import capped_text

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.approval import Approve, Rehearsal, Wish
 from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
-from axe_lsp.runtime.redaction import redact, redacted_table
+from axe_lsp.runtime.safety.approval import Approve, Rehearsal, Wish
+from axe_lsp.runtime.safety.redaction import redact, redacted_table
 from axe_lsp.runtime.tools import (
     edit_file,
     find_files,
@@ -23,7 +24,6 @@ from axe_lsp.runtime.tools import (
     write_file,
 )
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace
-from axe_lsp.runtime.user_config import known_secrets
 
 BUILTIN_TOOLS: Mapping[str, BuiltinTool] = {
     module.TOOL.definition.name: module.TOOL

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from axe_lsp.runtime.approval import Rehearsal
-from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.messages import Tool, ToolCall
+from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.network import Network
 
 MAX_OUTPUT = 100 * 1024

@@ -8,12 +8,12 @@ from typing import Any
 import anyio
 
 from axe_lsp.runtime.errors import RunError
-from axe_lsp.runtime.folders import Environment
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.user_config import load_user_config
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import decode
-from axe_lsp.runtime.redaction import redact
+from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
-from axe_lsp.runtime.user_config import load_user_config
 
 _BASE_URL = "https://api.tavily.com"
 _MOST_RESULTS = 10

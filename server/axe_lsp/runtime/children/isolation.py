@@ -1,0 +1,97 @@
+"""Agents that run in processes of their own when they are called (`[isolation] mode = "process"`).
+
+Which ones, and what ties them to their tree. How a process is made is handed in as `Elsewhere`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from axe_lsp.agentfile.definition import BudgetConfig
+from axe_lsp.runtime.errors import BudgetError
+from axe_lsp.runtime.events import Event, TurnEnd
+from axe_lsp.runtime.journal import Journal
+from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
+from axe_lsp.runtime.limits.clock import Clock
+from axe_lsp.runtime.messages import Response
+from axe_lsp.runtime.prepare import Resolve
+from axe_lsp.runtime.runs import Order, RunResult
+
+
+class Stoppable(Protocol):
+    """A run that is going on, here or elsewhere."""
+
+    def stop(self) -> None:
+        """End the run and everything below it, now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tether:
+    """What ties a run elsewhere to its tree here.
+
+    `tell` takes each of its events; it is False when no more may be used. `warn` takes what everybody
+    should know. In `live` stand the runs that can be stopped. `budget` is what its callers have left,
+    `clock` is that of the run that called it.
+    """
+
+    tell: Callable[[Event], bool]
+    warn: Callable[[str], None]
+    live: MutableMapping[str, Stoppable]
+    budget: BudgetConfig
+    clock: Clock
+
+
+Elsewhere = Callable[[Order, Tether], Awaitable[RunResult]]
+"""Makes a run in a process of its own. Raises RunError; a cancellation passes through."""
+
+
+def located(order: Order, resolve: Resolve) -> Order:
+    """The order together with its agent. If that can't be found, its run will say so."""
+    if order.definition is not None:
+        return order
+    try:
+        return replace(order, definition=resolve(order.ids.agent, order.base))
+    except Exception:  # noqa: BLE001 - the run meets it again, where it is guarded
+        return order
+
+
+def wants_process(order: Order) -> bool:
+    """Whether the agent of an order wants a process of its own."""
+    return order.definition is not None and order.definition.isolation.mode == "process"
+
+
+def tether(
+    journal: Journal,
+    caller: Ledger,
+    clock: Clock,
+    warn: Callable[[str], None],
+    live: MutableMapping[str, Stoppable],
+) -> Tether:
+    """Events are numbered here with all others of the tree, and what they used is paid for here."""
+    ledger = Ledger(BudgetConfig(), caller)
+
+    def tell(event: Event) -> bool:
+        journal.emit(event)
+        return _is_paid(event, ledger) if isinstance(event, TurnEnd) else True
+
+    return Tether(tell, warn, live, ledger.left, clock)
+
+
+def _is_paid(turn: TurnEnd, ledger: Ledger) -> bool:
+    """Charge a turn to all callers; False if they can't afford another one."""
+    ledger.charge(
+        Response(
+            input_tokens=turn.input_tokens,
+            output_tokens=turn.output_tokens,
+            cache_read_tokens=turn.cache_read_tokens or 0,
+            cache_write_tokens=turn.cache_write_tokens or 0,
+            cost=turn.cost,
+        )
+    )
+    try:
+        ledger.charge_calls(len(turn.tool_calls), 0)
+    except (BudgetError, CallersBudgetError):
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""What the runtime reads from the disk: folders, agent files, context files, the user's config.toml."""

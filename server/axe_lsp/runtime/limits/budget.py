@@ -1,0 +1,132 @@
+"""What a run uses up, and whether it may go on: `[budget]` (axe 1.5, and more of our own; 002-19).
+
+Each run has a ledger with the limits of its own file. Whatever is charged to a run is charged to those
+that called it, too, unless their `scope` is "self". It knows neither conversations nor clocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from axe_lsp.agentfile.definition import BudgetConfig
+from axe_lsp.runtime.errors import BudgetError
+from axe_lsp.runtime.limits.usage import NOTHING
+from axe_lsp.runtime.messages import Response
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetUse:
+    """How much of a `max_tokens` was used. An answer on the way may use more than there was."""
+
+    max_tokens: int
+    used_tokens: int
+    exceeded: bool
+
+
+class CallersBudgetError(Exception):
+    """A run above this one has used up its budget: what there is has to do."""
+
+
+class Ledger:
+    """What one run has used. `own` is its own use, `tree` includes that of all it called.
+
+    The checks raise BudgetError when a limit of the run's own file is reached, and
+    CallersBudgetError when it is one of a run above.
+    """
+
+    def __init__(self, limits: BudgetConfig, caller: Ledger | None = None) -> None:
+        self.own = self.tree = NOTHING
+        self._limits = limits
+        self._caller = caller
+        self._tool_calls = 0
+        self._refused_calls = ""
+
+    @property
+    def budget(self) -> BudgetUse | None:
+        """How much of the tokens is used, None if there is no limit."""
+        most = self._limits.max_tokens
+        return BudgetUse(most, self._tokens, self._tokens >= most) if most else None
+
+    def charge(self, response: Response) -> None:
+        """Pay for an answer."""
+        used = response.usage
+        self.own += used
+        for ledger in self._lineage():
+            ledger.tree += used
+
+    def check(self) -> None:
+        """May what was asked for be used?"""
+        if self._exceeded:
+            raise BudgetError(self._exceeded)
+        if any(ledger._exceeded for ledger in self._charged_callers()):
+            raise CallersBudgetError
+
+    def check_turn(self, turns: int) -> None:
+        """May there be another turn, after so many?"""
+        self.check()
+        most = self._limits.max_turns
+        if most and turns >= most:
+            raise BudgetError(f"used {turns} of {most} turns")
+
+    def charge_calls(self, number: int, turns: int) -> None:
+        """Pay for the tool calls of one answer. After the last turn nobody would see their results."""
+        self.check_turn(turns)
+        payers = (self, *self._charged_callers())
+        for ledger in payers:
+            ledger._refused_calls = ledger._refusal(number)
+        self.check()
+        for ledger in payers:
+            ledger._tool_calls += number
+
+    @property
+    def left(self) -> BudgetConfig:
+        """What the runs above leave for this one; at least 1 of what is limited, for 0 is no limit."""
+        callers = list(self._charged_callers())
+        tokens = [
+            each._limits.max_tokens - each._tokens for each in callers if each._limits.max_tokens
+        ]
+        calls = [
+            each._limits.max_tool_calls - each._tool_calls
+            for each in callers
+            if each._limits.max_tool_calls
+        ]
+        return BudgetConfig(
+            max_tokens=max(1, min(tokens)) if tokens else 0,
+            max_tool_calls=max(1, min(calls)) if calls else 0,
+        )
+
+    def use_up(self) -> None:
+        """Nothing is left: others have used it."""
+        self._refused_calls = "nothing is left of the budget"
+
+    @property
+    def _tokens(self) -> int:
+        return (self.own if self._limits.scope == "self" else self.tree).tokens
+
+    @property
+    def _exceeded(self) -> str:
+        """What is used up, or ""."""
+        most = self._limits.max_tokens
+        if most and self._tokens >= most:
+            return f"used {self._tokens} of {most} tokens"
+        return self._refused_calls
+
+    def _refusal(self, calls: int) -> str:
+        used, most = self._tool_calls, self._limits.max_tool_calls
+        if not most or used + calls <= most:
+            return ""
+        return f"used {used} of {most} tool calls, {calls} more asked for"
+
+    def _lineage(self) -> Iterator[Ledger]:
+        """The ledger itself and those above."""
+        ledger: Ledger | None = self
+        while ledger is not None:
+            yield ledger
+            ledger = ledger._caller
+
+    def _charged_callers(self) -> Iterator[Ledger]:
+        """The ledgers above that this run is charged to."""
+        for ledger in self._lineage():
+            if ledger is not self and ledger._limits.scope != "self":
+                yield ledger

@@ -1,0 +1,111 @@
+"""A log of past runs, an agent's or a shared one, in a Markdown file (axe M6).
+
+Runs append to it; `gc` trims it. Where it lies is `place`'s matter.
+
+An entry is a `## ` heading with the time, the task on one line, and the result. People edit these
+files, so whatever starts with `## ` counts as an entry, as in axe.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from axe_lsp.agentfile.definition import MemoryConfig
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.whole_file import write_whole_file
+from axe_lsp.runtime.memory.place import memory_path
+from axe_lsp.runtime.plain_text import decode
+
+MAX_RESULT = 1000
+"""Characters of a result that are kept."""
+
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_HEADING = "## "
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What was loaded: from where, how many entries there are, and the text of those that count.
+
+    `error` says why nothing could be loaded; `path` is None if not even the place is known.
+    """
+
+    path: Path | None
+    count: int = 0
+    entries: str = ""
+    error: str = ""
+
+
+def load_memory(
+    agent: str,
+    config: MemoryConfig,
+    workspace: Path,
+    environment: Environment,
+    root_run_id: str = "",
+) -> Memory:
+    """The memory of `agent`. A missing file is an empty memory; nothing raises."""
+    path = None
+    try:
+        path = memory_path(agent, config, workspace, environment, root_run_id)
+        if path is None:
+            return Memory(None)
+        lines = _LINES.findall(decode(path.read_bytes()))
+    except FileNotFoundError:
+        return Memory(path)
+    except (ConfigError, OSError) as error:
+        return Memory(path, error=str(error))
+    except ValueError as error:  # A NUL in the path, so that nothing can be written there either.
+        return Memory(None, error=str(error))
+    starts = _headings(lines)
+    return Memory(path, len(starts), _newest(lines, starts, config.last_n))
+
+
+def append_memory(
+    path: Path, task: str, result: str, author: str = "", now: datetime | None = None
+) -> None:
+    """Add one entry, in a single write so that parallel runs don't mix. Raises OSError.
+
+    In a memory that several agents share, it says which of them is its author.
+    """
+    time = (now or datetime.now(timezone.utc)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    task = task.replace("\n", " ") or "(none)"
+    result = result or "(none)"
+    if len(result) > MAX_RESULT:
+        result = result[:MAX_RESULT] + "..."
+    by = f"**Agent:** {author}\n" if author else ""
+    entry = f"{_HEADING}{time}\n{by}**Task:** {task}\n**Result:** {result}\n\n"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab", buffering=0) as file:
+        file.write(entry.encode("utf-8", "replace"))
+
+
+def trim_memory(path: Path, keep: int) -> int:
+    """Keep the newest `keep` entries, more than none; returns how many are gone (axe M7, 3.1).
+
+    What stays is kept byte for byte. The file is replaced as a whole or not at all, and stays
+    untouched if there is nothing to remove. Raises OSError.
+    """
+    # A byte is a character in here, so that also what is not UTF-8 stays as it is.
+    lines = _LINES.findall(path.read_bytes().decode("latin-1"))
+    starts = _headings(lines)
+    removed = len(starts) - keep
+    if removed <= 0:
+        return 0
+    write_whole_file(path, _newest(lines, starts, keep).encode("latin-1"))
+    return removed
+
+
+def _headings(lines: list[str]) -> list[int]:
+    """The lines with which the entries begin."""
+    return [index for index, line in enumerate(lines) if line.startswith(_HEADING)]
+
+
+def _newest(lines: list[str], starts: list[int], last_n: int) -> str:
+    """The last `last_n` entries; 0 means the whole file, also what people wrote above them."""
+    if last_n == 0:
+        return "".join(lines)
+    return "".join(lines[starts[-last_n:][0] :]) if starts else ""

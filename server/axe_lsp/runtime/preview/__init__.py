@@ -1,0 +1,1 @@
+"""What a run would send, before it does."""

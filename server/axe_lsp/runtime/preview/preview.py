@@ -1,0 +1,140 @@
+"""What a run would send, shown to people: `--dry-run`, and previews in editors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from axe_lsp.agentfile.definition import AgentDefinition, TaskConfig
+from axe_lsp.agentfile.models import known_model
+from axe_lsp.agentfile.tokens import estimated_tokens
+from axe_lsp.runtime.files.context_files import ContextFile
+from axe_lsp.runtime.prepare import Prepared
+from axe_lsp.runtime.preview.parts import Part, parts_of, tool_text
+from axe_lsp.runtime.prompt import Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Everything that a first request would hold. `text` is what `--dry-run` prints.
+
+    `input_schema` is that of the agent's `[input]`, which an editor makes a form from. `parts` are the
+    prompt and the tools piece by piece; `context_window` is how many tokens the model can take, if
+    that is known.
+    """
+
+    text: str
+    model: str
+    workdir: str
+    system_prompt: str
+    files: tuple[ContextFile, ...]
+    user_message: str
+    tools: tuple[str, ...]
+    sub_agents: tuple[str, ...]
+    estimated_tokens: int
+    parts: tuple[Part, ...]
+    context_window: int | None = None
+    input_schema: Mapping[str, Any] | None = None
+
+
+def preview_of(prepared: Prepared) -> Preview:
+    """The preview of a prepared run."""
+    prompt, request = prepared.prompt, prepared.request
+    tools = "".join(tool_text(tool) for tool in request.tools)
+    model = known_model(str(prepared.model))
+    return Preview(
+        text=dry_run_text(prepared),
+        model=str(prepared.model),
+        workdir=prompt.workdir,
+        system_prompt=prompt.system,
+        files=prompt.files,
+        user_message=prompt.user_message,
+        tools=tuple(tool.name for tool in request.tools),
+        sub_agents=prepared.definition.sub_agents,
+        estimated_tokens=estimated_tokens(len(prompt.system + prompt.user_message + tools)),
+        parts=parts_of(prepared),
+        context_window=model.context if model is not None else None,
+        input_schema=prepared.definition.input,
+    )
+
+
+def dry_run_text(prepared: Prepared) -> str:
+    """The sections of axe's `--dry-run`; one that axe M7 lacks only where the file uses it."""
+    prompt, definition = prepared.prompt, prepared.definition
+    task = prepared.order.message
+    sections = [
+        _section("System Prompt", prompt.system, empty=""),
+        _section("Skill", prompt.skill_text),
+        _section(f"Files ({len(prompt.files)})", "\n".join(file.path for file in prompt.files)),
+        _section("Stdin", task if task.strip() else ""),
+    ]
+    if definition.memory.enabled:
+        sections.append(_section("Memory", _memory_text(prompt)))
+    if definition.ordinary_tools:
+        sections.append(_section("Tools", ", ".join(definition.ordinary_tools)))
+    if definition.mcp_servers:
+        sections.append(_section("MCP Servers", _servers_text(definition)))
+    sections.append(_section("Sub-Agents", _sub_agents_text(prepared)))
+    if definition.task is not None:
+        sections.append(_section("Task", _task_text(definition.task)))
+    return f"=== Dry Run ===\n\n{header(prepared)}" + "".join(sections)
+
+
+def header(prepared: Prepared) -> str:
+    """The first lines: who answers, where, how long, how."""
+    most = prepared.budget.max_tokens
+    budget = f"Budget:   {most} tokens (0 = unlimited)\n" if most else ""
+    return (
+        f"Model:    {prepared.model}\n"
+        f"Workdir:  {prepared.prompt.workdir}\n"
+        f"Timeout:  {shown_number(prepared.timeout or 0)}s\n"
+        f"{params_line(prepared)}\n"
+        f"{budget}"
+    )
+
+
+def params_line(prepared: Prepared) -> str:
+    """The line about the model's parameters; what is not set is shown as 0."""
+    params = prepared.definition.params
+    temperature = shown_number(params.temperature or 0)
+    return f"Params:   temperature={temperature}, max_tokens={params.max_tokens}"
+
+
+def shown_number(value: float) -> str:
+    """A number without a needless `.0`."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def _section(title: str, text: str, empty: str = "(none)") -> str:
+    return f"\n--- {title} ---\n{text or empty}\n"
+
+
+def _memory_text(prompt: Prompt) -> str:
+    if prompt.memory is None:
+        return ""
+    return f"(error: {prompt.memory.error})" if prompt.memory.error else prompt.memory.entries
+
+
+def _task_text(config: TaskConfig) -> str:
+    if not config.offered:
+        return ""
+    return f"{', '.join(config.offered)}\nRecursive: {'yes' if config.recursive else 'no'}"
+
+
+def _servers_text(definition: AgentDefinition) -> str:
+    servers = definition.mcp_servers
+    return "\n".join(f"{each.name}: {each.url} ({each.transport})" for each in servers)
+
+
+def _sub_agents_text(prepared: Prepared) -> str:
+    definition = prepared.definition
+    if not definition.sub_agents:
+        return ""
+    config = definition.sub_agents_config
+    return (
+        f"{', '.join(definition.sub_agents)}\n"
+        f"Max Depth: {definition.max_depth}\n"
+        f"Parallel:  {'yes' if config.parallel else 'no'}\n"
+        f"Timeout:   {config.timeout}s"
+    )

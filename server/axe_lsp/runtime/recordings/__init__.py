@@ -1,0 +1,1 @@
+"""Recordings of runs, which replay without a provider: their data, their files, who writes them."""

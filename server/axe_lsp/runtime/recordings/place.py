@@ -1,0 +1,34 @@
+"""Where the recording of a model `replay/NAME` lies. Knows nothing of what is in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.context_files import is_file
+from axe_lsp.runtime.files.folders import Environment, config_folder
+
+
+def find_recording(name: str, workdir: Path, workspace: Path, environment: Environment) -> Path:
+    """The first that there is. Raises ConfigError, with the places, if there is none."""
+    places = recording_places(name, workdir, workspace, environment)
+    for path in places:
+        if is_file(path):
+            return path
+    folders = ", ".join(str(path.parent) for path in places)
+    raise ConfigError(f"recording {quoted(name)} not found (looked for {name}.toml in {folders})")
+
+
+def recording_places(
+    name: str, workdir: Path, workspace: Path, environment: Environment
+) -> tuple[Path, ...]:
+    """Where it is looked for, in this order. Raises ConfigError for a name that would lead elsewhere."""
+    if Path(name).name != name or "\\" in name:
+        raise ConfigError(f"recording name {quoted(name)} must not contain path separators")
+    folders = [
+        workdir / "axe" / "replays",
+        workspace / "axe" / "replays",
+        config_folder(environment) / "replays",
+    ]
+    return tuple(folder / f"{name}.toml" for folder in dict.fromkeys(folders))

@@ -1,0 +1,128 @@
+"""Writes down what passes between runs and whoever answers them, without secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import anyio
+
+from axe_lsp.agentfile.model_name import ModelName
+from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.messages import Response, ToolCall
+from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
+from axe_lsp.runtime.recordings.recording import (
+    RecordedError,
+    RecordedRun,
+    RecordedTurn,
+    Recording,
+    Sent,
+    flatten,
+)
+from axe_lsp.runtime.safety.redaction import redact, redacted_table
+
+
+@dataclass
+class _Progress:
+    """A run that is being recorded: what it is, how many messages were noted, its turns."""
+
+    run: RecordedRun
+    messages: int = 0
+    turns: list[RecordedTurn] = field(default_factory=list)
+
+    def remember(self, number: int, turn: RecordedTurn) -> None:
+        """Keep a turn. One whose request was sent again has the last answer, and what was sent first."""
+        if number > len(self.turns):
+            self.turns.append(turn)
+        else:
+            self.turns[-1] = replace(turn, sent=self.turns[-1].sent)
+
+
+class Recorder:
+    """A provider in front of the real one that remembers every exchange.
+
+    The runs are kept in the order in which they began, so parallel children stay apart.
+    """
+
+    def __init__(self, provider: Provider) -> None:
+        self._provider = provider
+        self._runs: dict[str, _Progress] = {}
+
+    def check(self, model: ModelName, workdir: Path) -> None:
+        """What the real provider needs is needed for a recording, too."""
+        self._provider.check(model, workdir)
+
+    async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
+        """Pass the request on; remember it and its answer, or its failure."""
+        sent = self._sent(exchange)
+        started = anyio.current_time()
+        answer: Response | RecordedError | None = None
+        try:
+            answer = await self._provider.send(exchange, on_text)
+        except ProviderError as error:
+            answer = RecordedError(error.category, error.message)
+            raise
+        except anyio.get_cancelled_exc_class():
+            if anyio.current_time() >= exchange.deadline:
+                answer = RecordedError("timeout", exchange.timeout)
+            raise
+        finally:
+            if answer is not None:
+                duration_ms = round((anyio.current_time() - started) * 1000)
+                turn = RecordedTurn(answer, sent, duration_ms)
+                self._runs[exchange.run.run_id].remember(exchange.turn, turn)
+        return answer
+
+    def recording(self, secrets: Collection[str]) -> Recording:
+        """What happened so far."""
+        return Recording(
+            tuple(
+                _redacted_run(replace(progress.run, turns=tuple(progress.turns)), secrets)
+                for progress in self._runs.values()
+            )
+        )
+
+    def _sent(self, exchange: Exchange) -> tuple[Sent, ...]:
+        """What this request adds to the one before."""
+        progress = self._runs.setdefault(exchange.run.run_id, _Progress(_described(exchange)))
+        messages = exchange.request.messages
+        new, progress.messages = messages[progress.messages :], len(messages)
+        return flatten(new)
+
+
+def _described(exchange: Exchange) -> RecordedRun:
+    return RecordedRun(
+        agent=exchange.run.agent,
+        model=str(exchange.model),
+        depth=exchange.run.depth,
+        system=exchange.request.system,
+        tools=tuple(tool.name for tool in exchange.request.tools),
+    )
+
+
+def _redacted_run(run: RecordedRun, secrets: Collection[str]) -> RecordedRun:
+    return replace(
+        run,
+        system=redact(run.system or "", secrets),
+        turns=tuple(_redacted_turn(turn, secrets) for turn in run.turns),
+    )
+
+
+def _redacted_turn(turn: RecordedTurn, secrets: Collection[str]) -> RecordedTurn:
+    sent = tuple(
+        replace(message, content=redact(message.content, secrets)) for message in turn.sent or ()
+    )
+    if isinstance(turn.answer, RecordedError):
+        message = redact(turn.answer.message, secrets)
+        return replace(turn, sent=sent, answer=replace(turn.answer, message=message))
+    answer = replace(
+        turn.answer,
+        content=redact(turn.answer.content, secrets),
+        tool_calls=tuple(_redacted_call(call, secrets) for call in turn.answer.tool_calls),
+    )
+    return replace(turn, sent=sent, answer=answer)
+
+
+def _redacted_call(call: ToolCall, secrets: Collection[str]) -> ToolCall:
+    return replace(call, arguments=redacted_table(call.arguments, secrets))

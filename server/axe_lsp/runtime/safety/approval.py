@@ -1,0 +1,108 @@
+"""Who says whether an agent may change something. How they are asked is not decided here."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+import anyio
+
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.messages import Json
+from axe_lsp.runtime.plain_text import visible
+from axe_lsp.runtime.safety.allowances import is_allowed
+from axe_lsp.runtime.safety.questions import NOBODY, Answer, Ask, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What a call would do: `purpose` completes "the agent wants to", `details` show it exactly."""
+
+    purpose: str
+    details: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A call that somebody has to agree to before it is executed. Its arguments hold no secret.
+
+    `rehearse` finds out what would happen, without doing it; it raises what the call would raise.
+    """
+
+    run: RunIds
+    tool: str
+    arguments: Mapping[str, Json]
+    rehearse: Callable[[], Awaitable[Rehearsal]]
+
+
+Approve = Callable[[Wish], Awaitable[str]]
+"""Decides: "" if the call may be executed, else why not, which the model is told."""
+
+
+async def nobody_to_ask(_: Wish) -> str:
+    """The decision where no user can be asked."""
+    return NOBODY.why
+
+
+async def allowed(_: Wish) -> str:
+    """The decision of a user who has agreed to everything beforehand."""
+    return ""
+
+
+class Approval:
+    """Decides for runs by what was allowed beforehand, and asks about the rest.
+
+    It is an `Approve`. Questions may be open at the same time; when one of them is answered with
+    "for this run", those that this answers too are taken back.
+    """
+
+    def __init__(self, ask: Ask, allowances: tuple[str, ...] = ()) -> None:
+        self._ask = ask
+        self.allowances = allowances
+        self._for_run: set[tuple[str, str]] = set()
+        self._open: dict[tuple[str, str], set[anyio.CancelScope]] = {}
+
+    async def __call__(self, wish: Wish) -> str:
+        """Decide about a wish."""
+        subject = (wish.run.root_run_id, wish.tool)
+        if self._is_allowed(wish, subject):
+            return ""
+        answer = await self.decide(_question(wish, await wish.rehearse()))
+        return answer.why or "the user said no" if answer.decision == "deny" else ""
+
+    async def decide(self, question: Question) -> Answer:
+        """Ask, unless it was answered with another question."""
+        subject = (question.run.root_run_id, question.tool)
+        if subject in self._for_run:  # Somebody has answered meanwhile.
+            return Answer("allow")
+        with anyio.CancelScope() as scope:
+            waiting = self._open.setdefault(subject, set())
+            waiting.add(scope)
+            try:
+                answer = await self._ask(question)
+            finally:
+                waiting.discard(scope)
+            return self._take(answer, subject)
+        return Answer("allow")  # It was answered with another one.
+
+    def _is_allowed(self, wish: Wish, subject: tuple[str, str]) -> bool:
+        return subject in self._for_run or is_allowed(self.allowances, wish.tool, wish.arguments)
+
+    def _take(self, answer: Answer, subject: tuple[str, str]) -> Answer:
+        if answer.decision == "allowForRun":
+            self._for_run.add(subject)
+            for scope in self._open[subject]:
+                scope.cancel()
+        return answer
+
+
+def _question(wish: Wish, rehearsal: Rehearsal) -> Question:
+    purpose = " ".join(visible(line) for line in rehearsal.purpose.split("\n"))
+    return Question(
+        run=wish.run,
+        tool=wish.tool,
+        arguments=wish.arguments,
+        reason=f"agent {quoted(wish.run.agent)} wants to {purpose}",
+        details="\n".join(visible(line) for line in rehearsal.details.split("\n")),
+    )

@@ -1,0 +1,1 @@
+"""Objects instead of text: what `[input]`, `[output]` and `response_format` declare, as JSON Schemas."""

@@ -1,0 +1,170 @@
+"""The result that an agent's `[output]` declares: asked for, checked, and mended by its own model.
+
+Nothing is believed because it was asked for: providers promise the form of an answer for some
+schemas, some models and some answers only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.runtime.conversation import Conversation
+from axe_lsp.runtime.errors import UnfitAnswerError
+from axe_lsp.runtime.messages import Json, ResponseFormat
+from axe_lsp.runtime.providers.wire import WireError, parse_json, to_json
+from axe_lsp.runtime.structured.schemas import Check, Schema, check_of, object_schema
+
+MAX_REPAIRS = 2
+"""So often a model gets to mend an answer that does not fit."""
+
+_TOLD = """\
+
+
+---
+
+## Output
+
+Your final answer has to be JSON that fits this JSON Schema, and nothing else:
+
+{schema}"""
+
+_COMPLAINT = """\
+Your answer is not the result that was asked for: {complaint}.
+Answer again, with nothing but JSON that fits this JSON Schema:
+
+{schema}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What an agent has to answer with."""
+
+    schema: Schema
+    check: Check
+
+    @property
+    def schema_text(self) -> str:
+        """The schema as models read it."""
+        return to_json(dict(self.schema))
+
+    def asked_of(
+        self, provider: str, has_tools: bool, wanted: ResponseFormat | None
+    ) -> tuple[ResponseFormat | None, str]:
+        """The form that a provider is asked for, or else what the system prompt has to end with.
+
+        A form that is `wanted` already stays. Providers promise objects only, and a model that
+        Ollama holds to a form can't call tools.
+        """
+        is_promised = self.schema.get("type") == "object" and not (
+            provider == "ollama" and has_tools
+        )
+        told = _TOLD.format(schema=self.schema_text)
+        if wanted is not None or not is_promised:
+            return wanted, told
+        schema = _closed(self.schema) if _is_plain(self.schema) else self.schema
+        is_strict = _is_strict(schema)
+        return ResponseFormat(
+            "json_schema", schema, strict=is_strict, optional=True, otherwise=told
+        ), ""
+
+    def read(self, answer: str) -> tuple[Json, str]:
+        """The value of an answer, and what is wrong with it or ""."""
+        try:
+            value = parse_json(_unfenced(answer))
+        except WireError as error:
+            return None, str(error)
+        return value, self.check(value)
+
+
+def output_of(definition: AgentDefinition) -> Output | None:
+    """What the agent has to answer with, if its file says so."""
+    schema = definition.output
+    if schema is None:
+        return None
+    if "type" not in schema and {"properties", "required"} & schema.keys():
+        schema = object_schema(schema)
+    return Output(schema, check_of(schema, "output"))
+
+
+async def settle(
+    conversation: Conversation, output: Output, go_on: Callable[[], Awaitable[None]]
+) -> Json:
+    """The value of the last answer, which becomes its compact JSON.
+
+    A model whose answer does not fit is told so, and the conversation goes on. Raises
+    UnfitAnswerError when it does not help.
+    """
+    for repairs in range(MAX_REPAIRS + 1):
+        value, complaint = output.read(conversation.last.content)
+        if not complaint:
+            conversation.last = replace(conversation.last, content=to_json(value))
+            return value
+        if repairs < MAX_REPAIRS:
+            schema = output.schema_text
+            conversation.ask_again(_COMPLAINT.format(complaint=complaint, schema=schema))
+            await go_on()
+    raise UnfitAnswerError(complaint)
+
+
+def _unfenced(text: str) -> str:
+    """The inside of a Markdown code block, if that is all there is: models like to write one."""
+    text = text.strip()
+    first, newline, rest = text.partition("\n")
+    if newline and first in ("```", "```json") and rest.endswith("```"):
+        return rest.removesuffix("```")
+    return text
+
+
+_COMPOSED = {
+    "$dynamicRef",
+    "$ref",
+    "allOf",
+    "anyOf",
+    "dependentSchemas",
+    "if",
+    "not",
+    "oneOf",
+    "patternProperties",
+    "unevaluatedProperties",
+}
+"""Keywords by which several schemas describe one object, so that none of them may be closed."""
+
+
+def _is_plain(schema: Json) -> bool:
+    if isinstance(schema, list):
+        return all(_is_plain(each) for each in schema)
+    if not isinstance(schema, dict):
+        return True
+    return not schema.keys() & _COMPOSED and all(_is_plain(each) for each in schema.values())
+
+
+def _closed(schema: Json) -> Json:
+    """The schema with all objects closed that may have members that it does not name.
+
+    Providers want that, and what fits the closed schema fits the open one.
+    """
+    if not isinstance(schema, dict):
+        return schema
+    closed = dict(schema)
+    if isinstance(members := schema.get("properties"), dict):
+        closed["properties"] = {name: _closed(each) for name, each in members.items()}
+        closed.setdefault("additionalProperties", False)
+    if "items" in schema:
+        closed["items"] = _closed(schema["items"])
+    return closed
+
+
+def _is_strict(schema: Json) -> bool:
+    """Whether all objects are closed and all their members required, as OpenAI's `strict` wants."""
+    if isinstance(schema, list):
+        return all(_is_strict(each) for each in schema)
+    if not isinstance(schema, dict):
+        return True
+    members = schema.get("properties")
+    if schema.get("type") == "object" or isinstance(members, dict):
+        is_closed = schema.get("additionalProperties") is False
+        if not is_closed or set(members or {}) != set(schema.get("required", ())):
+            return False
+    return all(_is_strict(each) for each in schema.values())

@@ -1,0 +1,95 @@
+"""What ties a run in another process to its tree: numbers, costs, and what is left of the budget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+
+from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig, IsolationConfig
+from axe_lsp.runtime.children.isolation import Tether, located, tether, wants_process
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.events import Event, RunIds, TextDelta, TurnEnd
+from axe_lsp.runtime.journal import Journal
+from axe_lsp.runtime.limits.budget import Ledger
+from axe_lsp.runtime.limits.clock import Clock
+from axe_lsp.runtime.runs import Order
+
+CHILD = RunIds(run_id="c", root_run_id="r", agent="child", depth=1, parent_run_id="r")
+ORDER = Order(CHILD, Path("/"), "t", "Task: t")
+
+
+def turn(tokens: int, calls: int = 0, cost: float | None = None) -> TurnEnd:
+    return TurnEnd(
+        run=CHILD,
+        turn=1,
+        stop_reason="",
+        text="",
+        tool_calls=({"id": "1"},) * calls,
+        input_tokens=tokens,
+        output_tokens=0,
+        duration_ms=1,
+        cost=cost,
+    )
+
+
+def tied(journal: Journal, caller: Ledger) -> Tether:
+    return tether(journal, caller, Clock(anyio.CancelScope()), print, {})
+
+
+async def test_events_from_elsewhere_are_numbered_with_those_of_here() -> None:
+    heard: list[Event] = []
+    journal = Journal(heard.append)
+    tell = tied(journal, Ledger(BudgetConfig())).tell
+    deltas = [TextDelta(run=CHILD, turn=1, delta="a", seq=77) for _ in range(3)]
+
+    journal.emit(deltas[0])
+    assert tell(deltas[1])
+    journal.emit(deltas[2])
+
+    assert [event.seq for event in heard] == [1, 2, 3]
+
+
+async def test_what_is_used_elsewhere_is_paid_for_by_all_callers() -> None:
+    root = Ledger(BudgetConfig())
+    caller = Ledger(BudgetConfig(), root)
+
+    tied(Journal(print), caller).tell(turn(tokens=7, cost=0.5))
+
+    for ledger in (root, caller):
+        assert (ledger.tree.input_tokens, ledger.tree.cost) == (7, 0.5)
+        assert ledger.own.input_tokens == 0
+
+
+async def test_a_budget_of_a_caller_that_is_used_up_is_told() -> None:
+    root = Ledger(BudgetConfig(max_tokens=100, max_tool_calls=3))
+    ties = tied(Journal(print), Ledger(BudgetConfig(), root))
+
+    assert ties.budget == BudgetConfig(max_tokens=100, max_tool_calls=3)
+    assert ties.tell(turn(tokens=60, calls=2))
+    later = tied(Journal(print), Ledger(BudgetConfig(), root))
+    assert later.budget == BudgetConfig(max_tokens=40, max_tool_calls=1)
+    assert not ties.tell(turn(tokens=0, calls=2))
+    assert not ties.tell(turn(tokens=40))
+
+
+async def test_a_caller_that_pays_for_itself_alone_sets_no_limit() -> None:
+    caller = Ledger(BudgetConfig(max_tokens=10, scope="self"))
+    ties = tied(Journal(print), caller)
+
+    assert ties.budget == BudgetConfig()
+    assert ties.tell(turn(tokens=50))
+
+
+def test_an_agent_that_can_not_be_found_is_left_to_its_run() -> None:
+    def nobody(name: str, folder: Path) -> AgentDefinition:
+        raise ConfigError(f"agent config not found: {name}")
+
+    assert located(ORDER, nobody) == ORDER
+    assert not wants_process(ORDER)
+
+
+def test_the_agents_own_file_says_whether_it_wants_a_process() -> None:
+    for mode, wants in (("inline", False), ("process", True)):
+        definition = AgentDefinition("child", "m", isolation=IsolationConfig(mode))
+        assert wants_process(located(ORDER, lambda *_: definition)) is wants  # noqa: B023

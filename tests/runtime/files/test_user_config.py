@@ -1,0 +1,101 @@
+"""config.toml and the environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.runtime.errors import ConfigError, MissingKeyError
+from axe_lsp.runtime.files.user_config import (
+    UserConfig,
+    key_variable,
+    known_secrets,
+    load_user_config,
+)
+
+
+def config(tmp_path: Path, text: str | bytes | None = None, **environment: str) -> UserConfig:
+    folder = tmp_path / "axe"
+    folder.mkdir(exist_ok=True)
+    if text is not None:
+        (folder / "config.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    return load_user_config({"XDG_CONFIG_HOME": str(tmp_path), **environment})
+
+
+@pytest.mark.req("001-7.3.9")
+def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
+    text = '[providers.openai]\napi_key = "file"\nbase_url = "http://file"\n'
+    loaded = config(tmp_path, text)
+    assert (loaded.api_key("openai"), loaded.base_url("openai")) == ("file", "http://file")
+    loaded = config(tmp_path, None, OPENAI_API_KEY="env", AXE_OPENAI_BASE_URL="http://env")
+    assert (loaded.api_key("openai"), loaded.base_url("openai")) == ("env", "http://env")
+    assert config(tmp_path, None, OPENAI_API_KEY="").api_key("openai") == "file"
+
+
+def test_no_file_is_an_empty_file(tmp_path: Path) -> None:
+    loaded = config(tmp_path)
+    assert (loaded.api_key("openai"), loaded.base_url("openai")) == ("", "")
+
+
+def test_unknown_tables_and_keys_are_ignored(tmp_path: Path) -> None:
+    assert config(tmp_path, 'z = 1\n[providers.x]\nfoo = 2\napi_key = "k"\n').api_key("x") == "k"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[providers",
+        "providers = 3",
+        "[providers]\nopenai = 3",
+        "[providers.openai]\napi_key = 5",
+        b"api = \xff",
+    ],
+)
+def test_a_malformed_file_is_a_clear_error(tmp_path: Path, text: str | bytes) -> None:
+    with pytest.raises(ConfigError, match=r"^failed to parse config file: .+"):
+        config(tmp_path, text)
+
+
+def test_a_folder_in_its_place_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "axe" / "config.toml").mkdir(parents=True)
+    with pytest.raises(ConfigError, match=r"^failed to read config file: .+"):
+        config(tmp_path)
+
+
+@pytest.mark.req("001-5.7c")
+def test_a_key_that_is_needed_and_missing_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(MissingKeyError) as caught:
+        config(tmp_path).require_key("anthropic")
+    assert str(caught.value) == (
+        'API key for provider "anthropic" is not configured '
+        "(set ANTHROPIC_API_KEY or add to config.toml)"
+    )
+    assert config(tmp_path).require_key("ollama") == ""
+
+
+def test_white_space_around_a_value_is_no_part_of_it(tmp_path: Path) -> None:
+    variables = {"OPENAI_API_KEY": "sk\n", "AXE_OPENAI_BASE_URL": " http://x\n"}
+    loaded = config(tmp_path, None, **variables)
+    assert (loaded.api_key("openai"), loaded.base_url("openai")) == ("sk", "http://x")
+
+
+def test_the_variable_of_a_provider() -> None:
+    assert key_variable("openai") == "OPENAI_API_KEY"
+    assert key_variable("google") == "GEMINI_API_KEY"
+
+
+def test_every_key_is_known_as_a_secret_even_if_the_file_is_broken(tmp_path: Path) -> None:
+    text = '[providers.openai]\napi_key = "in-file"\n'
+    environment = {"XDG_CONFIG_HOME": str(tmp_path), "SOME_API_KEY": "in-env", "PATH": "/bin"}
+    config(tmp_path, text)
+    assert known_secrets(environment) == {"in-file", "in-env"}
+    config_file = tmp_path / "axe" / "config.toml"
+    config_file.write_text("broken =")
+    assert known_secrets(environment) == {"in-env"}
+
+
+def test_what_the_environment_calls_a_secret_is_one() -> None:
+    names = ("X_API_KEY", "ISSUES_TOKEN", "CLIENT_SECRET", "DB_PASSWORD", "TOKEN_COUNT")
+    found = known_secrets({name: f"value of {name}" for name in names})
+    assert found == {f"value of {name}" for name in names[:-1]}

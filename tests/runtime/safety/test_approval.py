@@ -1,0 +1,225 @@
+"""Calls that change something are executed only if somebody agrees."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.runtime.events import RunIds, ToolEnd
+from axe_lsp.runtime.safety.approval import Approval, Rehearsal, Wish, allowed
+from axe_lsp.runtime.safety.questions import Answer, Question, denial
+from support.engines import agent, bench, running
+from support.scripted_provider import PATIENCE, Call, Says, ScriptedProvider, calls_agent
+
+WRITE = Call("write_file", {"path": "a.txt", "content": "A"})
+
+
+async def test_nothing_is_changed_where_nobody_can_be_asked(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-a", Says(calls=[WRITE]), Says("done"))
+    async with bench(provider, tmp_path, agent("a", tools=["write_file"])) as work:
+        assert (await work.run("a")).content == "done"
+    (end,) = work.of(ToolEnd)
+    assert end.is_error
+    assert end.content == (
+        "write_file was not allowed: "
+        "it needs the user's approval, and nobody can be asked here; go on without it"
+    )
+    assert not (tmp_path / "a.txt").exists()
+
+
+async def test_what_was_agreed_to_happens(provider: ScriptedProvider, tmp_path: Path) -> None:
+    provider.script("m-a", Says(calls=[WRITE]), Says("done"))
+    agents = agent("a", tools=["write_file"])
+    async with bench(provider, tmp_path, agents, approve=allowed) as work:
+        await work.run("a")
+    assert (tmp_path / "a.txt").read_text() == "A"
+
+
+async def test_who_decides_knows_what_is_wanted_and_by_whom(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    (tmp_path / "b.txt").touch()
+    wishes = []
+
+    async def refuse(wish: Wish) -> str:
+        wishes.append((wish.run.agent, wish.tool, wish.arguments))
+        return "the user said no"
+
+    read = Call("read_file", {"path": "b.txt"})
+    provider.script("m-a", Says(calls=[read, WRITE]), Says("done"))
+    agents = agent("a", tools=["read_file", "write_file"])
+    async with bench(provider, tmp_path, agents, approve=refuse) as work:
+        await work.run("a")
+    assert wishes == [("a", "write_file", WRITE.arguments)]
+    (refused,) = [event.content for event in work.of(ToolEnd) if event.is_error]
+    assert refused == "write_file was not allowed: the user said no"
+
+
+class Person:
+    """Answers when it is told to; keeps what it was asked, and what was taken back."""
+
+    def __init__(self) -> None:
+        self.asked: list[Question] = []
+        self.taken_back: list[Question] = []
+        self._answers: dict[str, asyncio.Future[Answer]] = {}
+        self._news = asyncio.Event()
+
+    async def __call__(self, question: Question) -> Answer:
+        self.asked.append(question)
+        self._news.set()
+        try:
+            return await self.answer_to(question.details)
+        except asyncio.CancelledError:
+            self.taken_back.append(question)
+            raise
+
+    async def heard(self, count: int) -> None:
+        """Wait until it has been asked so often."""
+        while len(self.asked) < count:
+            self._news.clear()
+            await asyncio.wait_for(self._news.wait(), PATIENCE)
+
+    def answer_to(self, details: str) -> asyncio.Future[Answer]:
+        """Whatever will be said about a question with these details."""
+        future = asyncio.get_running_loop().create_future()
+        return self._answers.setdefault(details, future)
+
+
+def wish(details: str, tool: str = "run_command", root: str = "r") -> Wish:
+    async def rehearse() -> Rehearsal:
+        return Rehearsal("run a command", details)
+
+    return Wish(RunIds("x", root, "a"), tool, {"command": details}, rehearse)
+
+
+async def test_parallel_questions_each_get_their_own_answer() -> None:
+    person = Person()
+    approve = Approval(person)
+    async with running(approve(wish("one"))) as one, running(approve(wish("two"))) as two:
+        await person.heard(2)
+        person.answer_to("two").set_result(denial("not this"))
+        assert await two == "the user said no: not this"
+        assert not one.done()
+        person.answer_to("one").set_result(Answer("allow"))
+        assert await one == ""
+
+
+async def test_for_this_run_is_for_the_tool_in_the_whole_tree_and_for_open_questions() -> None:
+    person = Person()
+    approve = Approval(person)
+    async with running(approve(wish("one"))) as one, running(approve(wish("two"))) as two:
+        await person.heard(2)
+        person.answer_to("one").set_result(Answer("allowForRun"))
+        assert (await one, await two) == ("", "")
+    assert [question.details for question in person.taken_back] == ["two"]
+    assert await approve(wish("three")) == ""
+    for other in (wish("four", tool="write_file"), wish("four", root="another")):
+        person.answer_to("four").cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await approve(other)
+    assert len(person.asked) == 4
+
+
+async def test_for_this_run_holds_for_a_call_that_is_just_being_rehearsed() -> None:
+    person = Person()
+    approve = Approval(person)
+    rehearsing, rehearsed = asyncio.Event(), asyncio.Event()
+
+    async def rehearse() -> Rehearsal:
+        rehearsing.set()
+        await rehearsed.wait()
+        return Rehearsal("run a command", "two")
+
+    slow = Wish(RunIds("x", "r", "a"), "run_command", {}, rehearse)
+    async with running(approve(slow)) as two:
+        await rehearsing.wait()
+        person.answer_to("one").set_result(Answer("allowForRun"))
+        assert await approve(wish("one")) == ""
+        rehearsed.set()
+        assert await two == ""
+    assert [question.details for question in person.asked] == ["one"]
+
+
+async def test_a_question_shows_what_a_terminal_would_obey_or_turn_round() -> None:
+    person = Person()
+    person.answer_to("echo a␍␛[2Jb\ncat �x").set_result(Answer("allow"))
+    assert await Approval(person)(wish("echo a\r\x1b[2Jb\ncat \u202ex")) == ""
+    (question,) = person.asked
+    assert question.reason == 'agent "a" wants to run a command'
+
+
+async def test_children_at_any_depth_ask_and_the_note_reaches_the_model(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    asked = []
+
+    async def ask(question: Question) -> Answer:
+        asked.append((question.run.agent, question.run.depth, question.reason))
+        return denial("put it into b.txt")
+
+    provider.script("m-lead", Says(calls=[calls_agent("child", "do")]), Says("done"))
+    provider.script("m-child", Says(calls=[WRITE]), Says("I may not"))
+    agents = agent("lead", sub_agents=["child"]) | agent("child", tools=["write_file"])
+    async with bench(provider, tmp_path, agents, approve=Approval(ask)) as work:
+        await work.run("lead")
+    assert asked == [("child", 1, 'agent "child" wants to write a.txt')]
+    told = provider.asked("m-child")[-1].body["messages"][-1]["content"]
+    assert told == "write_file was not allowed: the user said no: put it into b.txt"
+
+
+async def test_a_question_holds_no_secret(provider: ScriptedProvider, tmp_path: Path) -> None:
+    asked = []
+
+    async def ask(question: Question) -> Answer:
+        asked.append(question)
+        return Answer("allow")
+
+    provider.script("m-a", Says(calls=[WRITE_SECRET]), Says("done"))
+    agents = agent("a", tools=["write_file"])
+    environment = {"ANTHROPIC_API_KEY": SECRET}
+    async with bench(provider, tmp_path, agents, environment, approve=Approval(ask)) as work:
+        await work.run("a")
+    assert SECRET not in str(asked)
+    assert asked[0].arguments["content"] == "KEY=[redacted]"
+    assert "+KEY=[redacted]" in asked[0].details
+
+
+SECRET = "the-key-of-this-user"
+WRITE_SECRET = Call("write_file", {"path": "a.txt", "content": f"KEY={SECRET}"})
+
+
+async def test_what_can_not_be_done_is_not_asked_about(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    async def ask(_: Question) -> Answer:
+        raise AssertionError
+
+    provider.script("m-a", Says(calls=[OUTSIDE, ABSENT]), Says("done"))
+    agents = agent("a", tools=["run_command", "edit_file"])
+    async with bench(provider, tmp_path, agents, approve=Approval(ask)) as work:
+        await work.run("a")
+    first, second = (event.content for event in work.of(ToolEnd))
+    assert first.startswith("command rejected:")
+    assert second == "a.txt: no such file or directory"
+
+
+OUTSIDE = Call("run_command", {"command": "cat /etc/passwd"}, "1")
+ABSENT = Call("edit_file", {"path": "a.txt", "old_string": "a", "new_string": "b"}, "2")
+
+
+@pytest.mark.parametrize("allowance", ["write_file", "*_file", "Write"])
+async def test_what_was_allowed_beforehand_is_not_asked_about(
+    provider: ScriptedProvider, tmp_path: Path, allowance: str
+) -> None:
+    async def ask(_: Question) -> Answer:
+        raise AssertionError
+
+    provider.script("m-a", Says(calls=[WRITE]), Says("done"))
+    agents = agent("a", tools=["write_file"])
+    async with bench(provider, tmp_path, agents, approve=Approval(ask, [allowance])) as work:
+        await work.run("a")
+    assert (tmp_path / "a.txt").read_text() == "A"

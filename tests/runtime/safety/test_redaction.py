@@ -1,0 +1,69 @@
+"""Secrets out of texts."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from axe_lsp.runtime.safety.redaction import StreamRedactor, redact
+
+
+def test_known_secrets_go_the_longest_first() -> None:
+    secrets = {"secret-one", "secret-one-and-more"}
+    assert redact("a secret-one-and-more b secret-one c", secrets) == "a [redacted] b [redacted] c"
+
+
+def test_placeholders_are_no_secrets() -> None:
+    assert redact("the test is a test", {"test", ""}) == "the test is a test"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAA_-x",
+        "sk-proj-0123456789abcdefghij",
+        "AIzaSyA0123456789abcdefghijklmnopqrstuv",
+        "ghp_0123456789abcdefghij0123456789abcdef",
+        "AKIAIOSFODNN7EXAMPLE",
+        "Bearer abcdefghijklmnop0123456789",
+        "xoxb-1234567890-abcdef",
+    ],
+)
+def test_what_looks_like_a_key_goes(key: str) -> None:
+    assert redact(f"before {key} after") == "before [redacted] after"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["task-force of sk-8 people", "the bearer of bad news", "sk-short", "AKIA is not a word"],
+)
+def test_what_only_resembles_one_stays(text: str) -> None:
+    assert redact(text) == text
+
+
+@given(
+    text=st.lists(st.sampled_from(["ab", "abab-key", "abab-ke", "a", "key", "x"])).map("".join),
+    cuts=st.lists(st.integers(0, 200)),
+)
+def test_a_secret_is_found_across_pieces(text: str, cuts: list[int]) -> None:
+    secret = "abab-key"
+    places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
+    redactor = StreamRedactor(secret)
+    shown = [redactor.feed(text[a:b]) for a, b in itertools.pairwise(places)]
+    assert "".join(shown) + redactor.rest() == text.replace(secret, "[redacted]")
+    assert secret not in "".join(shown)
+
+
+def test_what_can_be_no_secret_is_shown_at_once() -> None:
+    redactor = StreamRedactor("sk-12345678")
+    assert redactor.feed("Hello, ") == "Hello, "
+    assert redactor.feed("it's") == "it'"
+    assert not redactor.feed("k-123")
+    assert redactor.feed("!") == "sk-123!"
+
+
+def test_a_placeholder_is_shown_in_pieces_too() -> None:
+    assert StreamRedactor("test").feed("a test") == "a test"
