@@ -360,9 +360,11 @@ def _command(code_server: Path, scratch: Path) -> list[str]:
 
 
 def _write_settings(scratch: Path, settings: Mapping[str, Any]) -> None:
-    user = scratch / "data" / "User"
-    user.mkdir(parents=True)
-    (user / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    """The user's, and those of the machine: only from there VS Code takes settings that name programs."""
+    for place in ("User", "Machine"):
+        folder = scratch / "data" / place
+        folder.mkdir(parents=True)
+        (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
 
 
 def _install(command: Sequence[str], extension: Path, environment: Mapping[str, str]) -> None:
