@@ -79,6 +79,42 @@ def test_runs_end_in_neovim_when_the_server_is_killed(nvim: Path, tmp_path: Path
 
 
 @pytest.mark.editor
+def test_one_child_one_run_and_all_runs_are_stopped_in_neovim(
+    nvim: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    manager = write_project(tmp_path / "project")
+    manager.write_text(MENDED, encoding="utf-8")
+    for _ in range(4):
+        script_review(provider)
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    _play(nvim, "stop.lua", manager, environment)
+
+
+@pytest.mark.editor
+def test_an_agent_is_run_previewed_and_looked_up_from_its_lenses_in_neovim(
+    nvim: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    manager = write_project(tmp_path / "project")
+    manager.write_text(MENDED, encoding="utf-8")
+    provider.script("slow", Says("The style is fine."))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    told = _play(nvim, "lenses.lua", manager.with_name("slow.toml"), environment)
+    assert told.strip() == "manager.toml 9"
+
+
+@pytest.mark.editor
+def test_an_untrusted_project_is_checked_and_not_run_in_neovim(
+    nvim: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    write_project(tmp_path / "project")
+    other = tmp_path / "project" / "other.toml"
+    other.touch()
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    _play(nvim, "untrusted.lua", other, environment)
+    assert provider.requests == []
+
+
+@pytest.mark.editor
 def test_neovim_says_that_the_server_is_not_installed(nvim: Path, tmp_path: Path) -> None:
     write_project(tmp_path / "project")
     other = tmp_path / "project" / "other.toml"
