@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from support.browser import WaitFor, too_late
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -22,9 +23,6 @@ _UNTIL_MENUS_LISTEN = 200
 
 _MENU_STAYS = 5000
 """Milliseconds after which a menu that can't be used is not there any more."""
-
-WaitFor = Callable[[str, Callable[[], bool]], None]
-"""Waits for what the text says, until it is so."""
 
 
 class TreeView:
@@ -86,15 +84,13 @@ class TreeView:
 
         It does when the focus goes elsewhere, such as to a document that was opened by a click on a row.
         """
-        from playwright.sync_api import TimeoutError as TooLate  # noqa: PLC0415 - not installed everywhere
-
         row.click(button="right", timeout=self._timeout)
         choice = self._page.locator(".monaco-menu .action-item", has_text=entry).first
         try:
             choice.wait_for(timeout=_MENU_STAYS)
             self._page.wait_for_timeout(_UNTIL_MENUS_LISTEN)
             choice.click(timeout=_MENU_STAYS)
-        except TooLate:
+        except too_late():
             return False
         return True
 

@@ -15,12 +15,14 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from support.palette import Palette
 from support.tree_view import TreeView
 
 if TYPE_CHECKING:
@@ -78,6 +80,7 @@ class Workbench:
         self._address = address
         self._project = project
         self._scratch = scratch
+        self._palette = Palette(page, self._wait_for)
 
     def open_file(self, path: str) -> None:
         """Opens the window with a file of the project in the editor."""
@@ -149,9 +152,7 @@ class Workbench:
 
     def run_command(self, title: str) -> None:
         """Picks a command from the palette, as soon as it is offered."""
-        self._search_command(title)
-        self._wait_for(f"the command {title}", lambda: title in self._offered())
-        self._page.keyboard.press("Enter")
+        self._palette.run(title)
 
     def press_key(self, key: str) -> None:
         """Presses a key in the editor."""
@@ -160,11 +161,7 @@ class Workbench:
 
     def offers_command(self, title: str) -> bool:
         """Whether the palette finds the command."""
-        self._search_command(title)
-        self._wait_for("an answer of the palette", lambda: bool(self._offered()))
-        offered = title in self._offered()
-        self._page.keyboard.press("Escape")
-        return offered
+        return self._palette.offers(title)
 
     def answer_question(self, title: str, answer: str) -> None:
         """Types into the input box that the extension has opened."""
@@ -313,28 +310,19 @@ class Workbench:
         if folder:
             self._page.screenshot(path=Path(folder) / f"vscode-{name}.png")
 
-    def _search_command(self, title: str) -> None:
-        self._focus("F1", ".quick-input-box")
-        box = self._page.locator(".quick-input-box input")
-        self._wait_for("the palette", lambda: box.input_value() == ">")
-        self._page.keyboard.insert_text(title)
-
     def _focus(self, key: str, selector: str) -> None:
         """Presses a key that leads to a part of the window, and waits until what is typed goes there."""
         self._page.keyboard.press(key)
         focused = f"{selector} :focus"
         self._wait_for(f"the focus on {selector}", lambda: bool(self._texts(focused)))
 
-    def _offered(self) -> list[str]:
-        rows = self._texts(".quick-input-list .monaco-list-row")
-        return [row.split("\n")[0] for row in rows]
-
     def _texts(self, selector: str) -> list[str]:
         texts: list[str] = self._page.evaluate(_TEXTS, selector)
         return texts
 
     def _wait_for(self, what: str, condition: Callable[[], bool], timeout: int = TIMEOUT) -> None:
-        for _ in range(timeout // _POLL):
+        end = time.monotonic() + timeout / 1000
+        while time.monotonic() < end:
             if condition():
                 return
             self._page.wait_for_timeout(_POLL)
