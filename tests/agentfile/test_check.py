@@ -6,6 +6,7 @@ import pytest
 
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.check import check
+from axe_lsp.agentfile.key_spec import KeyType
 from axe_lsp.agentfile.parse import Parse
 from support.carets import annotate, dedented, source
 
@@ -367,7 +368,7 @@ def test_every_table_of_the_schema_has_keys_and_every_key_a_table() -> None:
     tables = {key.path for key in schema.KEYS if key.is_table}
     for key in schema.KEYS:
         assert key.path[:-1] in tables | {()}
-        if key.type is schema.KeyType.TABLE and key.path != ("task", "type"):
+        if key.type is KeyType.TABLE and key.path != ("task", "type"):
             assert schema.keys_of(key.path)
 
 

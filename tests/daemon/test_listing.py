@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.agentfile.schema import Names
+from axe_lsp.agentfile.key_spec import Names
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.daemon import listing
 from axe_lsp.daemon.listing import list_folder, typed_folder

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import tomli
 
-from axe_lsp.agentfile.schema import ANY_NAME, KeySpec, KeyType, Schema
+from axe_lsp.agentfile.key_spec import ANY_NAME, KeySpec, KeyType, Schema
 from support.carets import source
 from support.findings import HEAD
 

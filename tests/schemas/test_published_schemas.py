@@ -13,8 +13,9 @@ import tomli
 from jsonschema import Draft7Validator
 from jsonschema.validators import extend
 
+from axe_lsp.agentfile.key_spec import KeySpec, Schema
 from axe_lsp.agentfile.published_schema import PUBLISHED, json_schema
-from axe_lsp.agentfile.schema import AGENT, KeySpec, Schema
+from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.cli.main import main
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.rule import Finding, Severity

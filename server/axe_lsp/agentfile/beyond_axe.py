@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from axe_lsp.agentfile import schema
+from axe_lsp.agentfile.key_spec import KeyPath, Names
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.model_name import AXE_PROVIDERS
 from axe_lsp.agentfile.problem import Problem
-from axe_lsp.agentfile.schema import KeyPath, Names
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.agentfile.tree import KeyPart, Located, ValueKind
 from axe_lsp.agentfile.values import decode

@@ -14,17 +14,11 @@ from axe_lsp.agentfile.beyond_axe import beyond_axe
 from axe_lsp.agentfile.combinations import combinations
 from axe_lsp.agentfile.config_values import config_values
 from axe_lsp.agentfile.globs import BadPatternError, segments_of
+from axe_lsp.agentfile.key_spec import KeyPath, KeySpec, KeyType, Names, Schema
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.problem import Problem, decode_problem, problem
-from axe_lsp.agentfile.schema import (
-    AGENT,
-    KeyPath,
-    KeySpec,
-    KeyType,
-    Names,
-    Schema,
-)
+from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.agentfile.schema_tables import schema_tables
 from axe_lsp.agentfile.text import TextRange, quoted
 from axe_lsp.agentfile.tool_names import is_tool_glob, tools_meant

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.addresses import address_fault
+from axe_lsp.agentfile.key_spec import KeyPath
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.problem import Problem, problem
-from axe_lsp.agentfile.schema import KeyPath
 from axe_lsp.agentfile.text import TextRange, quoted
 from axe_lsp.agentfile.tree import Document, Entry, ValueKind
 from axe_lsp.agentfile.values import decode

@@ -5,7 +5,7 @@ axe and axe-lsp share the file. What is set in the environment wins over it.
 
 from __future__ import annotations
 
-from axe_lsp.agentfile.schema import ANY_NAME, KeySpec, KeyType, Names, Schema
+from axe_lsp.agentfile.key_spec import ANY_NAME, KeySpec, KeyType, Names, Schema
 
 PROVIDERS = "providers"
 

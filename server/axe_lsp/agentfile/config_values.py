@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile.addresses import address_fault
 from axe_lsp.agentfile.config_schema import PROVIDERS
+from axe_lsp.agentfile.key_spec import Names
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.model_name import AXE_PROVIDERS
 from axe_lsp.agentfile.problem import Problem, problem
-from axe_lsp.agentfile.schema import Names
 from axe_lsp.agentfile.text import quoted
 
 

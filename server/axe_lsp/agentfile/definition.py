@@ -8,8 +8,9 @@ from typing import Any
 
 from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES, AgentType, filled_by
 from axe_lsp.agentfile.check import check
+from axe_lsp.agentfile.key_spec import FIRST_AXE, KeyPath
 from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.schema import AGENT, FIRST_AXE, KeyPath
+from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.agentfile.tool_names import tools_meant
 
 

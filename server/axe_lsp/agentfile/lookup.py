@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
+from axe_lsp.agentfile.key_spec import KeyPath, Schema
 from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.schema import AGENT, KeyPath, Schema
+from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.agentfile.secrets import Secret, find_secrets
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Entry, Located, Value, walk

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from axe_lsp.agentfile.key_spec import KeyPath
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.nested import Node, nested
-from axe_lsp.agentfile.schema import KeyPath
 
 
 class Member(NamedTuple):

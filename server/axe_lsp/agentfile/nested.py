@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import date, time
 from typing import Any
 
+from axe_lsp.agentfile.key_spec import KeyPath
 from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.schema import KeyPath
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Entry, KeyPart, Value, ValueKind
 from axe_lsp.agentfile.values import decode

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from axe_lsp.agentfile.config_schema import CONFIG
-from axe_lsp.agentfile.schema import AGENT, KeyPath, KeySpec
+from axe_lsp.agentfile.key_spec import KeyPath, KeySpec
+from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.agentfile.text import TextRange
 
 

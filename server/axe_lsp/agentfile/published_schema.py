@@ -12,18 +12,9 @@ from typing import Any
 import tomli
 
 from axe_lsp.agentfile.config_schema import CONFIG
+from axe_lsp.agentfile.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names, Schema
 from axe_lsp.agentfile.model_name import AXE_PROVIDERS, REPLAY_PROVIDER
-from axe_lsp.agentfile.schema import (
-    AGENT,
-    ANY_NAME,
-    TOOL_ALIASES,
-    TOOLS,
-    KeyPath,
-    KeySpec,
-    KeyType,
-    Names,
-    Schema,
-)
+from axe_lsp.agentfile.schema import AGENT, TOOL_ALIASES, TOOLS
 
 JsonSchema = dict[str, Any]
 

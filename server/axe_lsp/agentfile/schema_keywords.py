@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.json_schema import TYPES
-from axe_lsp.agentfile.schema import KeyPath, KeySpec, KeyType
+from axe_lsp.agentfile.key_spec import KeyPath, KeySpec, KeyType
 
 _NAMED = ("properties", "$defs")
 """Keywords that hold a schema for each name of the user's choice."""

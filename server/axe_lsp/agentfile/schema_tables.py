@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.json_schema import TYPES, SchemaFault, schema_faults
+from axe_lsp.agentfile.key_spec import KeyPath, KeyType
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.nested import Node, nested
 from axe_lsp.agentfile.problem import Problem, problem
-from axe_lsp.agentfile.schema import KeyPath, KeyType
 
 INPUT: KeyPath = ("input",)
 OUTPUT: KeyPath = ("output",)

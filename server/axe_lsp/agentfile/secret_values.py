@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from axe_lsp.agentfile.key_spec import Schema
 from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.schema import Schema
 from axe_lsp.agentfile.secrets import without_secrets
 from axe_lsp.agentfile.text import TextRange
 

@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from axe_lsp.agentfile.schema import Names
+from axe_lsp.agentfile.key_spec import Names
 from axe_lsp.daemon.outside import Standpoint, folder_in_force
 from axe_lsp.features.path_offers import Entry, Listing, PathTyped
 from axe_lsp.runtime.errors import ConfigError

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
+from axe_lsp.agentfile.key_spec import KeySpec, KeyType, Names
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.models import LocalModel
-from axe_lsp.agentfile.schema import KeySpec, KeyType, Names
 from axe_lsp.agentfile.splices import literal
 from axe_lsp.agentfile.tree import ValueKind
 from axe_lsp.agentfile.values import decode

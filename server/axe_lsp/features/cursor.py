@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
 
+from axe_lsp.agentfile.key_spec import KeyPath, KeySpec, Schema
 from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.schema import AGENT, KeyPath, KeySpec, Schema
+from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.agentfile.schema_keywords import find_keyword
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Entry, KeyPart, Table, Value, ValueKind

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from axe_lsp.agentfile import splices
+from axe_lsp.agentfile.key_spec import KeyPath
 from axe_lsp.agentfile.lookup import Lookup, part_at
-from axe_lsp.agentfile.schema import KeyPath
 from axe_lsp.agentfile.splices import Splice
 from axe_lsp.agentfile.tree import Entry, Value
 from axe_lsp.agentfile.values import decode

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
+from axe_lsp.agentfile.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.members import member_at
 from axe_lsp.agentfile.models import known_model
-from axe_lsp.agentfile.schema import ANY_NAME, KeyPath, KeySpec, KeyType, Names
 from axe_lsp.agentfile.schema_keywords import is_member
 from axe_lsp.agentfile.text import TextRange, quoted
 from axe_lsp.agentfile.values import decode

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from axe_lsp.agentfile.key_spec import KeyPath, KeySpec, KeyType
 from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.schema import AGENT, KeyPath, KeySpec, KeyType
+from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.agentfile.secrets import without_secrets
 from axe_lsp.agentfile.tree import ValueKind
 from axe_lsp.agentfile.values import decode

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from axe_lsp.agentfile.agent_types import filled_by
+from axe_lsp.agentfile.key_spec import KeyPath, KeySpec, Names
 from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.schema import KeyPath, KeySpec, Names
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Located, Table, Value, ValueKind
 from axe_lsp.agentfile.values import decode

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from axe_lsp.agentfile.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names, Schema
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.model_name import AXE_PROVIDERS
-from axe_lsp.agentfile.schema import ANY_NAME, KeyPath, KeySpec, KeyType, Names, Schema
 from axe_lsp.agentfile.schema_keywords import keywords_of
 from axe_lsp.agentfile.tree import Table
 from axe_lsp.features.cursor import Cursor, Where

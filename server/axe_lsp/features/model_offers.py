@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from axe_lsp.agentfile.key_spec import Names
 from axe_lsp.agentfile.model_name import REPLAY_PROVIDER, RUNNABLE_PROVIDERS
 from axe_lsp.agentfile.models import MODELS, LocalModel, known_model
 from axe_lsp.agentfile.scaffold import NO_MODEL
-from axe_lsp.agentfile.schema import Names
 from axe_lsp.features.cursor import Where, cursor_at
 from axe_lsp.features.describe import model_line, model_markdown
 from axe_lsp.features.offer import Completion, CompletionKind, offer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from axe_lsp.agentfile.key_spec import KeyPath
 from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.schema import KeyPath
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import KeyPart
 from axe_lsp.workspace.agent_file import AgentFile

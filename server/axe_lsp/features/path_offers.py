@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from axe_lsp.agentfile.globs import ANY_FOLDERS, has_magic
-from axe_lsp.agentfile.schema import Names
+from axe_lsp.agentfile.key_spec import Names
 from axe_lsp.agentfile.splices import literal
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.features.cursor import Where, cursor_at

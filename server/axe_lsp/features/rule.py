@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
+from axe_lsp.agentfile.key_spec import KeyPath
 from axe_lsp.agentfile.problem import Problem
-from axe_lsp.agentfile.schema import KeyPath
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from axe_lsp.agentfile.schema import KeyPath
+from axe_lsp.agentfile.key_spec import KeyPath
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Document, Table
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from axe_lsp.agentfile import schema
-from axe_lsp.agentfile.schema import KeyPath, KeySpec, Names, Schema
+from axe_lsp.agentfile.key_spec import ANY_NAME, KeyPath, KeySpec, Names, Schema
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import KeyPart, Located, Table, Value, ValueKind
 from axe_lsp.agentfile.values import content_range
@@ -88,7 +88,7 @@ def _of_parts(
         spec = of.find(path)
         if spec is not None and spec.names is Names.PROVIDER:
             yield Token(part.range, TokenKind.PROVIDER)
-        elif spec is not None and spec.path[-1] == schema.ANY_NAME:
+        elif spec is not None and spec.path[-1] == ANY_NAME:
             yield Token(part.range, TokenKind.AGENT, is_declaration=True)
         elif spec is not None or of.is_open(path[:-1]):
             yield Token(part.range, known)

@@ -18,11 +18,12 @@ from axe_lsp.agentfile.check import check
 from axe_lsp.agentfile.config_schema import CONFIG
 from axe_lsp.agentfile.definition import DEFAULT_MAX_DEPTH
 from axe_lsp.agentfile.ignores import Ignore, read_ignores
+from axe_lsp.agentfile.key_spec import KeyPath, Schema
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.members import Member, members_of
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.problem import Problem
-from axe_lsp.agentfile.schema import AGENT, KeyPath, Schema
+from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.agentfile.schema_tables import INPUT, OUTPUT
 from axe_lsp.agentfile.secret_values import discreet
 from axe_lsp.agentfile.text import TextRange

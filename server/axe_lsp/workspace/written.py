@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from axe_lsp.agentfile.key_spec import KeyPath
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.schema import KeyPath
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Value, ValueKind
 from axe_lsp.agentfile.values import decode

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from axe_lsp.agentfile import splices
-from axe_lsp.agentfile.schema import KeySpec
+from axe_lsp.agentfile.key_spec import KeySpec
 from axe_lsp.features.fix import Case, Fix, change, find_value, replace
 from axe_lsp.workspace.places import Scope
 

@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from axe_lsp.agentfile import splices
+from axe_lsp.agentfile.key_spec import KeyType, Schema
 from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.schema import KeyType, Schema
 from axe_lsp.agentfile.splices import Splice, spliced
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Entry, Table, Value, ValueKind

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from axe_lsp.agentfile import splices
-from axe_lsp.agentfile.schema import KeySpec, KeyType
+from axe_lsp.agentfile.key_spec import KeySpec, KeyType
 from axe_lsp.agentfile.splices import Splice
 from axe_lsp.agentfile.tree import Value, ValueKind
 from axe_lsp.agentfile.values import decode

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from axe_lsp.agentfile.key_spec import ANY_NAME, KeyPath, KeySpec, Schema
 from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.problem import Problem
-from axe_lsp.agentfile.schema import AGENT, ANY_NAME, KeyPath, KeySpec, Schema
+from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.features.rule import Finding, Rule, Severity, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot

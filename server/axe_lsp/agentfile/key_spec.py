@@ -1,0 +1,143 @@
+"""What is known of a key, and of all keys that one kind of file may have. The rows are in `schema.py` and `config_schema.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+KeyPath = tuple[str, ...]
+
+ANY_NAME = "*"
+"""In a path: a name that the user chooses."""
+
+FIRST_AXE = "axe 0.1"
+"""In `since`: there from the beginning."""
+
+EXTENSION = "axe-lsp"
+"""In `since`: not axe's. axe ignores such a key, so it still loads the file."""
+
+
+class KeyType(Enum):
+    """What may stand right of the equals sign. The value is the name that users see."""
+
+    STRING = "string"
+    INTEGER = "integer"
+    FLOAT = "float"
+    BOOLEAN = "boolean"
+    STRINGS = "array of strings"
+    TABLE = "table"
+    TABLES = "array of tables"
+    STRING_TABLE = "table of strings"
+    JSON_SCHEMA = "table (JSON Schema)"
+
+
+class Names(Enum):
+    """What the strings of a key name, for completion, hover, definition and references."""
+
+    STEM = "the file itself"
+    AGENT = "agent"
+    TASK_TYPE = "agent type or agent"
+    PRESET = "built-in agent type"
+    MODEL = "model"
+    TOOL = "tool"
+    SKILL = "skill file"
+    GLOB = "file glob"
+    FOLDER = "folder"
+    ADDRESS = "http or https address"
+    PROVIDER = "provider"
+    """Of a table whose own name is the user's choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeySpec:
+    """One key.
+
+    `path` is the dotted path of the key; for a key in an array of tables the array's index is left
+    out (`mcp_servers.name`). `default` is how the value in force is written when the key is absent.
+    A string in place of a table sets the key `shorthand` of it.
+    `code` is the diagnostic for a value outside `minimum`, `maximum` or `choices`; `says_value`
+    whether axe's message about it ends with the value. What `is_secret` is never shown.
+    """
+
+    path: KeyPath
+    type: KeyType
+    doc: str
+    default: str | None = None
+    since: str = FIRST_AXE
+    required: bool = False
+    minimum: int | None = None
+    maximum: int | None = None
+    choices: tuple[str, ...] = ()
+    names: Names | None = None
+    shorthand: str = ""
+    code: str = "out-of-range"
+    says_value: bool = False
+    is_secret: bool = False
+
+    @property
+    def dotted(self) -> str:
+        """The path as users and axe's messages write it."""
+        return ".".join(self.path)
+
+    @property
+    def is_extension(self) -> bool:
+        """Whether axe itself does not know the key."""
+        return self.since == EXTENSION
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the key is written as a `[header]` rather than as `key = value`."""
+        return self.type in (
+            KeyType.TABLE,
+            KeyType.TABLES,
+            KeyType.STRING_TABLE,
+            KeyType.JSON_SCHEMA,
+        )
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The keys that one kind of file may have, a row each. `name` is what users call such a file."""
+
+    name: str
+    keys: tuple[KeySpec, ...]
+
+    def find(self, path: KeyPath) -> KeySpec | None:
+        """The row of a key; a name of the user's own matches `*`."""
+        exact = self._rows.get(path)
+        if exact is not None:
+            return exact
+        for index in range(len(path)):
+            spec = self._rows.get((*path[:index], ANY_NAME, *path[index + 1 :]))
+            if spec is not None:
+                return spec
+        return None
+
+    def key(self, path: KeyPath) -> KeySpec:
+        """The row of a key that is known to have one."""
+        return self._rows[path]
+
+    def keys_of(self, table: KeyPath) -> tuple[KeySpec, ...]:
+        """The keys directly inside a table, in the order of the rows. The root is `()`."""
+        parent = self.find(table)
+        return self._inside.get(parent.path if parent is not None else table, ())
+
+    def is_open(self, path: KeyPath) -> bool:
+        """Whether a table's keys are the user's business: JSON Schemas, maps of strings, names."""
+        for end in range(1, len(path) + 1):
+            spec = self.find(path[:end])
+            if spec is not None and spec.type in (KeyType.JSON_SCHEMA, KeyType.STRING_TABLE):
+                return True
+        return False
+
+    @cached_property
+    def _rows(self) -> dict[KeyPath, KeySpec]:
+        return {key.path: key for key in self.keys}
+
+    @cached_property
+    def _inside(self) -> dict[KeyPath, tuple[KeySpec, ...]]:
+        tables: dict[KeyPath, tuple[KeySpec, ...]] = {}
+        for key in self.keys:
+            tables[key.path[:-1]] = (*tables.get(key.path[:-1], ()), key)
+        return tables
