@@ -11,9 +11,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from axe_lsp.agentfile import schema
+from axe_lsp.agentfile import key_spec, schema
 from axe_lsp.agentfile.config_schema import CONFIG
-from axe_lsp.agentfile.key_spec import ANY_NAME, EXTENSION, FIRST_AXE, KeySpec, KeyType, Schema
+from axe_lsp.agentfile.key_spec import KeySpec, KeyType, Schema
 from axe_lsp.agentfile.models import MODELS, READ_ON, SOURCES, Model
 from axe_lsp.agentfile.published_schema import PUBLISHED, json_schema
 from axe_lsp.features.describe import price
@@ -87,9 +87,9 @@ More about some of them: [agents that start agents](delegation.md), [typed agent
 
 def _table_section(of: Schema, table: KeySpec) -> str:
     brackets = "[[{}]]" if table.type is KeyType.TABLES else "[{}]"
-    title = brackets.format(table.dotted.replace(ANY_NAME, "NAME"))
+    title = brackets.format(table.dotted.replace(key_spec.ANY_NAME, "NAME"))
     keys = [key for key in of.keys_of(table.path) if not key.is_table]
-    mark = f" *{EXTENSION}*" if table.is_extension else ""
+    mark = f" *{key_spec.EXTENSION}*" if table.is_extension else ""
     rows = _rows(keys) if keys else ""
     return f"\n## `{title}`\n\n{table.doc}{mark}\n{rows}"
 
@@ -117,8 +117,8 @@ def _meaning(key: KeySpec) -> str:
     if key.minimum is not None and key.maximum is not None:
         facts.append(f"{key.minimum} to {key.maximum}.")
     if key.is_extension:
-        facts.append(f"*{EXTENSION}*")
-    elif key.since != FIRST_AXE:
+        facts.append(f"*{key_spec.EXTENSION}*")
+    elif key.since != key_spec.FIRST_AXE:
         facts.append(f"*{key.since}*")
     return " ".join(facts)
 

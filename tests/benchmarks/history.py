@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
-from axe_lsp.hosting.wire import Notification
+from axe_lsp.hosting.notifications import Notification
 from benchmarks.contenders import OURS
 from benchmarks.results import Ratio, Row, Table
 from benchmarks.timing import Sample, elapsed_ms, in_rounds, timed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from axe_lsp.hosting.describing import describe
-from axe_lsp.hosting.wire import notification
+from axe_lsp.hosting.notifications import notification
 from axe_lsp.runtime.events import AgentEnd, RunIds, TurnRetry
 from axe_lsp.runtime.limits.usage import Usage
 

@@ -16,9 +16,9 @@ import pytest
 from axe_lsp.hosting.archive import Archive
 from axe_lsp.hosting.history.database import history_file
 from axe_lsp.hosting.history.reading import Wanted
+from axe_lsp.hosting.messages import Warned
 from axe_lsp.hosting.orders import Run
 from axe_lsp.hosting.subscribers import News
-from axe_lsp.hosting.wire import Warned
 from axe_lsp.runtime.errors import RunError
 from support.hosts import MAIN, Stage, agent, stage
 from support.scripted_provider import PATIENCE, Answer, Hold, Says, ScriptedProvider, calls_agent

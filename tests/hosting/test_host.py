@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from axe_lsp.hosting import wire
+from axe_lsp.hosting import messages, wire
 from axe_lsp.hosting.supervisor import HOST
 from axe_lsp.runtime.runs import RunRequest
 from support.hosts import MAIN, agent, gone, workspace_with
@@ -18,7 +18,7 @@ from support.scripted_provider import PATIENCE, Answer, Hold, Says, ScriptedProv
 SUPERVISOR = """
 import asyncio, contextlib, logging, sys
 from axe_lsp.hosting.supervisor import Runs
-from axe_lsp.hosting.wire import Workplace
+from axe_lsp.hosting.messages import Workplace
 from axe_lsp.runtime.runs import RunRequest
 
 async def main(workspace, program):
@@ -123,7 +123,7 @@ async def unread_host() -> AsyncIterator[Process]:
         await process.communicate()
 
 
-def tell(process: Process, message: wire.Message) -> None:
+def tell(process: Process, message: messages.Message) -> None:
     assert process.stdin is not None
     process.stdin.write(wire.encode(message))
 
@@ -131,16 +131,16 @@ def tell(process: Process, message: wire.Message) -> None:
 async def test_a_supervisor_that_does_not_read_holds_up_no_run(
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:
-    workplace = wire.Workplace(
+    workplace = messages.Workplace(
         str(workspace_with(tmp_path, {name: agent(name) for name in ("left", "right")}))
     )
     words, end, other = "word " * 5_000, Hold(5_000), Hold()
     provider.script("m-left", Answer(Says(words), hold=end))
     provider.script("m-right", Answer(Says("well"), hold=other))
     async with unread_host() as process:
-        tell(process, wire.Start("one", RunRequest("left"), workplace, stream=True))
+        tell(process, messages.Start("one", RunRequest("left"), workplace, stream=True))
         await end.arrived()
-        tell(process, wire.Start("two", RunRequest("right"), workplace))
+        tell(process, messages.Start("two", RunRequest("right"), workplace))
 
         await other.arrived()
 
@@ -149,12 +149,12 @@ async def test_a_supervisor_that_does_not_read_holds_up_no_run(
         ends: set[str] = set()
         while len(ends) < 2:
             message = await next_message(process)
-            if isinstance(message, wire.Finished):
+            if isinstance(message, messages.Finished):
                 ends.add(message.result.run_id)
         assert ends == {"one", "two"}
 
 
-async def next_message(process: Process) -> wire.Message:
+async def next_message(process: Process) -> messages.Message:
     assert process.stdout is not None
     line = await asyncio.wait_for(process.stdout.readline(), PATIENCE)
     return wire.decode(line)
@@ -162,10 +162,10 @@ async def next_message(process: Process) -> wire.Message:
 
 async def test_a_host_is_ready_and_answers_without_having_anything_to_do() -> None:
     async with unread_host() as process:
-        tell(process, wire.Ping(7))
+        tell(process, messages.Ping(7))
 
-        assert await next_message(process) == wire.Ready(process.pid)
-        assert await next_message(process) == wire.Pong(7)
+        assert await next_message(process) == messages.Ready(process.pid)
+        assert await next_message(process) == messages.Pong(7)
 
 
 async def test_an_idle_host_has_not_imported_what_only_runs_need() -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from axe_lsp.hosting.messages import Warned, Workplace
 from axe_lsp.hosting.orders import Run
 from axe_lsp.hosting.supervisor import Patience, Runs
-from axe_lsp.hosting.wire import Warned, Workplace
 from axe_lsp.runtime.errors import ExitCode, RunCancelledError, RunError
 from axe_lsp.runtime.runs import RunRequest
 from support.hosts import UNHURRIED, Stage, agent, gone, stage

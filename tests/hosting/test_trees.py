@@ -1,7 +1,7 @@
 """A tree of runs that can't speak for itself any more."""
 
+from axe_lsp.hosting.notifications import notification
 from axe_lsp.hosting.trees import RunTree
-from axe_lsp.hosting.wire import notification
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.agentfile.definition import BudgetConfig
-from axe_lsp.hosting import wire
+from axe_lsp.hosting import messages, wire
+from axe_lsp.hosting.notifications import Notification, event_of, notification
 from axe_lsp.runtime import events
 from axe_lsp.runtime.events import AgentEnd, Event, RunIds, TextDelta, ToolBegin, TurnEnd
 from axe_lsp.runtime.limits.usage import Usage
@@ -39,32 +40,34 @@ RESULT = RunResult(
 @pytest.mark.parametrize(
     "message",
     [
-        wire.Start(
+        messages.Start(
             "r",
             RunRequest(agent="lead", task="", timeout=0.5),
-            wire.Workplace("/w", ("/w/axe/agents", "/u"), {"/w/axe/agents/lead.toml": "a = 1\n"}),
+            messages.Workplace(
+                "/w", ("/w/axe/agents", "/u"), {"/w/axe/agents/lead.toml": "a = 1\n"}
+            ),
             stream=True,
         ),
-        wire.StartChild(
+        messages.StartChild(
             Order(CHILD, Path("/w"), "t", "Task: t", deadline=1.5, allowed_hosts=("h",), input={}),
-            wire.Workplace("/w"),
+            messages.Workplace("/w"),
             BudgetConfig(max_tokens=5),
             allow=("grep",),
         ),
-        wire.UsedUp("c"),
-        wire.Cancel("r"),
-        wire.Ping(7),
-        wire.Pong(7),
-        wire.Ready(4711),
-        wire.Notification("axe/text", {"runId": "r", "delta": "\n"}),
-        wire.Warned("r", "memory is full"),
-        wire.Finished(RESULT),
-        wire.Failed("r", "auth: no", "api", 3, partial=RESULT),
-        wire.Failed("r", "cancelled", "agent", 1, cancelled=True),
+        messages.UsedUp("c"),
+        messages.Cancel("r"),
+        messages.Ping(7),
+        messages.Pong(7),
+        messages.Ready(4711),
+        Notification("axe/text", {"runId": "r", "delta": "\n"}),
+        messages.Warned("r", "memory is full"),
+        messages.Finished(RESULT),
+        messages.Failed("r", "auth: no", "api", 3, partial=RESULT),
+        messages.Failed("r", "cancelled", "agent", 1, cancelled=True),
     ],
     ids=lambda message: type(message).__name__,
 )
-def test_a_message_arrives_as_it_was_sent(message: wire.Message) -> None:
+def test_a_message_arrives_as_it_was_sent(message: messages.Message) -> None:
     line = wire.encode(message)
 
     assert line.endswith(b"\n")
@@ -90,15 +93,15 @@ def test_an_event_becomes_a_notification_and_an_event_again(kind: type[Event]) -
     }
     status = {"status": "killed"} if kind is AgentEnd else {}
     event = kind(run=CHILD, **own, **status)
-    arrived = wire.decode(wire.encode(wire.notification(event)))
-    assert isinstance(arrived, wire.Notification)
-    assert wire.event_of(arrived) == event
+    arrived = wire.decode(wire.encode(notification(event)))
+    assert isinstance(arrived, Notification)
+    assert event_of(arrived) == event
 
 
 def test_half_a_character_does_not_break_the_line() -> None:
-    line = wire.encode(wire.Warned("r", "half: \ud83d"))
+    line = wire.encode(messages.Warned("r", "half: \ud83d"))
 
-    assert wire.decode(line) == wire.Warned("r", "half: ?")
+    assert wire.decode(line) == messages.Warned("r", "half: ?")
 
 
 @pytest.mark.parametrize(
@@ -123,7 +126,7 @@ def test_an_event_carries_the_ids_of_its_run_and_camel_case_names() -> None:
         duration_ms=12,
     )
 
-    sent = wire.notification(event)
+    sent = notification(event)
 
     assert sent.method == "axe/turn"
     assert json.loads(json.dumps(sent.params)) == {
@@ -146,9 +149,9 @@ def test_an_event_carries_the_ids_of_its_run_and_camel_case_names() -> None:
 
 
 def test_what_an_event_does_not_have_is_left_out() -> None:
-    end = wire.notification(AgentEnd(run=ROOT, seq=1, status="completed", duration_ms=1))
-    text = wire.notification(TextDelta(run=ROOT, seq=2, turn=1, delta="Hi"))
-    tool = wire.notification(ToolBegin(run=ROOT, seq=3, turn=1, call_id="t", name="n"))
+    end = notification(AgentEnd(run=ROOT, seq=1, status="completed", duration_ms=1))
+    text = notification(TextDelta(run=ROOT, seq=2, turn=1, delta="Hi"))
+    tool = notification(ToolBegin(run=ROOT, seq=3, turn=1, call_id="t", name="n"))
 
     assert not {"error", "parentRunId"} & end.params.keys()
     assert "kind" not in text.params

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from axe_lsp.hosting.messages import Workplace
+from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.orders import Run
 from axe_lsp.hosting.subscribers import News
 from axe_lsp.hosting.supervisor import Patience, Runs
-from axe_lsp.hosting.wire import Notification, Workplace
 from axe_lsp.runtime.runs import RunRequest
 from support.scripted_provider import PATIENCE
 

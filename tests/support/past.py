@@ -10,7 +10,7 @@ from typing import Any
 
 from axe_lsp.hosting.history.database import open_history, transaction
 from axe_lsp.hosting.history.rows import Batch, Bookkeeping, Origin, write
-from axe_lsp.hosting.wire import Notification
+from axe_lsp.hosting.notifications import Notification
 
 HERE = Origin("/work/here", 30)
 

@@ -21,7 +21,7 @@ from axe_lsp.hosting.history.reading import (
     tree_events,
 )
 from axe_lsp.hosting.jsonable import to_json
-from axe_lsp.hosting.wire import Notification
+from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.plain_text import visible
 
 INTERVAL = 0.1

@@ -21,9 +21,9 @@ from axe_lsp.cli.remembering import Remembering
 from axe_lsp.cli.streams import shown
 from axe_lsp.cli.verbose import VerboseLog
 from axe_lsp.hosting.isolation import Processes
+from axe_lsp.hosting.messages import Workplace
 from axe_lsp.hosting.questions import nobody
 from axe_lsp.hosting.telemetry import Telemetry
-from axe_lsp.hosting.wire import Workplace
 from axe_lsp.runtime.children.isolation import Elsewhere
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import BudgetError, ConfigError, UnfitAnswerError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
-from axe_lsp.hosting.wire import notification
+from axe_lsp.hosting.notifications import notification
 from axe_lsp.runtime.events import Event
 from axe_lsp.settings import Settings
 

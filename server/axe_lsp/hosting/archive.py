@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from axe_lsp.hosting.history.rows import Origin
-from axe_lsp.hosting.wire import Notification
+from axe_lsp.hosting.notifications import Notification
 
 if TYPE_CHECKING:
     from axe_lsp.hosting.history.reading import Wanted

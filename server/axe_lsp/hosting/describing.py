@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.hosting.wire import Notification
+from axe_lsp.hosting.notifications import Notification
 
 
 def describe(news: Notification) -> str | None:

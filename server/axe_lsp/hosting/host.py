@@ -18,8 +18,9 @@ from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from axe_lsp.hosting import wire
+from axe_lsp.hosting import messages, wire
 from axe_lsp.hosting.handover import Handover
+from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.process import LineBuffer
 from axe_lsp.hosting.questions import OutgoingQuestions
 from axe_lsp.runtime.errors import RunCancelledError, RunError
@@ -80,7 +81,7 @@ async def _serve(orders: int, outbox: Outbox) -> None:
         loop.call_soon_threadsafe(over.set)
 
     threading.Thread(target=_read, args=(orders, on_line, at_end), daemon=True).start()
-    outbox.send(wire.Ready(os.getpid()))
+    outbox.send(messages.Ready(os.getpid()))
     await over.wait()
     await host.close()
     outbox.close()
@@ -108,9 +109,9 @@ class Outbox:
         self._thread = threading.Thread(target=self._write, daemon=True)
         self._thread.start()
 
-    def send(self, message: wire.Message) -> None:
+    def send(self, message: messages.Message) -> None:
         """Write `message` after all that were sent before."""
-        self._lines.put(wire.encode(message), urgent=not isinstance(message, wire.Notification))
+        self._lines.put(wire.encode(message), urgent=not isinstance(message, Notification))
 
     def close(self) -> None:
         """Wait until everything is written."""
@@ -136,7 +137,7 @@ class Host:
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox
         self._questions = OutgoingQuestions(outbox.send)
-        self._orders: dict[str, asyncio.Task[wire.Message]] = {}
+        self._orders: dict[str, asyncio.Task[messages.Message]] = {}
         self._engines: dict[str, Engine] = {}
         self._callers: dict[str, Ledger] = {}
         self._workshop: Workshop | None = None
@@ -144,20 +145,20 @@ class Host:
     def hear(self, line: bytes) -> None:
         """Do what a line from the supervisor says."""
         match wire.decode(line):
-            case wire.Start() as start:
+            case messages.Start() as start:
                 self._carry_out(start.run_id, self._run(start))
-            case wire.StartChild() as start:
+            case messages.StartChild() as start:
                 self._carry_out(start.order.ids.run_id, self._run_child(start))
-            case wire.UsedUp(run_id):
+            case messages.UsedUp(run_id):
                 self._callers[run_id].use_up()
-            case wire.Preview() as order:
+            case messages.Preview() as order:
                 self._carry_out(order.run_id, self._preview(order))
-            case wire.Cancel(run_id):
+            case messages.Cancel(run_id):
                 self._cancel(run_id)
-            case wire.Answered() as answered:
+            case messages.Answered() as answered:
                 self._questions.settle(answered)
-            case wire.Ping(number):
-                self._outbox.send(wire.Pong(number))
+            case messages.Ping(number):
+                self._outbox.send(messages.Pong(number))
 
     async def close(self) -> None:
         """Cancel all orders and wait until they have ended."""
@@ -168,12 +169,12 @@ class Host:
         if self._workshop is not None:
             await self._workshop.close()
 
-    def _carry_out(self, run_id: str, work: Coroutine[Any, Any, wire.Message]) -> None:
+    def _carry_out(self, run_id: str, work: Coroutine[Any, Any, messages.Message]) -> None:
         order = asyncio.get_running_loop().create_task(work, name=run_id)
         self._orders[run_id] = order
         order.add_done_callback(self._answer)
 
-    def _answer(self, order: asyncio.Task[wire.Message]) -> None:
+    def _answer(self, order: asyncio.Task[messages.Message]) -> None:
         del self._orders[order.get_name()]
         self._outbox.send(_outcome(order))
 
@@ -183,12 +184,12 @@ class Host:
         if not in_engine and run_id in self._orders:
             self._orders[run_id].cancel()
 
-    async def _run(self, start: wire.Start) -> wire.Message:
+    async def _run(self, start: messages.Start) -> messages.Message:
         workshop = await self._working_workshop()
         async with self._engine(start.run_id, workshop.engine_for(start)) as engine:
-            return wire.Finished(await engine.run(start.request, start.run_id))
+            return messages.Finished(await engine.run(start.request, start.run_id))
 
-    async def _run_child(self, start: wire.StartChild) -> wire.Message:
+    async def _run_child(self, start: messages.StartChild) -> messages.Message:
         now = asyncio.get_running_loop().time()
         order = replace(start.order, deadline=now + start.order.deadline)
         run_id = order.ids.run_id
@@ -196,7 +197,7 @@ class Host:
         workshop = await self._working_workshop()
         async with self._engine(run_id, workshop.engine_for_child(start)) as engine:
             try:
-                return wire.Finished(await engine.run_child(order, caller))
+                return messages.Finished(await engine.run_child(order, caller))
             except RunError as error:
                 # Its caller is in another process and can't see what was being done.
                 return _failed(run_id, error, error.described(order.ids.agent))
@@ -215,9 +216,9 @@ class Host:
         self._workshop = self._workshop or making.Workshop(self._outbox.send, self._questions)
         return self._workshop
 
-    async def _preview(self, order: wire.Preview) -> wire.Message:
+    async def _preview(self, order: messages.Preview) -> messages.Message:
         making = await asyncio.to_thread(_import_making)
-        return wire.Previewed(order.run_id, await asyncio.to_thread(making.preview, order))
+        return messages.Previewed(order.run_id, await asyncio.to_thread(making.preview, order))
 
 
 def _import_making() -> ModuleType:
@@ -231,7 +232,7 @@ def _import_making() -> ModuleType:
     return making
 
 
-def _outcome(order: asyncio.Task[wire.Message]) -> wire.Message:
+def _outcome(order: asyncio.Task[messages.Message]) -> messages.Message:
     """The answer to an order, in any case."""
     run_id = order.get_name()
     if order.cancelled():
@@ -245,8 +246,8 @@ def _outcome(order: asyncio.Task[wire.Message]) -> wire.Message:
     return _failed(run_id, RunError(f"internal error: {error!r}"))
 
 
-def _failed(run_id: str, error: RunError, text: str = "") -> wire.Failed:
-    return wire.Failed(
+def _failed(run_id: str, error: RunError, text: str = "") -> messages.Failed:
+    return messages.Failed(
         run_id=run_id,
         text=text or str(error),
         kind=error.kind,

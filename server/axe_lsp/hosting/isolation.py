@@ -12,8 +12,9 @@ from dataclasses import replace
 
 import anyio
 
-from axe_lsp.hosting import wire
+from axe_lsp.hosting import messages
 from axe_lsp.hosting.link import HOST, Link, Patience, is_done_within
+from axe_lsp.hosting.notifications import Notification, event_of
 from axe_lsp.hosting.orders import HostedRunError, error_of
 from axe_lsp.hosting.questions import IncomingQuestions
 from axe_lsp.hosting.trees import RunTree
@@ -35,7 +36,7 @@ class Processes:
 
     def __init__(
         self,
-        workplace: wire.Workplace,
+        workplace: messages.Workplace,
         ask: Ask,
         *,
         stream: bool = False,
@@ -53,7 +54,7 @@ class Processes:
     async def __call__(self, order: Order, tether: Tether) -> RunResult:
         """Make a run. Raises RunError."""
         remaining = order.deadline - anyio.current_time()
-        start = wire.StartChild(
+        start = messages.StartChild(
             order=replace(order, definition=None, deadline=remaining),
             workplace=self._workplace,
             budget=tether.budget,
@@ -82,7 +83,7 @@ class _RemoteRun:
         self._outcome: asyncio.Future[RunResult | RunError]
         self._outcome = asyncio.get_running_loop().create_future()
 
-    async def make(self, start: wire.StartChild, command: Sequence[str]) -> RunResult:
+    async def make(self, start: messages.StartChild, command: Sequence[str]) -> RunResult:
         """Start the process, and wait until the run is over."""
         self._link.send(start)
         name = f"process of {self._order.ids.agent}"
@@ -106,7 +107,7 @@ class _RemoteRun:
 
     def stop(self, run_id: str) -> None:
         """End the run, or one below it, with all that it has started."""
-        self._link.send(wire.Cancel(run_id))
+        self._link.send(messages.Cancel(run_id))
         self._tasks.start_unattended(self._see_the_end(run_id), f"cancellation of {run_id}")
 
     # The life of the process.
@@ -152,20 +153,20 @@ class _RemoteRun:
 
     # What the process says.
 
-    def _receive(self, message: wire.Message) -> None:
+    def _receive(self, message: messages.Message) -> None:
         match message:
-            case wire.Notification() if not self._outcome.done():
+            case Notification() if not self._outcome.done():
                 self._tree.follow(message)
-                self._tell(wire.event_of(message))
-            case wire.Warned():
+                self._tell(event_of(message))
+            case messages.Warned():
                 self._tether.warn(message.text)
-            case wire.Asked():
+            case messages.Asked():
                 self._questions.put(message, self._decide, self._link.send)
-            case wire.Withdrawn(run_id, number):
+            case messages.Withdrawn(run_id, number):
                 self._questions.withdraw(run_id, number)
-            case wire.Finished():
+            case messages.Finished():
                 self._settle(message.result)
-            case wire.Failed():
+            case messages.Failed():
                 self._settle(error_of(message))
 
     async def _decide(self, question: Question) -> Answer:
@@ -189,7 +190,7 @@ class _RemoteRun:
                 self._tether.live.pop(run_id, None)
         if not self._tether.tell(event) and not self._is_used_up:
             self._is_used_up = True
-            self._link.send(wire.UsedUp(self._order.ids.run_id))
+            self._link.send(messages.UsedUp(self._order.ids.run_id))
 
 
 class _Handle:

@@ -7,6 +7,7 @@ call, an agent's structured output) and passes through as it is.
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -45,6 +46,16 @@ def from_json(kind: type[Data], value: Mapping[str, Json]) -> Data:
     Raises TypeError when a field that has no default is absent.
     """
     return kind(**_arguments(kind, value))
+
+
+def json_text(value: Json) -> str:
+    """`value`, which is JSON, as compact text that can be written in UTF-8."""
+    text = _ENCODER.encode(value)
+    # A lone surrogate, which JSON can spell and UTF-8 can't, becomes a question mark.
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def _arguments(kind: Any, value: Mapping[str, Json]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from axe_lsp.hosting import process, wire
+from axe_lsp.hosting import messages, process, wire
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.safety.redaction import redact
 
@@ -47,7 +47,7 @@ _GLANCES = 5
 class Link:
     """The connection with one host, from before its start until after its end."""
 
-    def __init__(self, receive: Callable[[wire.Message], None]) -> None:
+    def __init__(self, receive: Callable[[messages.Message], None]) -> None:
         self._receive = receive
         self._process: process.HostProcess | None = None
         self._launched = asyncio.Event()
@@ -71,7 +71,7 @@ class Link:
         self._unsent.clear()
         return self._obituary(await asyncio.shield(self._process.ended))
 
-    def send(self, message: wire.Message) -> None:
+    def send(self, message: messages.Message) -> None:
         """Tell the host something, as soon as it is there."""
         data = wire.encode(message)
         if self._process is None:
@@ -84,7 +84,7 @@ class Link:
         self._pings += 1
         answer = asyncio.get_running_loop().create_future()
         self._unanswered[self._pings] = answer
-        self.send(wire.Ping(self._pings))
+        self.send(messages.Ping(self._pings))
         return answer
 
     async def end(self, patience: float) -> None:
@@ -112,13 +112,13 @@ class Link:
         except Exception:  # noqa: BLE001 - one strange line is no reason to miss the next
             _log.exception("The run host wrote what makes no sense: %s", self._shown(line[:200]))
 
-    def _hear(self, message: wire.Message) -> None:
-        if isinstance(message, wire.Pong):
+    def _hear(self, message: messages.Message) -> None:
+        if isinstance(message, messages.Pong):
             self._on_pong(message)
         else:
             self._receive(message)
 
-    def _on_pong(self, pong: wire.Pong) -> None:
+    def _on_pong(self, pong: messages.Pong) -> None:
         answer = self._unanswered.pop(pong.number, None)
         if answer is not None:
             answer.set_result(None)

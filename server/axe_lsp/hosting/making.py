@@ -14,11 +14,12 @@ from pathlib import Path
 
 # A run's first request would import this anyway, but on the event loop, where all others wait.
 import axe_lsp.runtime.providers.http_client  # noqa: F401
-from axe_lsp.hosting import wire
+from axe_lsp.hosting import messages
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.isolation import Processes
 from axe_lsp.hosting.jsonable import Json
+from axe_lsp.hosting.notifications import notification
 from axe_lsp.hosting.previewing import preview_json
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.engine import Engine, always, never
@@ -35,7 +36,7 @@ _log = logging.getLogger(__name__)
 class Workshop:
     """Engines, one for each run, that share their connections to the providers."""
 
-    def __init__(self, send: Callable[[wire.Message], None], ask: Ask) -> None:
+    def __init__(self, send: Callable[[messages.Message], None], ask: Ask) -> None:
         self._send = send
         self._ask = ask
         # A copy, since `os.environ` decodes each of its values whenever it is asked.
@@ -43,21 +44,23 @@ class Workshop:
         self._http = HttpProvider(self._environment)
         self._telemetry = Telemetry()
         self._history = HistoryWriter(
-            warn=lambda run_id, text: send(wire.Warned(run_id, text)),
-            stored=lambda run_id, seq: send(wire.Stored(run_id, seq)),
+            warn=lambda run_id, text: send(messages.Warned(run_id, text)),
+            stored=lambda run_id, seq: send(messages.Stored(run_id, seq)),
         )
 
-    def engine_for(self, start: wire.Start) -> Engine:
+    def engine_for(self, start: messages.Start) -> Engine:
         """The engine for a run. All that clients should hear of it is sent."""
         return self._engine(start, start.run_id, self._sink(start))
 
-    def engine_for_child(self, start: wire.StartChild) -> Engine:
+    def engine_for_child(self, start: messages.StartChild) -> Engine:
         """The engine for a run that belongs to a tree of another process, which remembers it."""
         return self._engine(
-            start, start.order.ids.run_id, lambda event: self._send(wire.notification(event))
+            start, start.order.ids.run_id, lambda event: self._send(notification(event))
         )
 
-    def _engine(self, start: wire.Start | wire.StartChild, run_id: str, emit: EventSink) -> Engine:
+    def _engine(
+        self, start: messages.Start | messages.StartChild, run_id: str, emit: EventSink
+    ) -> Engine:
         approval = Approval(self._ask, start.allow)
         return Engine(
             resolve=_resolver(start.workplace),
@@ -65,7 +68,7 @@ class Workshop:
             emit=emit,
             streams=always if start.stream else never,
             http=self._http,
-            warn=lambda text: self._send(wire.Warned(run_id, text)),
+            warn=lambda text: self._send(messages.Warned(run_id, text)),
             approve=approval,
             elsewhere=Processes(
                 start.workplace, approval.decide, stream=start.stream, allow=start.allow
@@ -80,15 +83,15 @@ class Workshop:
         await self._telemetry.aclose()
         await asyncio.to_thread(self._history.close)
 
-    def _sink(self, start: wire.Start) -> EventSink:
+    def _sink(self, start: messages.Start) -> EventSink:
         """Where the events of a run go: to clients, and elsewhere if that is wanted."""
         origin = Origin(start.workplace.workspace, start.keep_days)
         trace = self._telemetry.sink(
-            start.traces, lambda text: self._send(wire.Warned(start.run_id, text))
+            start.traces, lambda text: self._send(messages.Warned(start.run_id, text))
         )
 
         def emit(event: Event) -> None:
-            news = wire.notification(event)
+            news = notification(event)
             self._send(news)  # Before the history can say that it has it.
             if start.keep_days:
                 self._history.keep(news, origin)
@@ -98,13 +101,13 @@ class Workshop:
         return emit
 
 
-def preview(order: wire.Preview) -> dict[str, Json]:
+def preview(order: messages.Preview) -> dict[str, Json]:
     """What a run would send, as clients see it. Reads files; raises RunError."""
     resolve, workspace = _resolver(order.workplace), Path(order.workplace.workspace)
     return preview_json(prepare_request(order.request, resolve, workspace, os.environ))
 
 
-def _resolver(workplace: wire.Workplace) -> Resolve:
+def _resolver(workplace: messages.Workplace) -> Resolve:
     """Agents are those that the editor knows, then those where the run works, then the user's."""
     known = [Path(folder) for folder in workplace.folders]
     open_buffers = {Path(path): text for path, text in workplace.open_buffers.items()}

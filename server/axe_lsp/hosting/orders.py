@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from axe_lsp.hosting import wire
+from axe_lsp.hosting import messages
 from axe_lsp.hosting.link import Link
 from axe_lsp.hosting.questions import nobody
 from axe_lsp.hosting.trees import RunTree
@@ -24,7 +24,7 @@ class HostedRunError(RunError):
         self.exit_code = ExitCode(exit_code)
 
 
-def error_of(message: wire.Failed) -> RunError:
+def error_of(message: messages.Failed) -> RunError:
     """The failure that a host tells of."""
     error = (
         RunCancelledError()
@@ -46,7 +46,7 @@ class Order:
     `ask` leads to the person who answers the questions of the run.
     """
 
-    message: wire.Start | wire.Preview
+    message: messages.Start | messages.Preview
     outcome: asyncio.Future[Any]
     ask: Ask = nobody
     link: Link | None = None
@@ -65,7 +65,7 @@ class Order:
     @property
     def is_run_at_work(self) -> bool:
         """Whether a host makes a run for it."""
-        return self.link is not None and isinstance(self.message, wire.Start)
+        return self.link is not None and isinstance(self.message, messages.Start)
 
     async def answer(self) -> Any:
         """The answer; raises RunError. Whoever stops waiting here does not stop the order."""

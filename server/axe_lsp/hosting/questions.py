@@ -9,11 +9,11 @@ import asyncio
 import itertools
 from collections.abc import Callable
 
-from axe_lsp.hosting import wire
+from axe_lsp.hosting import messages
 from axe_lsp.runtime.safety.questions import NOBODY, Answer, Ask, Question
 from axe_lsp.tasks import Tasks
 
-Send = Callable[[wire.Message], None]
+Send = Callable[[messages.Message], None]
 
 
 async def nobody(_: Question) -> Answer:
@@ -33,16 +33,16 @@ class OutgoingQuestions:
         """The answer. To cancel this takes the question back."""
         number = next(self._numbers)
         self._open[number] = asyncio.get_running_loop().create_future()
-        self._send(wire.Asked(question.run.root_run_id, number, question))
+        self._send(messages.Asked(question.run.root_run_id, number, question))
         try:
             return await self._open[number]
         except asyncio.CancelledError:
-            self._send(wire.Withdrawn(question.run.root_run_id, number))
+            self._send(messages.Withdrawn(question.run.root_run_id, number))
             raise
         finally:
             del self._open[number]
 
-    def settle(self, answered: wire.Answered) -> None:
+    def settle(self, answered: messages.Answered) -> None:
         """Somebody has answered; if the question was taken back meanwhile, for nothing."""
         answer = self._open.get(answered.number)
         if answer is not None and not answer.done():
@@ -56,7 +56,7 @@ class IncomingQuestions:
         self._tasks = tasks
         self._open: dict[tuple[str, int], asyncio.Task[None]] = {}
 
-    def put(self, asked: wire.Asked, ask: Ask, send: Send) -> None:
+    def put(self, asked: messages.Asked, ask: Ask, send: Send) -> None:
         """Ask, and send the answer."""
         key = asked.run_id, asked.number
         name = f"question {asked.number} of {asked.run_id}"
@@ -76,10 +76,10 @@ class IncomingQuestions:
                 asking.cancel()
 
 
-async def _ask(asked: wire.Asked, ask: Ask, send: Send) -> None:
+async def _ask(asked: messages.Asked, ask: Ask, send: Send) -> None:
     """However the asking ends, the host hears of it: it waits."""
     answer = NOBODY
     try:
         answer = await ask(asked.question)
     finally:
-        send(wire.Answered(asked.number, answer))
+        send(messages.Answered(asked.number, answer))

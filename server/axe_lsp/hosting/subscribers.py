@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from axe_lsp.hosting.wire import Notification, Warned
+from axe_lsp.hosting.messages import Warned
+from axe_lsp.hosting.notifications import Notification
 
 _log = logging.getLogger(__name__)
 

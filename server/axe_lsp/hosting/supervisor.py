@@ -12,11 +12,12 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from axe_lsp.hosting import wire
+from axe_lsp.hosting import messages
 from axe_lsp.hosting.archive import Archive
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.jsonable import Json
 from axe_lsp.hosting.link import HOST, Link, Patience, is_done_within
+from axe_lsp.hosting.notifications import Notification, notification
 from axe_lsp.hosting.orders import HostedRunError, Order, Run, error_of
 from axe_lsp.hosting.questions import IncomingQuestions, nobody
 from axe_lsp.hosting.subscribers import Subscriber, Subscribers
@@ -53,14 +54,14 @@ class Runs:
         self._link: Link | None = None
         self._orders: dict[str, Order] = {}
         self._subscribers = Subscribers()
-        self.archive = Archive(lambda run_id, text: self._receive(wire.Warned(run_id, text)))
+        self.archive = Archive(lambda run_id, text: self._receive(messages.Warned(run_id, text)))
         self._questions = IncomingQuestions(self._tasks)
         self._closed = False
 
     def start(
         self,
         request: RunRequest,
-        workplace: wire.Workplace,
+        workplace: messages.Workplace,
         stream: bool = False,
         keep_days: int = 0,
         *,
@@ -72,7 +73,7 @@ class Runs:
 
         `ask` is asked before it changes something, unless it is allowed already by `allow`.
         """
-        start = wire.Start(new_run_id(), request, workplace, stream, keep_days, allow, traces)
+        start = messages.Start(new_run_id(), request, workplace, stream, keep_days, allow, traces)
         order = self._order(start, ask)
         if keep_days:
             self.archive.expect(order.id, Origin(workplace.workspace, keep_days))
@@ -88,9 +89,11 @@ class Runs:
             if number < room:
                 self._hand_over(order)
 
-    async def preview(self, request: RunRequest, workplace: wire.Workplace) -> Mapping[str, Json]:
+    async def preview(
+        self, request: RunRequest, workplace: messages.Workplace
+    ) -> Mapping[str, Json]:
         """What a run would send, as clients see it. Raises RunError."""
-        order = self._order(wire.Preview(new_run_id(), request, workplace))
+        order = self._order(messages.Preview(new_run_id(), request, workplace))
         self._hand_over(order)
         preview: Mapping[str, Json] = await order.answer()
         return preview
@@ -106,7 +109,7 @@ class Runs:
         if order.link is None:
             self._settle(order.id, RunCancelledError())
         else:
-            order.link.send(wire.Cancel(run_id))
+            order.link.send(messages.Cancel(run_id))
             ending = self._see_the_end(order, order.link, run_id)
             self._tasks.start_unattended(ending, f"cancellation of {run_id}")
         return True
@@ -132,7 +135,7 @@ class Runs:
         await self._tasks.stop(within=self._patience.leave)
         await self.archive.close()
 
-    def _order(self, message: wire.Start | wire.Preview, ask: Ask = nobody) -> Order:
+    def _order(self, message: messages.Start | messages.Preview, ask: Ask = nobody) -> Order:
         if self._closed:
             raise RunError("the server is shutting down and starts no more runs")
         order = Order(message, asyncio.get_running_loop().create_future(), ask)
@@ -203,35 +206,35 @@ class Runs:
 
     # What the host says.
 
-    def _receive(self, message: wire.Message) -> None:
+    def _receive(self, message: messages.Message) -> None:
         match message:
-            case wire.Ready(pid):
+            case messages.Ready(pid):
                 _log.info("The run host is process %d", pid)
-            case wire.Notification():
+            case Notification():
                 self._on_event(message)
-            case wire.Stored(run_id, seq):
+            case messages.Stored(run_id, seq):
                 self.archive.stored(run_id, seq)
-            case wire.Warned() if message.run_id in self._orders:
+            case messages.Warned() if message.run_id in self._orders:
                 self._subscribers.publish(message.run_id, message)
-            case wire.Asked():
+            case messages.Asked():
                 self._on_question(message)
-            case wire.Withdrawn(run_id, number):
+            case messages.Withdrawn(run_id, number):
                 self._questions.withdraw(run_id, number)
-            case wire.Finished():
+            case messages.Finished():
                 self._settle(message.result.run_id, message.result)
-            case wire.Previewed():
+            case messages.Previewed():
                 self._settle(message.run_id, message.preview)
-            case wire.Failed():
+            case messages.Failed():
                 self._settle(message.run_id, error_of(message))
 
-    def _on_event(self, event: wire.Notification) -> None:
+    def _on_event(self, event: Notification) -> None:
         order = self._orders.get(event.params["rootRunId"])
         if order is not None:
             order.tree.follow(event)
             self.archive.hear(event)
             self._subscribers.publish(order.id, event)
 
-    def _on_question(self, asked: wire.Asked) -> None:
+    def _on_question(self, asked: messages.Asked) -> None:
         order = self._orders.get(asked.run_id)
         if order is not None and order.link is not None:
             self._questions.put(asked, order.ask, order.link.send)
@@ -239,7 +242,7 @@ class Runs:
     def _end(self, order: Order, status: Status, error: RunError) -> None:
         """End a run that can't or won't do so itself."""
         events, error.partial = order.tree.end(status, str(error), timestamp())
-        news = [wire.notification(event) for event in events]
+        news = [notification(event) for event in events]
         self.archive.take_over(order.id, news)
         for event in news:
             self._subscribers.publish(order.id, event)

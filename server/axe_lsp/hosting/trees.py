@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from axe_lsp.hosting.jsonable import Json, from_json
-from axe_lsp.hosting.wire import Notification
+from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.events import AgentEnd, RunIds, Status
 from axe_lsp.runtime.limits.usage import NOTHING, Usage
 from axe_lsp.runtime.outcome import end_event

@@ -15,8 +15,8 @@ from axe_lsp.daemon.uris import path_of
 from axe_lsp.hosting.history.drawing import draw
 from axe_lsp.hosting.history.reading import Wanted
 from axe_lsp.hosting.jsonable import Json, to_json
+from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.subscribers import News
-from axe_lsp.hosting.wire import Notification
 from axe_lsp.lsp.language_server import RequestFailed
 from axe_lsp.lsp.run_reports import Notifications
 from axe_lsp.lsp.running import reported_errors

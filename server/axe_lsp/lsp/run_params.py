@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.daemon.uris import canonical, path_of
-from axe_lsp.hosting.wire import Workplace
+from axe_lsp.hosting.messages import Workplace
 from axe_lsp.runtime.runs import RunRequest
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from axe_lsp.hosting.describing import describe
+from axe_lsp.hosting.messages import Warned
+from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.subscribers import News
-from axe_lsp.hosting.wire import Notification, Warned
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer

@@ -15,8 +15,8 @@ from pygls.exceptions import JsonRpcInvalidParams, JsonRpcRequestCancelled
 
 from axe_lsp.hosting.describing import describe
 from axe_lsp.hosting.jsonable import Json, to_json
+from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.subscribers import Subscriber
-from axe_lsp.hosting.wire import Notification
 from axe_lsp.lsp import run_reports
 from axe_lsp.lsp.approving import asker
 from axe_lsp.lsp.language_server import RequestFailed

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from axe_lsp.hosting.describing import describe
 from axe_lsp.hosting.jsonable import Json
-from axe_lsp.hosting.wire import Notification
+from axe_lsp.hosting.notifications import Notification
 
 LONGEST = 100
 """Characters of a text of a run that are shown in its tree."""

@@ -18,7 +18,7 @@ from axe_lsp.hosting.history.life import lives_beside
 from axe_lsp.hosting.history.mending import end_runs_of_the_dead
 from axe_lsp.hosting.history.reading import Wanted, events_below, find_run, past_runs
 from axe_lsp.hosting.jsonable import Json
-from axe_lsp.hosting.wire import Notification
+from axe_lsp.hosting.notifications import Notification
 
 
 @contextmanager

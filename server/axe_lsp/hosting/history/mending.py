@@ -15,8 +15,8 @@ from axe_lsp.hosting.history.database import transaction
 from axe_lsp.hosting.history.life import bury, lives
 from axe_lsp.hosting.history.reading import tree_events
 from axe_lsp.hosting.history.rows import Batch, Bookkeeping, Origin, write
+from axe_lsp.hosting.notifications import notification
 from axe_lsp.hosting.trees import RunTree
-from axe_lsp.hosting.wire import notification
 from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.memory.place import forget_run
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.jsonable import Json
-from axe_lsp.hosting.wire import Notification
+from axe_lsp.hosting.notifications import Notification
 
 _COLUMNS = "run_id, root_run_id, parent_run_id, agent, depth, status, began, workspace"
 

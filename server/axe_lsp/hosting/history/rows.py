@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from axe_lsp.hosting.wire import Notification
+from axe_lsp.hosting.notifications import Notification
 
 if TYPE_CHECKING:
     import sqlite3

@@ -27,7 +27,7 @@ from axe_lsp.hosting.history.life import Life, lives_beside
 from axe_lsp.hosting.history.mending import end_runs_of_the_dead
 from axe_lsp.hosting.history.pruning import forget_expired
 from axe_lsp.hosting.history.rows import Batch, Bookkeeping, Origin, write
-from axe_lsp.hosting.wire import Notification
+from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.safety.redaction import redact

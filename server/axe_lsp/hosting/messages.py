@@ -1,0 +1,213 @@
+"""What the supervisor and the host say to each other. `wire.py` turns it into lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from axe_lsp.agentfile.definition import BudgetConfig
+from axe_lsp.hosting.jsonable import Json
+from axe_lsp.runtime.errors import ErrorKind
+from axe_lsp.runtime.runs import Order, RunRequest, RunResult
+from axe_lsp.runtime.safety.questions import Answer, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """What a run is surrounded by.
+
+    `workspace` is where it works unless its agent says otherwise. `folders` hold the agents that
+    the editor knows, in the order in which they are searched. `open_buffers` holds the texts of
+    files as the editor has them, by path.
+    """
+
+    workspace: str
+    folders: tuple[str, ...] = ()
+    open_buffers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What goes over the wire, where `TYPE` says which message it is."""
+
+    TYPE: ClassVar[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Start(Message):
+    """To the host: make a run, under the id that is given here.
+
+    It is remembered for `keep_days`, if that is not 0. `allow` says what may be done without
+    asking (docs/settings.md). Its spans are sent if the user `traces` runs.
+    """
+
+    TYPE = "start"
+
+    run_id: str
+    request: RunRequest
+    workplace: Workplace
+    stream: bool = False
+    keep_days: int = 0
+    allow: tuple[str, ...] = ()
+    traces: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StartChild(Message):
+    """To the host: make a run that belongs to the tree of another process.
+
+    The deadline of `order` counts from now on. `budget` is what its callers have left.
+    """
+
+    TYPE = "start-child"
+
+    order: Order
+    workplace: Workplace
+    budget: BudgetConfig
+    stream: bool = False
+    allow: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UsedUp(Message):
+    """To the host: the callers of the run have nothing left of their budget."""
+
+    TYPE = "used-up"
+
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview(Message):
+    """To the host: show what a run would send, and send nothing."""
+
+    TYPE = "preview"
+
+    run_id: str
+    request: RunRequest
+    workplace: Workplace
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel(Message):
+    """To the host: end a run, or one child of it, with all that it started."""
+
+    TYPE = "cancel"
+
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ping(Message):
+    """To the host: say that you are well."""
+
+    TYPE = "ping"
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pong(Message):
+    """From the host: the answer to the ping of that number."""
+
+    TYPE = "pong"
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ready(Message):
+    """From the host: it is up."""
+
+    TYPE = "ready"
+
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stored(Message):
+    """From the host: the events of a run up to that number are in the history, or never will be."""
+
+    TYPE = "stored"
+
+    run_id: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Warned(Message):
+    """From the host: something about a run that a person should know, and that did not end it."""
+
+    TYPE = "warning"
+
+    run_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Message):
+    """From the host: somebody has to decide something for the root run of that id."""
+
+    TYPE = "question"
+
+    run_id: str
+    number: int
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn(Message):
+    """From the host: the question of that number needs no answer any more."""
+
+    TYPE = "question-withdrawn"
+
+    run_id: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Message):
+    """To the host: the answer to the question of that number."""
+
+    TYPE = "answer"
+
+    number: int
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Message):
+    """From the host: the run has ended well."""
+
+    TYPE = "result"
+
+    result: RunResult
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed(Message):
+    """From the host: what the run would send, as clients see it."""
+
+    TYPE = "preview-result"
+
+    run_id: str
+    preview: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Message):
+    """From the host: the run has ended badly. `partial` is what it came to until then.
+
+    `hint` is what the user could do next.
+    """
+
+    TYPE = "error"
+
+    run_id: str
+    text: str
+    kind: ErrorKind
+    exit_code: int
+    cancelled: bool = False
+    hint: str = ""
+    partial: RunResult | None = None
