@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
+import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +20,12 @@ from support.raw_client import RawClient, framed
 from .conftest import lab_command
 
 StartLab = Callable[..., RawClient]
+
+SESSION = (
+    b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}',
+    b'{"jsonrpc":"2.0","id":2,"method":"shutdown"}',
+    b'{"jsonrpc":"2.0","method":"exit"}',
+)
 
 
 @pytest.mark.req("001-C5")
@@ -79,6 +88,28 @@ def test_server_whose_output_is_closed_ends(start_lab: StartLab) -> None:
         process.stdin.write(framed(b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}'))
         process.stdin.flush()
         assert process.wait(20) == 1
+
+
+def test_input_may_be_a_file(tmp_path: Path) -> None:
+    script = tmp_path / "session"
+    script.write_bytes(b"".join(map(framed, SESSION)))
+    with script.open("rb") as source:
+        done = subprocess.run(lab_command(), stdin=source, capture_output=True, check=False)
+    assert done.returncode == 0
+    assert b"serverInfo" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such sockets")
+def test_input_may_be_a_socket_as_that_of_node_is() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, subprocess.Popen(lab_command(), stdin=theirs, stdout=subprocess.PIPE) as process:
+        theirs.close()
+        for message in SESSION[:2]:
+            ours.sendall(framed(message))
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith(b"Content-Length")
+        ours.sendall(framed(SESSION[2]))
+        assert process.wait(20) == 0
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])

@@ -1,6 +1,6 @@
 """Standard input and output as the way to a client.
 
-Nothing in the process but the two classes here may touch the streams: `claim` moves them away, so
+Nothing in the process but the classes here may touch the streams: `claim` moves them away, so
 that a stray `print`, a C library or a child process can neither corrupt the output nor eat input.
 """
 
@@ -11,11 +11,13 @@ import errno
 import logging
 import os
 import select
+import stat
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from typing import Protocol
 
 _log = logging.getLogger(__name__)
 
@@ -53,15 +55,61 @@ def claim() -> tuple[int, int]:
     return source, sink
 
 
-class PipeReader:
-    """Reads a descriptor in a thread of its own.
+class Reader(Protocol):
+    """The way from the client."""
 
-    asyncio's pool of threads would do, until as many handlers block as it has threads: then even
-    `$/cancelRequest` is not read. Its pipes don't take files, nor Windows' standard input.
+    async def read(self) -> bytes:
+        """Some of what has come; `b""` once everything has been read and no more will come."""
+
+
+def open_reader(descriptor: int, at_end: Callable[[], None]) -> Reader:
+    """A reader for whatever standard input is; `at_end` is called in a thread once it is over."""
+    mode = os.fstat(descriptor).st_mode
+    if sys.platform != "win32" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
+        return _LoopReader(descriptor, at_end)
+    return _ThreadReader(descriptor, at_end)
+
+
+class _LoopReader:
+    """Reads a pipe or a socket on the loop, which asks the system when there is something.
+
+    A thread that reads would have to hand over each message and the interpreter with it, which takes
+    as long as it takes to answer many of them.
     """
 
     def __init__(self, descriptor: int, at_end: Callable[[], None]) -> None:
-        """`at_end` is called in the thread once the input is over."""
+        self._descriptor = descriptor
+        self._loop = asyncio.get_running_loop()
+        watch = partial(_wait_for_end, descriptor, at_end)
+        threading.Thread(target=watch, name="end of input", daemon=True).start()
+
+    async def read(self) -> bytes:
+        ready = self._loop.create_future()
+        self._loop.add_reader(self._descriptor, ready.set_result, None)
+        try:
+            await ready
+        finally:
+            self._loop.remove_reader(self._descriptor)
+        return _read_chunk(self._descriptor)
+
+
+def _wait_for_end(descriptor: int, at_end: Callable[[], None]) -> None:
+    """Wait in a thread, since the loop may be stuck when the client hangs up."""
+    if sys.platform != "win32":
+        poll = select.poll()
+        poll.register(descriptor, select.POLLHUP | getattr(select, "POLLRDHUP", 0))
+        poll.poll()
+        at_end()
+
+
+class _ThreadReader:
+    """Reads anything else in a thread of its own: loops take no files, nor Windows' pipes.
+
+    asyncio's pool of threads would do, until as many handlers block as it has threads: then even
+    `$/cancelRequest` is not read.
+    """
+
+    def __init__(self, descriptor: int, at_end: Callable[[], None]) -> None:
         self._descriptor = descriptor
         self._at_end = at_end
         self._loop = asyncio.get_running_loop()
@@ -71,7 +119,6 @@ class PipeReader:
         threading.Thread(target=self._pump, name="input", daemon=True).start()
 
     async def read(self) -> bytes:
-        """All that has come; `b""` once everything has been read and no more will come."""
         while not self._chunks:
             self._news.clear()
             await self._news.wait()
@@ -85,7 +132,7 @@ class PipeReader:
         chunk = b"x"
         while chunk:
             self._ahead.acquire()
-            chunk = self._read_chunk()
+            chunk = _read_chunk(self._descriptor)
             self._chunks.append(chunk)
             try:
                 self._loop.call_soon_threadsafe(self._news.set)
@@ -93,12 +140,13 @@ class PipeReader:
                 return  # The loop is closed.
         self._at_end()
 
-    def _read_chunk(self) -> bytes:
-        try:
-            return os.read(self._descriptor, _CHUNK)
-        except OSError as error:
-            _log.warning("standard input can't be read: %s", error)
-            return b""
+
+def _read_chunk(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, _CHUNK)
+    except OSError as error:
+        _log.warning("standard input can't be read: %s", error)
+        return b""
 
 
 class PipeWriter:

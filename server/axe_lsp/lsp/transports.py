@@ -54,7 +54,7 @@ async def serve_stdio(make_server: MakeServer) -> int:
     loop = asyncio.get_running_loop()
     server = make_server()
     # If the loop is stuck when the input ends, nobody else is left to end the process.
-    reader = stdio.PipeReader(source, at_end=lambda: process.end_soon(1))
+    reader = stdio.open_reader(source, at_end=lambda: process.end_soon(1))
     writer = stdio.PipeWriter(sink, broken=lambda reason: _call(loop, conversation.hang_up, reason))
     conversation = Conversation(server, reader.read, writer)
     watch = loop.create_task(_watch_parent(server, conversation))
