@@ -17,7 +17,7 @@ from axe_lsp.hosting.history.life import Life, lives_beside
 from support.command_line import COMMAND, Home
 from support.engines import agent
 from support.past import HERE, Tale, put
-from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
 from support.terminal import Screen, Terminal
 
 Json = Any
@@ -88,10 +88,13 @@ def test_a_run_that_its_budget_has_ended_says_so_in_the_list(
     home: Home, provider: ScriptedProvider
 ) -> None:
     home.add(agent("lead", budget={"max_tokens": 5}))
+    home.add(agent("busy", budget={"max_turns": 1}, tools=["list_directory"]))
     provider.script("m-lead", Says("partial"))
-    assert home.call("run", "lead")[0] == 4
+    provider.script("m-busy", Says(calls=[Call("list_directory", {})]))
+    assert [home.call("run", name)[0] for name in ("lead", "busy")] == [4, 4]
     _, out, _ = home.call("history", "list")
-    assert "  killed: budget  " in out
+    assert "  killed: budget (tokens)  " in out
+    assert "  killed: budget (turns)  " in out
 
 
 def test_what_is_no_run_and_no_time_is_told_as_such(home: Home) -> None:

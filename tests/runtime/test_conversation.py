@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.runtime.conversation import MAX_TURNS, Conversation
+from axe_lsp.runtime.conversation import MAX_TURNS, Conversation, told_apart
 from axe_lsp.runtime.errors import AgentError
 from axe_lsp.runtime.messages import Message, Request, Response, Tool, ToolCall, ToolResult
 
@@ -99,3 +99,15 @@ def test_each_request_begins_with_the_one_before() -> None:
     after = conversation.request
     assert after.messages[: len(before.messages)] == before.messages
     assert (after.system, after.tools) == (before.system, before.tools)
+
+
+def test_calls_of_one_answer_that_have_the_same_id_are_told_apart() -> None:
+    calls = tuple(ToolCall(each, "t") for each in ("a", "", "a", "", "a-2", "b"))
+    answer = told_apart(Response("x", tool_calls=calls, original=["as it was"]))
+    assert [call.id for call in answer.tool_calls] == ["a", "", "a-2", "-2", "a-2-2", "b"]
+    assert answer.original is None
+
+
+def test_calls_with_ids_of_their_own_keep_them() -> None:
+    answer = Response(tool_calls=(ToolCall("a", "t"), ToolCall("b", "t")), original=["as it was"])
+    assert told_apart(answer) is answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from axe_lsp.runtime.errors import (
     ProviderError,
     RunError,
 )
-from axe_lsp.runtime.events import AgentEnd
+from axe_lsp.runtime.events import AgentEnd, ToolBegin, ToolEnd, TurnEnd
 from axe_lsp.runtime.prepare import Prepared
 from support.answers import DIALECTS
 from support.engines import agent, bench, running
@@ -201,6 +202,28 @@ async def test_several_calls_run_at_the_same_time_and_keep_their_order(
         await run
     last = str(provider.requests[-1].body)
     assert last.index("from a") < last.index("from b")
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "openai"])
+async def test_calls_to_which_the_provider_gives_the_same_id_are_told_apart(
+    provider: ScriptedProvider, tmp_path: Path, dialect: str
+) -> None:
+    same = [calls_agent("a", "1", call_id="same"), calls_agent("b", "2", call_id="same")]
+    provider.script("m-parent", Says(calls=same, thinking="Both."), Says("F"))
+    provider.script("m-a", Says("from a"))
+    provider.script("m-b", Says("from b"))
+    agents = (
+        agent("parent", dialect, sub_agents=["a", "b"]) | agent("a", dialect) | agent("b", dialect)
+    )
+    async with bench(provider, tmp_path, agents) as work:
+        assert (await work.run("parent")).content == "F"
+    ids = ["same", "same-2"]
+    assert [call["id"] for call in work.of(TurnEnd)[0].tool_calls] == ids
+    assert [event.call_id for event in work.of(ToolBegin)] == ids
+    told = {event.call_id: event.content for event in work.of(ToolEnd)}
+    assert ["from a" in told["same"], "from b" in told["same-2"]] == [True, True]
+    last = json.dumps(provider.requests[-1].body["messages"])
+    assert [last.count(f'"{each}"') for each in ids] == [2, 2]  # The call, and its result.
 
 
 @pytest.mark.req("001-11.5", "001-5.5c", "001-8.2", "001-T2")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,6 +20,9 @@ _HEADER = ("RUN", "BEGAN", "STATUS", "TIME", "TOKENS", "COST", "AGENT", "TASK")
 _RED = "\x1b[31m"
 _PLAIN = "\x1b[0m"
 _BAD = ("failed", "timeout", "killed")
+
+_LIMIT = re.compile(r" of \d+ (tokens|turns|tool calls|seconds)")
+"""What a BudgetError says is used up."""
 
 
 def print_table(runs: Sequence[dict[str, Json]]) -> None:
@@ -50,9 +54,12 @@ def _row(run: dict[str, Json]) -> tuple[str, ...]:
 
 
 def _status(run: dict[str, Json]) -> str:
-    """How it ended, and for which reason if there is a word for it: `killed: budget`."""
+    """How it ended, and for which reason if there is a word for it: `killed: budget (tokens)`."""
     reason = run.get("reason")
-    return f"{run['status']}: {reason}" if reason else str(run["status"])
+    if not reason:
+        return str(run["status"])
+    limit = _LIMIT.search(run.get("error") or "")
+    return f"{run['status']}: {reason}" + (f" ({limit[1]})" if limit else "")
 
 
 def _padded(text: str, width: int) -> str:

@@ -6,8 +6,9 @@ grows: the beginning of each request equals the request before, which is what pr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import count
 
 from axe_lsp.runtime.errors import AgentError
 from axe_lsp.runtime.messages import Message, Request, Response, ToolCall, ToolResult
@@ -77,3 +78,23 @@ class Conversation:
 
     def _append(self, message: Message) -> None:
         self.request = replace(self.request, messages=(*self.request.messages, message))
+
+
+def told_apart(response: Response) -> Response:
+    """The answer, with another id for each call that has the id of one before it.
+
+    Results and events name their call by its id, and some servers give all calls of an answer the same.
+    The provider hears of the new ids only, so what it wanted back as it was can't be sent.
+    """
+    ids: set[str] = set()
+    calls: list[ToolCall] = []
+    for call in response.tool_calls:
+        calls.append(call if call.id not in ids else replace(call, id=_free(call.id, ids)))
+        ids.add(calls[-1].id)
+    if tuple(calls) == response.tool_calls:
+        return response
+    return replace(response, tool_calls=tuple(calls), original=None)
+
+
+def _free(call_id: str, taken: Collection[str]) -> str:
+    return next(new for number in count(2) if (new := f"{call_id}-{number}") not in taken)

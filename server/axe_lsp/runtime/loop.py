@@ -22,7 +22,7 @@ from axe_lsp.runtime.children.delegation import (
 )
 from axe_lsp.runtime.children.task import TASK, call_task
 from axe_lsp.runtime.children.typed_tools import call_typed
-from axe_lsp.runtime.conversation import Conversation
+from axe_lsp.runtime.conversation import Conversation, told_apart
 from axe_lsp.runtime.events import RunIds, TextDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.journal import Journal
@@ -139,6 +139,7 @@ async def _turn(conversation: Conversation, around: Surroundings) -> _Round:
     response = await around.provider.send(
         _exchange(conversation, around, turn), _text_listener(around, turn)
     )
+    response = told_apart(response)
     calls = conversation.receive(response)
     secrets = around.secrets() if response.tool_calls else frozenset()
     around.ledger.charge(response)
