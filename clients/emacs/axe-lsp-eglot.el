@@ -13,6 +13,7 @@
 (require 'project)
 
 (declare-function axe-lsp-contact "axe-lsp" ())
+(declare-function axe-lsp-options "axe-lsp" ())
 
 (defclass axe-lsp-server (eglot-lsp-server) ()
   :documentation "A server that checks agents and runs them.")
@@ -21,7 +22,10 @@
 
 (defun axe-lsp-eglot--contact (&rest _)
   "Tell Eglot what to start."
-  (cons 'axe-lsp-server (axe-lsp-contact)))
+  (append '(axe-lsp-server)
+          (axe-lsp-contact)
+          (when-let ((options (axe-lsp-options)))
+            (list :initializationOptions options))))
 
 (defun axe-lsp-eglot--project (directory)
   "Where DIRECTORY is a folder of agents, the project around it.

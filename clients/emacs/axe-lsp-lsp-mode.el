@@ -14,6 +14,7 @@
 (require 'subr-x)
 
 (declare-function axe-lsp-contact "axe-lsp" ())
+(declare-function axe-lsp-options "axe-lsp" ())
 (declare-function lsp--client-server-id "ext:lsp-mode" (client))
 (declare-function lsp--session-workspaces "ext:lsp-mode" (session))
 (declare-function lsp--workspace-client "ext:lsp-mode" (workspace))
@@ -34,7 +35,8 @@
   workspace)
 
 (defun axe-lsp-workspace--plist (value)
-  "VALUE with plists where it may have hash tables."
+  "VALUE with plists for objects, and vectors for arrays.
+It may have hash tables or plists, and lists, as the other package likes."
   (cond ((hash-table-p value)
          (let (plist)
            (maphash (lambda (name each)
@@ -42,7 +44,8 @@
                                         (cons (intern (concat ":" name)) plist))))
                     value)
            (nreverse plist)))
-        ((vectorp value) (vconcat (mapcar #'axe-lsp-workspace--plist value)))
+        ((keywordp (car-safe value)) (mapcar #'axe-lsp-workspace--plist value))
+        ((or (vectorp value) (consp value)) (vconcat (mapcar #'axe-lsp-workspace--plist value)))
         (t value)))
 
 (defun axe-lsp-workspace--server (only-own)
@@ -110,7 +113,15 @@
     :server-id 'axe-lsp
     :new-connection (lsp-stdio-connection #'axe-lsp-contact)
     :activation-fn (lsp-activate-on "axe-agent")
-    :custom-capabilities '((experimental . ((axe . ((approve . t))))))
+    :initialization-options #'axe-lsp-options
+    :custom-capabilities '((experimental . ((axe . ((approve . t)))))
+                           ;; Versions before 9 count in characters without saying so.
+                           (general . ((positionEncodings . ["utf-32"]))))
+    ;; The lenses above an agent; lsp-mode itself would wait for the end of the run.
+    :action-handlers
+    (axe-lsp-workspace--handlers
+     "axe.run" (lambda (_) (call-interactively #'axe-run))
+     "axe.preview" (lambda (_) (axe-preview)))
     :notification-handlers
     (axe-lsp-workspace--handlers
      "axe/agent" (axe-lsp-workspace--teller 'axe/agent)

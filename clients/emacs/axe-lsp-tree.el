@@ -256,13 +256,19 @@ The ends of lines at its end wait for what comes after them."
      (delete-region (- (point) 2) (1- (point))))))
 
 (defun axe-lsp-tree--figures (item figures)
-  "Show FIGURES behind the line of ITEM."
+  "Show FIGURES behind the line of ITEM.
+They are shown with its last character, since what only follows a line
+disappears when the lines below it are folded."
   (save-excursion
     (goto-char (axe-lsp-item-start item))
-    (let ((overlay (or (axe-lsp-item-overlay item) (make-overlay (point) (line-end-position) nil t))))
+    (let* ((end (line-end-position))
+           (overlay (or (axe-lsp-item-overlay item) (make-overlay (1- end) end))))
       (setf (axe-lsp-item-overlay item) overlay)
-      (move-overlay overlay (point) (line-end-position))
-      (overlay-put overlay 'after-string (propertize (concat "  " figures) 'face 'shadow)))))
+      (move-overlay overlay (1- end) end)
+      (overlay-put overlay 'display
+                   (concat (buffer-substring-no-properties (1- end) end)
+                           (propertize (concat "  " figures)
+                                       'face '(:inherit shadow :weight normal)))))))
 
 (defun axe-lsp-tree--change (edit)
   "Call EDIT, a function that writes into this buffer.

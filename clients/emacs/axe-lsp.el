@@ -33,6 +33,17 @@
   "The program that checks and runs agents, with its arguments."
   :type '(repeat string))
 
+(defcustom axe-lsp-trusted t
+  "Whether agents may be run, which can read and change files and run commands.
+If nil they are checked and previewed only.  What it is at the start of a
+server counts for the whole project; it may stand in .dir-locals.el."
+  :type 'boolean
+  :safe #'null)
+
+(defun axe-lsp-options ()
+  "Return the options of a new server: nil, or a plist."
+  (unless axe-lsp-trusted '(:trusted :json-false)))
+
 (defun axe-lsp-contact ()
   "Return the command of the server; an error where it is not installed."
   (unless (executable-find (car axe-lsp-command) t)

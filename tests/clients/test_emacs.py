@@ -16,7 +16,7 @@ import pytest
 from axe_lsp.agentfile.definition import load
 from support.editors import PROJECT, clean_environment, emacsen, missing, server_program
 from support.engines import agent
-from support.review_project import MENDED, script_review, write_project
+from support.review_project import MANAGER, MENDED, script_review, write_project
 from support.scripted_provider import Call, Says, ScriptedProvider
 from support.terminal import Terminal
 
@@ -24,6 +24,8 @@ SCENARIOS = Path(__file__).parent / "emacs"
 PACKAGE = PROJECT / "clients" / "emacs"
 LSP_MODE = Path("/usr/share/emacs/site-lisp/elpa-src")
 """Where Debian puts it, for the Emacs of the system alone."""
+
+FOLDED = re.compile(r"✓ manager: go  [\d.]+ s · 2 turns · .*\.\.\.$")
 
 PATIENCE = 120.0
 """Seconds. The scenario itself gives up long before and says why."""
@@ -137,6 +139,8 @@ def test_a_key_answers_the_question_at_a_terminal(
         terminal.type(b"y")
         sees("│ Written.")
         sees("✓ manager: go")
+        terminal.type(b"\x18o\x1b<\t")  # C-x o M-< TAB
+        terminal.shows(lambda rows: any(FOLDED.search(row) for row in rows))
     assert (tmp_path / "project" / "a.txt").read_text("utf-8") == "A\n"
 
 
@@ -152,22 +156,43 @@ def test_runs_end_in_emacs_when_the_server_is_killed(
 
 
 @pytest.mark.editor
-def test_an_agent_is_run_through_lsp_mode(provider: ScriptedProvider, tmp_path: Path) -> None:
+def test_an_agent_is_mended_run_and_looked_back_at_through_lsp_mode(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
     program = shutil.which("emacs")
     if program is None or not list(LSP_MODE.glob("lsp-mode-*")):
         missing("Emacs with lsp-mode", ".ci/install-emacs")
     manager = write_project(tmp_path / "project")
     (tmp_path / "project" / ".git").mkdir()
-    mended = MENDED.replace("= 5", "= 6")
-    manager.write_text(f'tools = ["write_file"]\n{mended}', encoding="utf-8")
+    manager.write_text(f'tools = ["write_file", "run_command"]\n{MANAGER}', encoding="utf-8")
     write = Call("write_file", {"path": "a.txt", "content": "A\n"})
-    provider.script("manager", Says(calls=[write]))
+    commands = [Call("run_command", {"command": f"touch {name}.txt"}) for name in "cb"]
+    provider.script("manager", *(Says(calls=[each]) for each in (write, *commands)))
     script_review(provider)
     environment = clean_environment(tmp_path / "home", **provider.environment)
     told = _play(Path(program), "lsp_mode.el", manager, environment)
     assert told.startswith('agent "manager" wants to write a.txt:')
     assert "\n+A\n" in told
-    assert (tmp_path / "project" / "a.txt").read_text("utf-8") == "A\n"
+    assert 'agent "manager" wants to run a command:touch b.txt' in told
+    written = {path.name for path in (tmp_path / "project").glob("?.txt")}
+    assert written == {"a.txt", "c.txt"}  # The setting allows the second.
+    assert "the user said no: not there" in provider.asked("manager")[3].raw.decode()
+    steady = load(manager.with_name("steady.toml").read_text("utf-8"))
+    assert (steady.name, manager.with_name("ghost.toml").exists()) == ("steady", False)
+
+    asked = len(provider.requests)
+    _play(Path(program), "lsp_mode_later.el", manager, environment)
+    assert len(provider.requests) == asked
+
+
+@pytest.mark.editor
+def test_an_untrusted_project_is_checked_and_not_run_in_emacs(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    manager = write_project(tmp_path / "project")
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    _play(emacs, "untrusted.el", manager, environment)
+    assert provider.requests == []
 
 
 @pytest.mark.editor

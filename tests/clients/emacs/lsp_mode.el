@@ -1,43 +1,84 @@
-;; A user of lsp-mode mends an agent, runs it, allows a change, stops it, and goes on when the server has died.  -*- lexical-binding: t; -*-
+;; A user of lsp-mode mends an agent, runs it, is asked, stops it, and goes on when the server has died.  -*- lexical-binding: t; -*-
 
-(load (expand-file-name "support" (file-name-directory load-file-name)))
-(require 'lsp-mode)
+(load (expand-file-name "support-lsp-mode" (file-name-directory load-file-name)))
 
-(defun codes ()
-  "The codes of the diagnostics of this buffer."
-  (let (found)
-    (maphash (lambda (file diagnostics)
-               (when (equal (file-truename file) (file-truename buffer-file-name))
-                 (dolist (each diagnostics)
-                   (push (gethash "code" each) found))))
-             (lsp-diagnostics))
-    (sort found #'string<)))
+(defun ask-what-a-key-means ()
+  (go-behind "max_de")
+  (lsp-describe-thing-at-point)
+  (with-current-buffer "*lsp-help*"
+    (cl-assert (string-search "max_depth" (buffer-string)) t)))
+
+(defun complete-a-key ()
+  (go-behind "timeout = 30")
+  (insert "\nworkd")
+  (completion-at-point)
+  (cl-assert (looking-back "^workdir.*" (line-beginning-position)) t)
+  (delete-region (line-beginning-position) (1+ (line-end-position))))
+
+(defun create-the-agent-that-is-missing ()
+  (go-behind "\"gho")
+  (cl-letf (((symbol-function 'completing-read)
+             (lambda (_prompt titles &rest _)
+               (or (cl-find "Create the agent \"ghost\"" (all-completions "" titles) :test #'equal)
+                   (error "It should be among %S" (all-completions "" titles))))))
+    (call-interactively #'lsp-execute-code-action))
+  (wait-for "the new agent" (lambda () (file-exists-p (expand-file-name "../ghost.toml" (getenv "AGENT")))))
+  (switch-to-buffer (find-buffer-visiting (getenv "AGENT"))))
+
+(defun rename-it ()
+  (go-behind "\"gho")
+  (cl-letf (((symbol-function 'y-or-n-p) #'always)
+            ((symbol-function 'yes-or-no-p) #'always))
+    (lsp-rename "steady"))
+  (wait-for "the new name" (lambda () (string-search "\"steady\"" (buffer-string))))
+  (save-some-buffers t)
+  (exchange "\"steady\"" "\"slow\""))
+
+(defvar answers (list ?y ?n))
 
 (defun answer (prompt _choices)
-  "Allow what PROMPT is about."
+  "Answer what PROMPT is about: yes at first, and then no."
   (report (concat prompt (with-current-buffer "*axe question*" (buffer-string))))
-  '(?y))
+  (list (pop answers)))
 
-(setq lsp-auto-guess-root t
-      lsp-warn-no-matched-clients nil
-      lsp-enable-file-watchers nil
-      lsp-restart 'auto-restart ; By default it asks.
-      lsp-session-file (expand-file-name "lsp-session" (getenv "HOME")))
+(defun run-it ()
+  (cl-letf (((symbol-function 'read-multiple-choice) #'answer)
+            ((symbol-function 'read-string) (lambda (&rest _) "not there")))
+    (axe-run "Go")
+    (wait-for-log "\n  ✓ fast🚀: Look for bugs" "    │ No bugs found."
+                  "  ▶ slow: Look at the style  openai/slow\n    · turn 1"))
+  (cl-assert (null answers))
+  (axe-stop)
+  (wait-for-log "  ✗ slow: Look at the style  " "✗ manager: Go  " "\n  ! cancelled"))
+
+(defun choose-the-lens (title)
+  "Choose what stands above the name as TITLE, as a click does."
+  (lsp--execute-command
+   (cl-find title
+            (mapcar (lambda (lens) (gethash "command" lens))
+                    (lsp-request "textDocument/codeLens"
+                                 (list :textDocument (lsp--text-document-identifier))))
+            :key (lambda (command) (and command (gethash "title" command))) :test #'equal)))
 
 (play (lambda ()
         (find-file (getenv "AGENT"))
+        (lsp-register-custom-settings '(("axe.tools.allow" ["run_command(touch c.txt)"])))
         (lsp)
-        (wait-for "the diagnostics" (lambda () (equal (codes) '("max-depth"))))
+        (wait-for-codes "max-depth" "negative-timeout" "unknown-agent")
+        (exchange "timeout = -30" "timeout = 30")
+        (wait-for-codes "max-depth" "unknown-agent")
+        (ask-what-a-key-means)
+        (complete-a-key)
+        (create-the-agent-that-is-missing)
+        (wait-for-codes "max-depth")
+        (rename-it)
         (exchange "max_depth = 6" "max_depth = 5")
-        (wait-for "their end" (lambda () (null (codes))))
-        (cl-letf (((symbol-function 'read-multiple-choice) #'answer))
-          (axe-run "Go")
-          (wait-for-log "\n  ✓ fast🚀: Look for bugs" "  ▶ slow: Look at the style  openai/slow\n    · turn 1"))
-        (axe-stop)
-        (wait-for-log "  ✗ slow: Look at the style  " "✗ manager: Go  " "\n  ! cancelled")
-        (axe-preview)
+        (wait-for-codes)
+        (run-it)
+        (choose-the-lens "Preview")
         (wait-for "the preview" (lambda () (get-buffer "*axe preview*")))
-        (axe-run "Again")
+        (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "Again")))
+          (choose-the-lens "Run"))
         (wait-for-log "▶ manager: Again")
         (signal-process (lsp--workspace-cmd-proc (car (lsp-workspaces))) 'SIGKILL)
         (wait-for-log "! killed: the language server has stopped")

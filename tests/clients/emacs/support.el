@@ -32,7 +32,7 @@
       (while (not (eobp))
         (push (apply #'concat
                      (buffer-substring-no-properties (point) (line-end-position))
-                     (mapcar (lambda (each) (or (overlay-get each 'after-string) ""))
+                     (mapcar (lambda (each) (substring (or (overlay-get each 'display) " ") 1))
                              (overlays-in (point) (line-end-position))))
               lines)
         (forward-line)))
@@ -91,6 +91,16 @@
   (goto-char (point-min))
   (search-forward old)
   (replace-match new t t))
+
+(defun be-refused ()
+  "Run the agent of this buffer, which is refused because nobody trusts it."
+  (let (told)
+    (cl-letf (((symbol-function 'message)
+               (lambda (form &rest more) (push (apply #'format form more) told))))
+      (axe-run "Once more")
+      (wait-for "the refusal" (lambda () (cl-find "^axe: agents are not run in a workspace that is not trusted" told
+                                                  :test #'string-match-p))))
+    (cl-assert (not (string-search "Once more" (runs-text))))))
 
 (defun play (scenario)
   "Run SCENARIO; the reason why it fails goes to standard error."
