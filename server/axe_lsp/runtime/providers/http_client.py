@@ -18,15 +18,17 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
-import aiohttp
-from aiohttp.client_proto import ResponseHandler
-from aiohttp.http_exceptions import ContentLengthError, TransferEncodingError
 from yarl import URL
 
 from axe_lsp import __version__
-from axe_lsp.runtime.certificates import trusted_authorities
+from axe_lsp.runtime.certificates import none_read, trusted_authorities
 from axe_lsp.runtime.errors import ConfigError, NoAnswerError
 from axe_lsp.runtime.providers.wire import is_http_address
+
+with none_read():
+    import aiohttp
+    from aiohttp.client_proto import ResponseHandler
+    from aiohttp.http_exceptions import ContentLengthError, TransferEncodingError
 
 _HEADERS = {
     "accept": "*/*",
@@ -95,7 +97,7 @@ class HttpClient:
 
     def __init__(self) -> None:
         self._proxies = getproxies()
-        self._sessions: dict[str, aiohttp.ClientSession] = {}
+        self._sessions: dict[tuple[str, bool], aiohttp.ClientSession] = {}
         self._routes: dict[str, _Route] = {}
 
     @asynccontextmanager
@@ -125,16 +127,18 @@ class HttpClient:
     def _session_for(self, url: URL) -> aiohttp.ClientSession:
         """The connections to an address: those through each proxy, and those that go without."""
         proxy = _proxy_for(url, self._proxies)
-        if proxy not in self._sessions:
+        is_encrypted = "https" in (url.scheme, URL(proxy).scheme)
+        place = proxy, is_encrypted
+        if place not in self._sessions:
             # aiohttp would find a proxy by itself, but then it looks for passwords in ~/.netrc, too.
-            self._sessions[proxy] = aiohttp.ClientSession(
-                connector=_Connector(limit=0, ssl=trusted_authorities()),
+            self._sessions[place] = aiohttp.ClientSession(
+                connector=_Connector(limit=0, ssl=trusted_authorities() if is_encrypted else True),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers=_HEADERS,
                 timeout=aiohttp.ClientTimeout(total=None),
                 proxy=proxy or None,
             )
-        return self._sessions[proxy]
+        return self._sessions[place]
 
 
 class _Connector(aiohttp.TCPConnector):

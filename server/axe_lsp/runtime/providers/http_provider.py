@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from axe_lsp.agentfile.model_name import RUNNABLE_PROVIDERS, ModelName
 from axe_lsp.agentfile.models import known_model
 from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.certificates import read_ahead
 from axe_lsp.runtime.errors import AgentError, ConfigError, NoAnswerError, ProviderError
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import UserConfig, key_variable, load_user_config
@@ -85,7 +86,7 @@ class HttpProvider:
 
     def check(self, model: ModelName, workdir: Path) -> None:
         """Connect. Raise RunError for a broken config.toml, an unsupported provider, no key."""
-        config = load_user_config(self._environment)
+        load_user_config(self._environment)
         if model.provider not in FORMATS:
             supported = ", ".join(RUNNABLE_PROVIDERS)
             raise AgentError(
@@ -93,7 +94,8 @@ class HttpProvider:
                 f"supported providers are {supported}",
                 step="failed to create provider for agent",
             )
-        config.require_key(model.provider)
+        if self._service(model.provider).url.startswith("https:"):
+            read_ahead()  # While the client is imported.
         self._connected()  # Importing its client takes a while, which no run should be charged for.
 
     async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:

@@ -10,17 +10,19 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import aiohttp
 import anyio
-from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from axe_lsp import __version__
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.certificates import trusted_authorities
+from axe_lsp.runtime.certificates import none_read, trusted_authorities
 from axe_lsp.runtime.tools.addresses import checked_addresses
 from axe_lsp.runtime.tools.network import Network
 from axe_lsp.runtime.tools.tool import ToolError
+
+with none_read():
+    import aiohttp
+    from aiohttp.abc import AbstractResolver, ResolveResult
 
 _MOST_READ = 512 * 1024
 """Bytes of a page. The text in them is more than a conversation is given."""
