@@ -74,10 +74,22 @@ def test_nothing_slow_is_imported_before_it_is_needed(module: str) -> None:
     assert out.stdout == "[]\n"
 
 
-def test_a_run_does_not_import_the_language_server() -> None:
+def test_a_run_imports_neither_the_language_server_nor_what_only_other_runs_need() -> None:
+    others = (
+        "pygls",
+        "lsprotocol",
+        "axe_lsp.cli.display",
+        "axe_lsp.hosting.isolation",
+        "axe_lsp.hosting.messages",
+        "axe_lsp.hosting.history.reading",
+        "axe_lsp.runtime.mcp.tools",
+        "axe_lsp.runtime.preview.preview",
+        "axe_lsp.runtime.recordings.file",
+        "axe_lsp.runtime.tools.read_file",
+    )
     code = (
         "import sys, axe_lsp.cli.live_run, axe_lsp.runtime.providers.http_client; "
-        "print([m for m in ('pygls', 'lsprotocol') if m in sys.modules])"
+        f"print([m for m in {others} if m in sys.modules])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout == "[]\n"

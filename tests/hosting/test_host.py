@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from axe_lsp.hosting import messages, wire
+from axe_lsp.hosting.message import Message
 from axe_lsp.hosting.supervisor import HOST
 from axe_lsp.runtime.runs import RunRequest
 from support.hosts import MAIN, agent, gone, workspace_with
@@ -123,7 +124,7 @@ async def unread_host() -> AsyncIterator[Process]:
         await process.communicate()
 
 
-def tell(process: Process, message: messages.Message) -> None:
+def tell(process: Process, message: Message) -> None:
     assert process.stdin is not None
     process.stdin.write(wire.encode(message))
 
@@ -154,7 +155,7 @@ async def test_a_supervisor_that_does_not_read_holds_up_no_run(
         assert ends == {"one", "two"}
 
 
-async def next_message(process: Process) -> messages.Message:
+async def next_message(process: Process) -> Message:
     assert process.stdout is not None
     line = await asyncio.wait_for(process.stdout.readline(), PATIENCE)
     return wire.decode(line)

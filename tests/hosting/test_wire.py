@@ -8,6 +8,7 @@ import pytest
 
 from axe_lsp.agentfile.definition import BudgetConfig
 from axe_lsp.hosting import messages, wire
+from axe_lsp.hosting.message import Message
 from axe_lsp.hosting.notifications import Notification, event_of, notification
 from axe_lsp.runtime import events
 from axe_lsp.runtime.events import AgentEnd, Event, RunIds, TextDelta, ToolBegin, TurnEnd
@@ -67,7 +68,7 @@ RESULT = RunResult(
     ],
     ids=lambda message: type(message).__name__,
 )
-def test_a_message_arrives_as_it_was_sent(message: messages.Message) -> None:
+def test_a_message_arrives_as_it_was_sent(message: Message) -> None:
     line = wire.encode(message)
 
     assert line.endswith(b"\n")

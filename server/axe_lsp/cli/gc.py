@@ -20,7 +20,7 @@ from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.memory.memory import Memory, load_memory, trim_memory
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.providers.http_provider import HttpProvider
-from axe_lsp.runtime.providers.replay import NamedReplays
+from axe_lsp.runtime.providers.named_replays import NamedReplays
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,4 +1,7 @@
-"""A run that is really made: the engine, what the user sees of it, and its recording."""
+"""A run that is really made: the engine, what the user sees of it, and its recording.
+
+What only some runs need is imported where they turn out to, so that the others begin sooner.
+"""
 
 from __future__ import annotations
 
@@ -8,36 +11,30 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import aclosing, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, aclosing, closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from axe_lsp.cli.asking import TerminalQuestions, open_terminal
-from axe_lsp.cli.display import Display, obeys_escapes, open_display
 from axe_lsp.cli.envelope import CallDetails, as_json
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.last_words import tell_cancelled, tell_where_to_look
 from axe_lsp.cli.remembering import Remembering
 from axe_lsp.cli.streams import shown
-from axe_lsp.cli.verbose import VerboseLog
-from axe_lsp.hosting.isolation import Processes
-from axe_lsp.hosting.messages import Workplace
-from axe_lsp.hosting.questions import nobody
 from axe_lsp.hosting.telemetry import Telemetry
-from axe_lsp.runtime.children.isolation import Elsewhere
+from axe_lsp.runtime.children.isolation import Elsewhere, Tether
 from axe_lsp.runtime.engine import Engine
-from axe_lsp.runtime.errors import BudgetError, ConfigError, UnfitAnswerError
+from axe_lsp.runtime.errors import BudgetError, UnfitAnswerError
 from axe_lsp.runtime.events import Event, TextDelta
-from axe_lsp.runtime.files.user_config import known_secrets
-from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.prepare import Prepared, Resolve
-from axe_lsp.runtime.providers.provider import Provider, ProviderHook
-from axe_lsp.runtime.providers.replay import Replay
-from axe_lsp.runtime.recordings.file import load_recording, save_recording
-from axe_lsp.runtime.recordings.recorder import Recorder
-from axe_lsp.runtime.runs import RunRequest, RunResult, new_run_id
+from axe_lsp.runtime.providers.provider import ProviderHook
+from axe_lsp.runtime.runs import Order, RunRequest, RunResult, new_run_id
 from axe_lsp.runtime.safety.approval import Approval
-from axe_lsp.runtime.safety.questions import refusing
+from axe_lsp.runtime.safety.questions import nobody, refusing
+
+if TYPE_CHECKING:
+    from axe_lsp.cli.display import Display
+    from axe_lsp.cli.verbose import VerboseLog
 
 _ADVICE = "run it with --yes to let tools change files and run commands"
 
@@ -46,14 +43,16 @@ def run_live(
     request: RunRequest, workspace: Path, resolve: Resolve, options: argparse.Namespace
 ) -> int:
     """Run an agent and print its answer; returns the exit code. Raises RunError."""
-    recorders: list[Recorder] = []
-    hook = _provider_hook(options.replay, options.record, recorders)
-    try:
+    with _recordings(options) as hook:
         return run_until_interrupted(_run(request, workspace, resolve, options, hook))
-    finally:
-        # Also what led to a failure, to Ctrl-C or to the end of a CI job is worth a recording.
-        for recorder in recorders:
-            _save(options.record, recorder)
+
+
+def _recordings(options: argparse.Namespace) -> AbstractContextManager[ProviderHook | None]:
+    if not (options.replay or options.record):
+        return nullcontext()
+    from axe_lsp.cli.recordings import recordings  # noqa: PLC0415
+
+    return recordings(options.replay, options.record)
 
 
 async def _run(
@@ -61,7 +60,7 @@ async def _run(
     workspace: Path,
     resolve: Resolve,
     options: argparse.Namespace,
-    hook: ProviderHook,
+    hook: ProviderHook | None,
 ) -> int:
     run_id, began = new_run_id(), time.monotonic()
     output = _Output(options)
@@ -119,9 +118,13 @@ def _approval(output: _Output, is_all_allowed: bool) -> Approval:
     """
     if is_all_allowed:
         return Approval(nobody, ("*",))
+    from axe_lsp.cli.asking import TerminalQuestions, open_terminal  # noqa: PLC0415
+
     terminal = open_terminal()
     if terminal is None:
         return Approval(refusing(output.warn, _ADVICE), ("*/*",))
+    from axe_lsp.cli.display import obeys_escapes  # noqa: PLC0415
+
     coloured = obeys_escapes(sys.stderr, os.environ) and not os.environ.get("NO_COLOR")
     return Approval(TerminalQuestions(terminal, output.paused, coloured))
 
@@ -133,8 +136,15 @@ def _elsewhere(
     if options.record or options.replay:
         return None
     folders = (options.agents_dir,) if options.agents_dir else ()
-    workplace = Workplace(str(workspace), folders)
-    return Processes(workplace, approval.decide, allow=approval.allowances)
+
+    async def elsewhere(order: Order, tether: Tether) -> RunResult:
+        from axe_lsp.hosting.isolation import Processes  # noqa: PLC0415
+        from axe_lsp.hosting.messages import Workplace  # noqa: PLC0415
+
+        workplace = Workplace(str(workspace), folders)
+        return await Processes(workplace, approval.decide, allow=approval.allowances)(order, tether)
+
+    return elsewhere
 
 
 class _Output:
@@ -143,7 +153,7 @@ class _Output:
     def __init__(self, options: argparse.Namespace) -> None:
         self._json = options.json
         self._stream = options.stream or sys.stdout.isatty()
-        self._log = VerboseLog() if options.verbose else None
+        self._log = _verbose_log() if options.verbose else None
         self._progress = None if options.verbose else _progress()
         self._held: list[Callable[[], None]] | None = None
         self._calls = CallDetails()
@@ -252,33 +262,16 @@ class _Output:
             print()
 
 
+def _verbose_log() -> VerboseLog:
+    from axe_lsp.cli.verbose import VerboseLog  # noqa: PLC0415
+
+    return VerboseLog()
+
+
 def _progress() -> Display | None:
     """Progress is for people who watch; whatever reads a pipe gets what axe writes."""
-    return open_display(sys.stderr, os.environ) if sys.stderr.isatty() else None
+    if not sys.stderr.isatty():
+        return None
+    from axe_lsp.cli.display import open_display  # noqa: PLC0415
 
-
-def _provider_hook(
-    replay: Path | None, record: Path | None, recorders: list[Recorder]
-) -> ProviderHook:
-    """Replaying stands in for the provider, recording listens to whoever answers."""
-    recording = load_recording(replay) if replay else None
-    if record and not record.absolute().parent.is_dir():
-        raise ConfigError(f"failed to write recording: {record.absolute().parent} is no folder")
-    if record and record.is_dir():
-        raise ConfigError(f"failed to write recording: {record} is a folder; name a file in it")
-
-    def hook(provider: Provider) -> Provider:
-        answering = Replay(recording, os.environ) if recording else provider
-        if not record:
-            return answering
-        recorders.append(Recorder(answering))
-        return recorders[-1]
-
-    return hook
-
-
-def _save(path: Path, recorder: Recorder) -> None:
-    try:
-        save_recording(path, recorder.recording(known_secrets(os.environ)))
-    except OSError as error:
-        raise ConfigError(f"failed to write recording: {os_fault(error)}") from error
+    return open_display(sys.stderr, os.environ)

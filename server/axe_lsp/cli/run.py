@@ -19,7 +19,6 @@ from axe_lsp.runtime.errors import RunError, UnfitAnswerError
 from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.prepare import Resolve, prepare_request
-from axe_lsp.runtime.preview.preview import dry_run_text
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.unsupported import unsupported_warning
 
@@ -136,9 +135,11 @@ def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve, *, as_json:
     for warning in (*([missing] if missing else []), *prepared.warnings):
         print(f"Warning: {warning}", file=sys.stderr)
     if as_json:
-        # Imported late, as only this needs it.
+        # Imported late, as only this needs it; what follows is as well.
         from axe_lsp.hosting.previewing import preview_json  # noqa: PLC0415
 
         print(json.dumps(preview_json(prepared), ensure_ascii=False, separators=(",", ":")))
     else:
+        from axe_lsp.runtime.preview.preview import dry_run_text  # noqa: PLC0415
+
         print(dry_run_text(prepared), end="")

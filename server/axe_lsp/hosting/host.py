@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from axe_lsp.hosting import messages, wire
 from axe_lsp.hosting.handover import Handover
+from axe_lsp.hosting.message import Message
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.process import LineBuffer
 from axe_lsp.hosting.questions import OutgoingQuestions
@@ -49,6 +50,7 @@ _GARBAGE = 20_000
 
 def main() -> None:
     """Make runs until standard input ends."""
+    gc.set_threshold(_GARBAGE)
     orders, news = _take_standard_streams()
     logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
     asyncio.run(_serve(orders, Outbox(news)))
@@ -109,7 +111,7 @@ class Outbox:
         self._thread = threading.Thread(target=self._write, daemon=True)
         self._thread.start()
 
-    def send(self, message: messages.Message) -> None:
+    def send(self, message: Message) -> None:
         """Write `message` after all that were sent before."""
         self._lines.put(wire.encode(message), urgent=not isinstance(message, Notification))
 
@@ -137,7 +139,7 @@ class Host:
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox
         self._questions = OutgoingQuestions(outbox.send)
-        self._orders: dict[str, asyncio.Task[messages.Message]] = {}
+        self._orders: dict[str, asyncio.Task[Message]] = {}
         self._engines: dict[str, Engine] = {}
         self._callers: dict[str, Ledger] = {}
         self._workshop: Workshop | None = None
@@ -169,12 +171,12 @@ class Host:
         if self._workshop is not None:
             await self._workshop.close()
 
-    def _carry_out(self, run_id: str, work: Coroutine[Any, Any, messages.Message]) -> None:
+    def _carry_out(self, run_id: str, work: Coroutine[Any, Any, Message]) -> None:
         order = asyncio.get_running_loop().create_task(work, name=run_id)
         self._orders[run_id] = order
         order.add_done_callback(self._answer)
 
-    def _answer(self, order: asyncio.Task[messages.Message]) -> None:
+    def _answer(self, order: asyncio.Task[Message]) -> None:
         del self._orders[order.get_name()]
         self._outbox.send(_outcome(order))
 
@@ -184,12 +186,12 @@ class Host:
         if not in_engine and run_id in self._orders:
             self._orders[run_id].cancel()
 
-    async def _run(self, start: messages.Start) -> messages.Message:
+    async def _run(self, start: messages.Start) -> Message:
         workshop = await self._working_workshop()
         async with self._engine(start.run_id, workshop.engine_for(start)) as engine:
             return messages.Finished(await engine.run(start.request, start.run_id))
 
-    async def _run_child(self, start: messages.StartChild) -> messages.Message:
+    async def _run_child(self, start: messages.StartChild) -> Message:
         now = asyncio.get_running_loop().time()
         order = replace(start.order, deadline=now + start.order.deadline)
         run_id = order.ids.run_id
@@ -216,7 +218,7 @@ class Host:
         self._workshop = self._workshop or making.Workshop(self._outbox.send, self._questions)
         return self._workshop
 
-    async def _preview(self, order: messages.Preview) -> messages.Message:
+    async def _preview(self, order: messages.Preview) -> Message:
         making = await asyncio.to_thread(_import_making)
         return messages.Previewed(order.run_id, await asyncio.to_thread(making.preview, order))
 
@@ -228,11 +230,10 @@ def _import_making() -> ModuleType:
     # What has been imported is no garbage and never will be. Looking through it again and again
     # would take a tenth of the time of a thousand children.
     gc.freeze()
-    gc.set_threshold(_GARBAGE)
     return making
 
 
-def _outcome(order: asyncio.Task[messages.Message]) -> messages.Message:
+def _outcome(order: asyncio.Task[Message]) -> Message:
     """The answer to an order, in any case."""
     run_id = order.get_name()
     if order.cancelled():

@@ -14,6 +14,7 @@ import anyio
 
 from axe_lsp.hosting import messages
 from axe_lsp.hosting.link import HOST, Link, Patience, is_done_within
+from axe_lsp.hosting.message import Message
 from axe_lsp.hosting.notifications import Notification, event_of
 from axe_lsp.hosting.orders import HostedRunError, error_of
 from axe_lsp.hosting.questions import IncomingQuestions
@@ -153,7 +154,7 @@ class _RemoteRun:
 
     # What the process says.
 
-    def _receive(self, message: messages.Message) -> None:
+    def _receive(self, message: Message) -> None:
         match message:
             case Notification() if not self._outcome.done():
                 self._tree.follow(message)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from axe_lsp.hosting import messages, process, wire
+from axe_lsp.hosting.message import Message
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.safety.redaction import redact
 
@@ -47,7 +48,7 @@ _GLANCES = 5
 class Link:
     """The connection with one host, from before its start until after its end."""
 
-    def __init__(self, receive: Callable[[messages.Message], None]) -> None:
+    def __init__(self, receive: Callable[[Message], None]) -> None:
         self._receive = receive
         self._process: process.HostProcess | None = None
         self._launched = asyncio.Event()
@@ -71,7 +72,7 @@ class Link:
         self._unsent.clear()
         return self._obituary(await asyncio.shield(self._process.ended))
 
-    def send(self, message: messages.Message) -> None:
+    def send(self, message: Message) -> None:
         """Tell the host something, as soon as it is there."""
         data = wire.encode(message)
         if self._process is None:
@@ -112,7 +113,7 @@ class Link:
         except Exception:  # noqa: BLE001 - one strange line is no reason to miss the next
             _log.exception("The run host wrote what makes no sense: %s", self._shown(line[:200]))
 
-    def _hear(self, message: messages.Message) -> None:
+    def _hear(self, message: Message) -> None:
         if isinstance(message, messages.Pong):
             self._on_pong(message)
         else:

@@ -19,6 +19,7 @@ from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.isolation import Processes
 from axe_lsp.hosting.jsonable import Json
+from axe_lsp.hosting.message import Message
 from axe_lsp.hosting.notifications import notification
 from axe_lsp.hosting.previewing import preview_json
 from axe_lsp.hosting.telemetry import Telemetry
@@ -36,7 +37,7 @@ _log = logging.getLogger(__name__)
 class Workshop:
     """Engines, one for each run, that share their connections to the providers."""
 
-    def __init__(self, send: Callable[[messages.Message], None], ask: Ask) -> None:
+    def __init__(self, send: Callable[[Message], None], ask: Ask) -> None:
         self._send = send
         self._ask = ask
         # A copy, since `os.environ` decodes each of its values whenever it is asked.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from axe_lsp.agentfile.definition import BudgetConfig
 from axe_lsp.hosting.jsonable import Json
+from axe_lsp.hosting.message import Message
 from axe_lsp.runtime.errors import ErrorKind
 from axe_lsp.runtime.runs import Order, RunRequest, RunResult
 from axe_lsp.runtime.safety.questions import Answer, Question
@@ -25,13 +25,6 @@ class Workplace:
     workspace: str
     folders: tuple[str, ...] = ()
     open_buffers: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """What goes over the wire, where `TYPE` says which message it is."""
-
-    TYPE: ClassVar[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from axe_lsp.hosting.jsonable import Json, from_json, json_text, to_json
-from axe_lsp.hosting.messages import Message
+from axe_lsp.hosting.message import Message
 from axe_lsp.runtime import events
 from axe_lsp.runtime.events import Event
 

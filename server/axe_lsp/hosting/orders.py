@@ -8,11 +8,10 @@ from typing import Any
 
 from axe_lsp.hosting import messages
 from axe_lsp.hosting.link import Link
-from axe_lsp.hosting.questions import nobody
 from axe_lsp.hosting.trees import RunTree
 from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunCancelledError, RunError
 from axe_lsp.runtime.runs import RunResult
-from axe_lsp.runtime.safety.questions import Ask
+from axe_lsp.runtime.safety.questions import Ask, nobody
 
 
 class HostedRunError(RunError):

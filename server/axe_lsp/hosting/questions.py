@@ -10,15 +10,11 @@ import itertools
 from collections.abc import Callable
 
 from axe_lsp.hosting import messages
+from axe_lsp.hosting.message import Message
 from axe_lsp.runtime.safety.questions import NOBODY, Answer, Ask, Question
 from axe_lsp.tasks import Tasks
 
-Send = Callable[[messages.Message], None]
-
-
-async def nobody(_: Question) -> Answer:
-    """Stands for a person where there is none."""
-    return NOBODY
+Send = Callable[[Message], None]
 
 
 class OutgoingQuestions:

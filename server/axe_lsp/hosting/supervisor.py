@@ -17,16 +17,17 @@ from axe_lsp.hosting.archive import Archive
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.jsonable import Json
 from axe_lsp.hosting.link import HOST, Link, Patience, is_done_within
+from axe_lsp.hosting.message import Message
 from axe_lsp.hosting.notifications import Notification, notification
 from axe_lsp.hosting.orders import HostedRunError, Order, Run, error_of
-from axe_lsp.hosting.questions import IncomingQuestions, nobody
+from axe_lsp.hosting.questions import IncomingQuestions
 from axe_lsp.hosting.subscribers import Subscriber, Subscribers
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.events import Status
 from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.memory.place import forget_run
 from axe_lsp.runtime.runs import RunRequest, new_run_id
-from axe_lsp.runtime.safety.questions import Ask
+from axe_lsp.runtime.safety.questions import Ask, nobody
 from axe_lsp.tasks import Tasks
 
 _log = logging.getLogger(__name__)
@@ -206,7 +207,7 @@ class Runs:
 
     # What the host says.
 
-    def _receive(self, message: messages.Message) -> None:
+    def _receive(self, message: Message) -> None:
         match message:
             case messages.Ready(pid):
                 _log.info("The run host is process %d", pid)

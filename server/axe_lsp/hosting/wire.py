@@ -6,7 +6,7 @@ import json
 
 from axe_lsp.hosting import messages
 from axe_lsp.hosting.jsonable import from_json, json_text, to_json
-from axe_lsp.hosting.messages import Message
+from axe_lsp.hosting.message import Message
 from axe_lsp.hosting.notifications import Notification
 
 

@@ -8,6 +8,7 @@ begins.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +34,7 @@ from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.loop import Surroundings, converse
-from axe_lsp.runtime.mcp.tools import RemoteTools, remote_tools
+from axe_lsp.runtime.mcp.offer import RemoteTools
 from axe_lsp.runtime.memory.memory import append_memory
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.outcome import end_event, result_of, status_of
@@ -141,10 +142,18 @@ class AgentRun:
         tree.provider.check(prepared.model, prepared.prompt.folder)
         self._ledger = Ledger(prepared.budget, self._caller)
         self._start_the_clock(prepared.timeout, prepared.budget.max_wall_time)
-        taken = {tool.name for tool in prepared.request.tools}
-        servers = remote_tools(definition, taken, tree.environment, tree.note, self._warn)
-        async with servers as remote:
+        async with self._servers(prepared) as remote:
             await self._talk(prepared.with_tools(remote.tools), remote)
+
+    def _servers(self, prepared: Prepared) -> AbstractAsyncContextManager[RemoteTools]:
+        if not prepared.definition.mcp_servers:
+            return nullcontext(RemoteTools())
+        # Imported late: hardly any agent has servers.
+        from axe_lsp.runtime.mcp.tools import remote_tools  # noqa: PLC0415
+
+        taken = {tool.name for tool in prepared.request.tools}
+        environment, note = self._tree.environment, self._tree.note
+        return remote_tools(prepared.definition, taken, environment, note, self._warn)
 
     async def _talk(self, prepared: Prepared, remote: RemoteTools) -> None:
         if self._tree.on_ready and self._order.ids.depth == 0:

@@ -44,7 +44,7 @@ def none_read() -> Iterator[None]:
         if get_ident() != here:
             read(context)
 
-    ssl.SSLContext.set_default_verify_paths = read_elsewhere  # type: ignore[method-assign] # for a moment
+    ssl.SSLContext.set_default_verify_paths = read_elsewhere  # type: ignore[assignment, method-assign] # for a moment
     try:
         yield
     finally:

@@ -28,7 +28,7 @@ from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.limits.clock import Clock
-from axe_lsp.runtime.mcp.tools import RemoteTools, call_remote
+from axe_lsp.runtime.mcp.offer import RemoteTools
 from axe_lsp.runtime.messages import Response, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
@@ -229,6 +229,9 @@ async def _dispatch(around: Surroundings, call: ToolCall) -> ToolOutcome:
     run = around.prepared.order.ids
     if remote is not None:
         secrets = around.secrets()
+        # Imported by whoever has made this connection.
+        from axe_lsp.runtime.mcp.tools import call_remote  # noqa: PLC0415
+
         return ToolOutcome(await call_remote(call, remote, run, around.approve, secrets))
     if around.offers(call.name):
         return ToolOutcome(await execute_tool(call, run, around.workplace, around.approve))

@@ -24,8 +24,6 @@ from axe_lsp.hosting.history.database import (
     transaction,
 )
 from axe_lsp.hosting.history.life import Life, lives_beside
-from axe_lsp.hosting.history.mending import end_runs_of_the_dead
-from axe_lsp.hosting.history.pruning import forget_expired
 from axe_lsp.hosting.history.rows import Batch, Bookkeeping, Origin, write
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.errors import RunError
@@ -168,6 +166,10 @@ class HistoryWriter:
         if self._books.is_idle:
             self._end_life()
         if is_first:
+            # Imported here, in the thread: nothing waits for it.
+            from axe_lsp.hosting.history.mending import end_runs_of_the_dead  # noqa: PLC0415
+            from axe_lsp.hosting.history.pruning import forget_expired  # noqa: PLC0415
+
             end_runs_of_the_dead(connection, lives_beside(path))
             forget_expired(connection, self._entries.is_empty)
 

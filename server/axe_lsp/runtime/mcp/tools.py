@@ -10,7 +10,6 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 import anyio
@@ -22,6 +21,7 @@ from axe_lsp.runtime.errors import ConfigError, McpServerError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.mcp.connection import Connection, McpError, ServerTool, load_sdk
+from axe_lsp.runtime.mcp.offer import RemoteTool, RemoteTools
 from axe_lsp.runtime.mcp.wish import wish_to_call
 from axe_lsp.runtime.messages import TOOL_NAME, Json, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
@@ -38,32 +38,6 @@ _GOODBYE_SECONDS = 0.25
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 _SECRET_HEADER = re.compile("auth|cookie|key|secret|token", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteTool:
-    """A tool, and the connection by which it is called. `note` takes a line for a log.
-
-    `only_reads` is what its server says of it.
-    """
-
-    connection: Connection
-    tool: Tool
-    only_reads: bool
-    note: Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteTools:
-    """The tools of all servers, by name. `secrets` is what the headers hold."""
-
-    by_name: Mapping[str, RemoteTool] = field(default_factory=dict)
-    secrets: frozenset[str] = frozenset()
-
-    @property
-    def tools(self) -> tuple[Tool, ...]:
-        """As they are offered to the model."""
-        return tuple(each.tool for each in self.by_name.values())
 
 
 @asynccontextmanager

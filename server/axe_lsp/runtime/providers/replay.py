@@ -8,15 +8,13 @@ from pathlib import Path
 
 import anyio
 
-from axe_lsp.agentfile.model_name import REPLAY_PROVIDER, ModelName
+from axe_lsp.agentfile.model_name import ModelName
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ProviderError, RunTimeoutError
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.messages import Message, Response
-from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
-from axe_lsp.runtime.recordings.file import load_recording
-from axe_lsp.runtime.recordings.place import find_recording
+from axe_lsp.runtime.providers.provider import Exchange, OnText
 from axe_lsp.runtime.recordings.recording import (
     RecordedError,
     RecordedRun,
@@ -108,30 +106,6 @@ class Replay:
             if on_text is not None:
                 on_text(word)
             await anyio.sleep(pause)
-
-
-class NamedReplays:
-    """Plays `NAME.toml` for the model `replay/NAME`; every other model is somebody else's."""
-
-    def __init__(self, workspace: Path, environment: Environment, otherwise: Provider) -> None:
-        self._workspace = workspace
-        self._environment = environment
-        self._otherwise = otherwise
-        self._replays: dict[str, Replay] = {}
-
-    def check(self, model: ModelName, workdir: Path) -> None:
-        """Raise RunError if there is no such recording."""
-        if model.provider != REPLAY_PROVIDER:
-            self._otherwise.check(model, workdir)
-        elif model.name not in self._replays:
-            path = find_recording(model.name, workdir, self._workspace, self._environment)
-            self._replays[model.name] = Replay(load_recording(path), self._environment)
-
-    async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
-        """Answer a request."""
-        if exchange.model.provider != REPLAY_PROVIDER:
-            return await self._otherwise.send(exchange, on_text)
-        return await self._replays[exchange.model.name].send(exchange, on_text)
 
 
 class _Difference:

@@ -57,6 +57,11 @@ NOBODY = Answer(
 )
 
 
+async def nobody(_: Question) -> Answer:
+    """Stands for a person where there is none."""
+    return NOBODY
+
+
 def refusing(warn: Callable[[str], None], advice: str) -> Ask:
     """Nobody can be asked. When an agent first wants something, the user hears what can be done."""
     has_warned = False

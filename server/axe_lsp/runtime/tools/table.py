@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
@@ -12,33 +14,47 @@ from axe_lsp.runtime.messages import Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import Approve, Rehearsal, Wish
 from axe_lsp.runtime.safety.redaction import redact, redacted_table
-from axe_lsp.runtime.tools import (
-    edit_file,
-    find_files,
-    grep,
-    list_directory,
-    read_file,
-    run_command,
-    url_fetch,
-    web_search,
-    write_file,
-)
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace
 
-BUILTIN_TOOLS: Mapping[str, BuiltinTool] = {
-    module.TOOL.definition.name: module.TOOL
-    for module in (
-        read_file,
-        list_directory,
-        grep,
-        find_files,
-        write_file,
-        edit_file,
-        run_command,
-        url_fetch,
-        web_search,
-    )
-}
+_NAMES = (
+    "read_file",
+    "list_directory",
+    "grep",
+    "find_files",
+    "write_file",
+    "edit_file",
+    "run_command",
+    "url_fetch",
+    "web_search",
+)
+"""Of the tools and of their modules."""
+
+
+class _Tools(Mapping[str, BuiltinTool]):
+    """Each is imported when it is looked up, as most agents have few of them or none."""
+
+    def __getitem__(self, name: str) -> BuiltinTool:
+        return _tool(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _NAMES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+
+@cache
+def _tool(name: str) -> BuiltinTool:
+    if name not in _NAMES:
+        raise KeyError(name)
+    tool: BuiltinTool = import_module(f"axe_lsp.runtime.tools.{name}").TOOL
+    return tool
+
+
+BUILTIN_TOOLS: Mapping[str, BuiltinTool] = _Tools()
 """By name."""
 
 

@@ -1,0 +1,38 @@
+"""What an agent's MCP servers offer it. Most agents have none, and do without all that connects to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from axe_lsp.runtime.messages import Tool
+
+if TYPE_CHECKING:
+    from axe_lsp.runtime.mcp.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteTool:
+    """A tool, and the connection by which it is called. `note` takes a line for a log.
+
+    `only_reads` is what its server says of it.
+    """
+
+    connection: Connection
+    tool: Tool
+    only_reads: bool
+    note: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteTools:
+    """The tools of all servers, by name. `secrets` is what the headers hold."""
+
+    by_name: Mapping[str, RemoteTool] = field(default_factory=dict)
+    secrets: frozenset[str] = frozenset()
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """As they are offered to the model."""
+        return tuple(each.tool for each in self.by_name.values())

@@ -1,0 +1,43 @@
+"""Recordings that agent files name as their model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from axe_lsp.agentfile.model_name import REPLAY_PROVIDER, ModelName
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.messages import Response
+from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
+
+if TYPE_CHECKING:
+    from axe_lsp.runtime.providers.replay import Replay
+
+
+class NamedReplays:
+    """Plays `NAME.toml` for the model `replay/NAME`; every other model is somebody else's."""
+
+    def __init__(self, workspace: Path, environment: Environment, otherwise: Provider) -> None:
+        self._workspace = workspace
+        self._environment = environment
+        self._otherwise = otherwise
+        self._replays: dict[str, Replay] = {}
+
+    def check(self, model: ModelName, workdir: Path) -> None:
+        """Raise RunError if there is no such recording."""
+        if model.provider != REPLAY_PROVIDER:
+            self._otherwise.check(model, workdir)
+        elif model.name not in self._replays:
+            # Imported late: nearly all agents have a model.
+            from axe_lsp.runtime.providers.replay import Replay  # noqa: PLC0415
+            from axe_lsp.runtime.recordings.file import load_recording  # noqa: PLC0415
+            from axe_lsp.runtime.recordings.place import find_recording  # noqa: PLC0415
+
+            path = find_recording(model.name, workdir, self._workspace, self._environment)
+            self._replays[model.name] = Replay(load_recording(path), self._environment)
+
+    async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
+        """Answer a request."""
+        if exchange.model.provider != REPLAY_PROVIDER:
+            return await self._otherwise.send(exchange, on_text)
+        return await self._replays[exchange.model.name].send(exchange, on_text)
