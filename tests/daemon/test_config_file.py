@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import tomli
 
-from axe_lsp.daemon.config_file import put_key, with_key
+from axe_lsp.daemon.config_file import key_place, put_key, with_key
 from axe_lsp.runtime.errors import ConfigError
 
 PATH = Path("/config.toml")
@@ -34,6 +34,18 @@ TABLE = '[providers.openai]\napi_key = "sk-test"\n'
 )
 def test_the_key_is_put_where_it_belongs(before: str, after: str) -> None:
     assert with_key(before, PATH, "openai", KEY) == after
+
+
+@pytest.mark.parametrize(
+    "before", ["", TABLE.replace(KEY, "  "), TABLE.replace(KEY, ""), "# mine\n[providers.openai]\n"]
+)
+def test_an_empty_key_is_a_place_for_one(before: str) -> None:
+    after = with_key(before, PATH, "openai", "")
+    assert tomli.loads(after)["providers"]["openai"]["api_key"] == ""
+    place = key_place(after, "openai")
+    assert place is not None
+    assert after[: place.start].endswith('\napi_key = "')
+    assert after[place.end] == '"'
 
 
 def test_a_key_that_is_there_already_changes_nothing() -> None:

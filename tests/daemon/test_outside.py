@@ -151,6 +151,23 @@ def test_nothing_is_known_of_keys_that_no_run_would_use(project: Path, model: st
     assert look(project, Question(model=model)).key is None
 
 
+def test_a_key_counts_where_config_toml_is_open_and_unsaved(project: Path) -> None:
+    config = project.parent / "home" / "axe" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[providers.openai]\napi_key = "on the disk"\n')
+
+    def missing(text: str) -> bool | None:
+        environment = {"XDG_CONFIG_HOME": str(project.parent / "home")}
+        standpoint = Standpoint("main", project, environment, open_config=text)
+        key = find_out(Question(model="openai/gpt"), standpoint).key
+        assert SECRET not in repr(standpoint)
+        return key.is_missing if key is not None else None
+
+    assert missing(f'[providers.openai]\napi_key = "{SECRET}"\n') is False
+    assert missing("[providers.openai]\n") is True
+    assert missing("[providers.openai") is None  # While it is being typed, nobody can tell.
+
+
 def test_ollama_needs_no_key(project: Path) -> None:
     key = look(project, Question(model="ollama/llama")).key
     assert key is not None

@@ -396,3 +396,57 @@ def test_a_secret_stays_where_it_is_if_it_can_not_be_put_elsewhere(project: Proj
             execute(editor, fix["command"])
         assert ANTHROPIC_KEY not in str(caught.value)
         assert editor.texts["parent"] == SECRET
+
+
+ENTER_KEY = "Enter the key of openai in config.toml"
+NEEDS_KEY = HEAD.replace("ollama", "openai")
+
+
+def test_a_key_is_entered_where_the_users_keys_are(project: Project) -> None:
+    config = project.home / ".config" / "axe" / "config.toml"
+    with project.editor(capabilities=EVERYTHING) as editor:
+        editor.open("parent", NEEDS_KEY)
+        editor.problems("parent", 1)
+        fix = titled(actions(editor, "parent", "openai"), ENTER_KEY)
+        execute(editor, fix["command"])
+        shown = editor.client.wait_for("window/showDocument")
+    assert config.read_text("utf-8") == '[providers.openai]\napi_key = ""\n'
+    assert config.stat().st_mode & 0o777 == 0o600
+    cursor = {"line": 1, "character": len('api_key = "')}
+    assert shown["uri"] == config.as_uri()
+    assert shown["selection"] == {"start": cursor, "end": cursor}
+
+
+def test_where_config_toml_is_open_its_editor_makes_the_place_for_a_key(project: Project) -> None:
+    config = project.home / ".config" / "axe" / "config.toml"
+    opened = {"uri": config.as_uri(), "languageId": "toml", "version": 1, "text": "# unsaved\n"}
+    with project.editor(capabilities=EVERYTHING) as editor:
+        asked: list[Any] = []
+        editor.client.answer_with["workspace/applyEdit"] = lambda params: (
+            asked.append(params["edit"]) or {"applied": True}
+        )
+        editor.client.notify("textDocument/didOpen", {"textDocument": opened})
+        editor.open("parent", NEEDS_KEY)
+        editor.problems("parent", 1)
+        execute(editor, titled(actions(editor, "parent", "openai"), ENTER_KEY)["command"])
+        shown = editor.client.wait_for("window/showDocument")
+    assert not config.exists()
+    ((change,),) = [each["edits"] for each in asked[0]["documentChanges"]]
+    assert change["newText"] == '\n[providers.openai]\napi_key = ""\n'
+    assert shown["selection"]["start"] == {"line": 3, "character": len('api_key = "')}
+
+
+def test_the_other_agent_of_a_name_is_shown_to_clients_that_show_files(project: Project) -> None:
+    other = project.root / "more" / "axe" / "agents" / "parent.toml"
+    other.parent.mkdir(parents=True)
+    other.write_text(HEAD, "utf-8")
+    title = f"Open {other}"
+    with project.editor(capabilities=EVERYTHING) as editor:
+        editor.open("parent", HEAD)
+        editor.problems("parent", 1)
+        execute(editor, titled(actions(editor, "parent", '"parent"'), title)["command"])
+        assert editor.client.wait_for("window/showDocument")["uri"] == other.as_uri()
+    with project.editor(capabilities=without("window.showDocument")) as editor:
+        editor.open("parent", HEAD)
+        editor.problems("parent", 1)
+        assert title not in [each["title"] for each in actions(editor, "parent", '"parent"')]

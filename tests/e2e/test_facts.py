@@ -52,6 +52,19 @@ def test_a_key_that_is_put_into_config_toml_is_found_at_once(project: Project) -
         assert editor.problems("main", 0) == []
 
 
+def test_a_key_that_is_typed_into_config_toml_counts_before_it_is_saved(project: Project) -> None:
+    with project.editor() as editor:
+        editor.open("main", HEAD.replace("ollama", "openai"))
+        assert editor.problems("main", 1) == ['missing-api-key "openai/m"']
+        config = (project.home / ".config/axe/config.toml").as_uri()
+        opened = {"uri": config, "languageId": "toml", "version": 1}
+        text = '[providers.openai]\napi_key = "k"\n'
+        editor.client.notify("textDocument/didOpen", {"textDocument": {**opened, "text": text}})
+        assert editor.problems("main", 0) == []
+        editor.client.notify("textDocument/didClose", {"textDocument": {"uri": config}})
+        assert editor.problems("main", 1) == ['missing-api-key "openai/m"']
+
+
 def test_hints_and_explanations_tell_what_lies_outside(project: Project) -> None:
     (project.root / "a.md").write_text("x" * 400)
     refresh = {"workspace": {"inlayHint": {"refreshSupport": True}}}

@@ -10,7 +10,7 @@ from axe_lsp.agentfile.definition import load
 from axe_lsp.features.edit import MovedFile, Secret, TextChange
 from axe_lsp.features.fixes import FIXES
 from axe_lsp.features.rules import RULES
-from axe_lsp.workspace.facts import Matches
+from axe_lsp.workspace.facts import Matches, ProviderKey
 from support.actions import HEAD, Offered
 from support.edits import edited
 from support.facts import found
@@ -39,13 +39,8 @@ def preferred(text: str, *, others: str = "", head: str = HEAD) -> list[str]:
     return [each.title for each in offered.actions if each.preferred]
 
 
-# Nobody but the author knows which of two files is the one that was meant; a key is nobody's to type
-# into a file of the workspace.
-WITHOUT_FIX = {"duplicate-name", "missing-api-key"}
-
-
-def test_every_rule_has_a_fix_or_a_reason_not_to() -> None:
-    assert {rule.code for rule in RULES} == FIXES.keys() | WITHOUT_FIX
+def test_every_rule_has_fixes() -> None:
+    assert {rule.code for rule in RULES} == FIXES.keys()
 
 
 # -- names of agents
@@ -166,6 +161,34 @@ def test_a_file_follows_its_name_with_all_that_name_it() -> None:
 @pytest.mark.parametrize("name", ["lint", "a/b", " x"])
 def test_a_file_keeps_its_name_where_the_other_is_taken_or_none(name: str) -> None:
     assert titles(f'name = "{name}<|>"', others=LINT, head="") == ["Replace by `main`"]
+
+
+TWINS = """
+    --- main.toml
+    name = "main"<|>
+    model = "openai/gpt"
+    --- /other/axe/agents: main.toml
+    --- main-2.toml
+    --- parent.toml
+    sub_agents = ["main"]
+    """
+
+
+def test_one_of_two_agents_of_one_name_gets_another_that_is_free() -> None:
+    offered = Offered(TWINS, "quickfix")
+    action = offered.action('Rename this agent to "main-3", and whoever means it')
+    assert not action.preferred  # Nobody but the author knows which of the two is the one.
+    *changes, move = action.edit
+    assert [(each.uri, each.text) for each in changes if isinstance(each, TextChange)] == [
+        (f"{FOLDER}/main.toml", '"main-3"'),
+        (f"{FOLDER}/parent.toml", '"main-3"'),
+    ]
+    assert move == MovedFile(f"{FOLDER}/main.toml", f"{FOLDER}/main-3.toml")
+
+
+def test_the_other_agent_of_the_name_is_opened() -> None:
+    action = Offered(TWINS).action("Open /other/axe/agents/main.toml")
+    assert (action.shows, action.edit) == ("file:///other/axe/agents/main.toml", ())
 
 
 # -- numbers and words
@@ -521,6 +544,13 @@ def test_a_key_moves_to_the_users_own_configuration() -> None:
     action = offered.action(title)
     assert action.secret == Secret("anthropic", KEY)
     assert offered.taken(title) == f"{HEAD}stream = true\n"
+
+
+def test_a_missing_key_is_entered_in_the_users_own_configuration() -> None:
+    key = ProviderKey("openai", "OPENAI_API_KEY")
+    offered = Offered('model = "openai/gpt<|>"\n', facts={"key": key})
+    action = offered.action("Enter the key of openai in config.toml")
+    assert (action.preferred, action.secret, action.edit) == (True, Secret("openai"), ())
 
 
 def test_a_key_in_a_header_comes_from_the_environment() -> None:

@@ -13,6 +13,8 @@ from axe_lsp.agentfile import splices
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.splices import Splice, spliced
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.values import content_range
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder
 from axe_lsp.runtime.files.whole_file import write_whole_file
@@ -21,7 +23,10 @@ _ONLY_THE_USER = 0o600
 
 
 def put_key(environment: Environment, provider: str, key: str) -> Path:
-    """Make `key` the one of a provider, unless there is another; gives the file. Raises ConfigError."""
+    """Make `key` the one of a provider, unless there is another; gives the file. Raises ConfigError.
+
+    An empty key makes a place for one.
+    """
     path = config_folder(environment) / "config.toml"
     text = with_key(_read(path), path, provider, key)
     try:
@@ -34,14 +39,20 @@ def put_key(environment: Environment, provider: str, key: str) -> Path:
 
 def with_key(text: str, path: Path, provider: str, key: str) -> str:
     """The text of the file with the key in it. Raises ConfigError."""
+    change = key_change(text, path, provider, key)
+    return spliced(text, [change]) if change is not None else text
+
+
+def key_change(text: str, path: Path, provider: str, key: str) -> Splice | None:
+    """What puts the key into the text of the file; None if it is there. Raises ConfigError."""
     lookup = Lookup(Parse(text))
     values = lookup.parse.values
     if values is None:
         raise ConfigError(f"{path} is not TOML; mend it first")
     present = _setting(values, provider)
     if present == key:
-        return text
-    if present:
+        return None
+    if present and not str(present).isspace():
         raise ConfigError(f"{path} has another key of {provider} already; remove one of them first")
     splice = _splice(lookup, provider, key)
     after = spliced(text, [splice]) if splice is not None else text
@@ -50,7 +61,13 @@ def with_key(text: str, path: Path, provider: str, key: str) -> str:
             f"{path} has its settings of {provider} in a form that only its author can change; "
             f"write the key there as providers.{provider}.api_key"
         )
-    return after
+    return splice
+
+
+def key_place(text: str, provider: str) -> TextRange | None:
+    """Where the provider's key stands in the text of the file, or would stand, between its quotes."""
+    value = Lookup(Parse(text)).value(("providers", provider, "api_key"))
+    return content_range(text, value) if value is not None else None
 
 
 def _read(path: Path) -> str:

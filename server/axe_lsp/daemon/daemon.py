@@ -54,7 +54,7 @@ class Daemon:
         self._background = Tasks()
         self._is_watching = False
         self._indexer = Indexer(self._take, self._background)
-        self.inquiries = Inquiries(self.environment, self.workspace_of)
+        self.inquiries = Inquiries(self.environment, self.workspace_of, self._open_config)
         self._lookout = Lookout(
             lambda: self.snapshot,
             self.inquiries.facts,
@@ -235,6 +235,8 @@ class Daemon:
     ) -> Update:
         update = self._workspace.apply(changes, complete=complete, facts=facts, unread=unread)
         self._lookout.follow(update)
+        if any(each.uri == self.snapshot.places.config_file for each in changes):
+            self._lookout.look_again()  # Whether keys are there depends on it.
         for listener in tuple(self._listeners):
             listener(update)
         return update
@@ -252,6 +254,10 @@ class Daemon:
             self._meet(change.uri)
         if news:
             self._apply(news)
+
+    def _open_config(self) -> str | None:
+        file = self.snapshot.buffers.get(self.snapshot.places.config_file)
+        return file.open.parse.text if file is not None and file.open is not None else None
 
     def _learn(self, facts: Mapping[str, Facts]) -> None:
         self._apply([], facts=facts)

@@ -25,13 +25,21 @@ _SEARCH_SECONDS = 2.0
 
 
 class Inquiries:
-    """`workspace_of` says where runs of the agents in a folder start."""
+    """Each call is one question, and its answer is what is so at that moment.
+
+    `workspace_of` says where runs of the agents in a folder start, `open_config` what text config.toml
+    has in an editor.
+    """
 
     def __init__(
-        self, environment: Environment, workspace_of: Callable[[Path | None], Path]
+        self,
+        environment: Environment,
+        workspace_of: Callable[[Path | None], Path],
+        open_config: Callable[[], str | None],
     ) -> None:
         self._environment = environment
         self._workspace_of = workspace_of
+        self._open_config = open_config
 
     def facts(self, file: AgentFile, go_on: Callable[[], bool]) -> Facts:
         """What lies outside an agent file."""
@@ -64,4 +72,5 @@ class Inquiries:
             workspace=self._workspace_of(path.parent if path is not None else None),
             environment=self._environment,
             is_usual=file.place.scope is not Scope.USER,
+            open_config=self._open_config(),
         )

@@ -7,7 +7,7 @@ when it is told to. Everything here may block.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from axe_lsp.agentfile.definition import MemoryConfig
@@ -29,7 +29,13 @@ from axe_lsp.runtime.files.context_files import (
     measure_context_file,
 )
 from axe_lsp.runtime.files.folders import Environment, expand_path
-from axe_lsp.runtime.files.user_config import KEYLESS_PROVIDERS, key_variable, load_user_config
+from axe_lsp.runtime.files.user_config import (
+    KEYLESS_PROVIDERS,
+    UserConfig,
+    key_variable,
+    load_user_config,
+    user_config,
+)
 from axe_lsp.runtime.memory.memory import Memory, load_memory
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.prompt import load_skill, skill_path, system_prompt
@@ -57,12 +63,14 @@ class Standpoint:
     """From where the paths of an agent are looked at.
 
     Runs start in `workspace`, which `is_usual` unless nobody can say where the agent will be run.
+    `open_config` is the text of config.toml while an editor has it open.
     """
 
     agent: str
     workspace: Path
     environment: Environment
     is_usual: bool = True
+    open_config: str | None = field(default=None, repr=False)
 
 
 def find_out(
@@ -86,7 +94,7 @@ def find_out(
         is_certain=is_certain,
         skill=_skill(question.skill, standpoint.environment),
         matches={pattern: found.matches for pattern, found in measured.items()},
-        key=_key(model, standpoint.environment),
+        key=_key(model, standpoint),
         recording=_recording(model, folder, standpoint),
         memory=Remembered(shown_path(memory.path), memory.count) if memory.path else None,
         added=_added(question, standpoint, measured, memory),
@@ -176,11 +184,11 @@ def _model(text: str) -> ModelName | None:
         return None
 
 
-def _key(model: ModelName | None, environment: Environment) -> ProviderKey | None:
+def _key(model: ModelName | None, standpoint: Standpoint) -> ProviderKey | None:
     if model is None or model.provider not in RUNNABLE_PROVIDERS:
         return None
     try:
-        config = load_user_config(environment)
+        config = _config(standpoint)
     except ConfigError:  # No run gets as far as asking for a key.
         return None
     return ProviderKey(
@@ -190,6 +198,15 @@ def _key(model: ModelName | None, environment: Environment) -> ProviderKey | Non
         address_origin=config.base_url_origin(model.provider),
         is_needed=model.provider not in KEYLESS_PROVIDERS,
     )
+
+
+def _config(standpoint: Standpoint) -> UserConfig:
+    """config.toml as its author sees it. Raises ConfigError."""
+    environment, text = standpoint.environment, standpoint.open_config
+    if text is None:
+        return load_user_config(environment)
+    # Half a character, which an editor may send, is for runs to complain of.
+    return user_config(text.encode("utf-8", "replace"), Path("config.toml"), environment)
 
 
 def _recording(

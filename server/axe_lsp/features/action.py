@@ -29,7 +29,8 @@ class CodeAction:
     """Something that can be done, or that can't for a reason (`disabled`).
 
     `finding` is what it mends; of several that mend one finding the `preferred` one is the likely.
-    A `secret` has to be put away before the edit takes it out of the file.
+    A `secret` has to be put away before the edit takes it out of the file. What it `shows` is the URI
+    of a file that is put in front of the user.
     """
 
     title: str
@@ -39,3 +40,4 @@ class CodeAction:
     preferred: bool = False
     disabled: str = ""
     secret: Secret | None = None
+    shows: str = ""

@@ -43,6 +43,7 @@ def _fixes(cases: Sequence[Case]) -> Iterator[CodeAction]:
                     case.finding,
                     fix.preferred,
                     secret=fix.secret,
+                    shows=fix.shows,
                 )
 
 

@@ -34,10 +34,13 @@ class MovedFile:
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A provider's key, which belongs in the user's own config.toml and in no log or message."""
+    """A provider's key, which belongs in the user's own config.toml and in no log or message.
+
+    Without a `key` there is to be a place for it, where the user can enter one.
+    """
 
     provider: str
-    key: str = field(repr=False)
+    key: str = field(default="", repr=False)
 
 
 Edit = tuple[TextChange | NewFile | MovedFile, ...]

@@ -26,6 +26,7 @@ class Fix:
 
     The `preferred` one is what an editor takes when it is told just to mend it. A `certain` one is
     what the author must have meant, so it may be taken unasked. A `secret` has to be put away first.
+    One that `shows` a file, by its URI, puts it in front of the user.
     """
 
     title: str
@@ -33,6 +34,7 @@ class Fix:
     preferred: bool = False
     certain: bool = False
     secret: Secret | None = None
+    shows: str = ""
 
 
 Diagnose = Callable[[AgentFile], Sequence[Finding]]

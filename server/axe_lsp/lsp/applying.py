@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
+from axe_lsp.agentfile.splices import spliced
+from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.daemon import disk
-from axe_lsp.daemon.config_file import put_key
+from axe_lsp.daemon.config_file import key_change, key_place, put_key
 from axe_lsp.daemon.uris import path_of
 from axe_lsp.features.action import CodeAction
-from axe_lsp.features.edit import NewFile, Secret
-from axe_lsp.lsp import from_proto
+from axe_lsp.features.edit import NewFile, Secret, TextChange
+from axe_lsp.lsp import from_proto, to_proto
 from axe_lsp.lsp.code_actions import APPLY, actions_at, lone_file
 from axe_lsp.lsp.conversion import MisfitError, structured
 from axe_lsp.lsp.language_server import RequestFailed
@@ -35,7 +38,7 @@ class _Work(NamedTuple):
     files: tuple[NewFile, ...]
     secret: Secret | None
     edit: types.WorkspaceEdit | None
-    shown: NewFile | None
+    shown: str
 
 
 def apply(server: AxeServer, params: Any) -> Coroutine[Any, Any, None]:
@@ -43,12 +46,13 @@ def apply(server: AxeServer, params: Any) -> Coroutine[Any, Any, None]:
     locations = Locations(server)
     action = _action(server, params, locations)
     rest = action.edit
-    shown = lone_file(action)
+    new = lone_file(action)
     files: tuple[NewFile, ...] = ()
-    if shown is not None or not can_apply(server, rest):
+    if new is not None or not can_apply(server, rest):
         files = tuple(step for step in rest if isinstance(step, NewFile))
         rest = tuple(step for step in rest if not isinstance(step, NewFile))
     edit = workspace_edit(server, rest, locations) if rest else None
+    shown = new.uri if new is not None else action.shows
     return _carry_out(server, _Work(action.title, files, action.secret, edit, shown))
 
 
@@ -112,12 +116,14 @@ async def _carry_out(server: AxeServer, work: _Work) -> None:
     """What we do comes first: a text is cut only when what is in it has its new place."""
     for new in work.files:
         await create_file(server, new)
-    if work.secret is not None:
+    if work.secret is not None and work.secret.key:
         await _put_away(server, work.secret)
+    elif work.secret is not None:
+        await _ask_for_key(server, work.title, work.secret.provider)
     if work.edit is not None:
         await have_edited(server, work.title, work.edit)
-    if work.shown is not None:
-        show_file(server, work.shown.uri)
+    if work.shown:
+        show_file(server, work.shown)
 
 
 async def _put_away(server: AxeServer, secret: Secret) -> None:
@@ -130,3 +136,31 @@ async def _put_away(server: AxeServer, secret: Secret) -> None:
     server.notify(
         types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(types.MessageType.Info, message)
     )
+
+
+async def _ask_for_key(server: AxeServer, title: str, provider: str) -> None:
+    """Put the user's cursor where the key belongs. Where config.toml is open, its editor makes the place."""
+    uri = server.daemon.snapshot.places.config_file
+    file = server.daemon.snapshot.buffers.get(uri)
+    try:
+        if file is not None and file.open is not None:
+            text = await _edited_config(server, title, provider, file.open.parse.text)
+        else:
+            await asyncio.to_thread(put_key, server.daemon.environment, provider, "")
+            text = server.daemon.lines(uri).text
+    except ConfigError as error:
+        raise RequestFailed(str(error)) from error
+    place = key_place(text, provider)
+    encoding = server.position_encoding
+    cursor = to_proto.text_range(place, LineIndex(text), encoding) if place is not None else None
+    show_file(server, server.opened.name(uri), cursor)
+
+
+async def _edited_config(server: AxeServer, title: str, provider: str, before: str) -> str:
+    """The text of an open config.toml after its editor has made a place for the key."""
+    uri = server.daemon.snapshot.places.config_file
+    change = key_change(before, path_of(uri) or Path(uri), provider, "")
+    if change is None:
+        return before
+    await have_edited(server, title, workspace_edit(server, (TextChange(uri, *change),)))
+    return spliced(before, [change])

@@ -23,6 +23,7 @@ from axe_lsp.lsp import from_proto
 from axe_lsp.lsp.locations import Locations
 from axe_lsp.lsp.messages import JsonObject
 from axe_lsp.lsp.positions import open_file
+from axe_lsp.lsp.shown_texts import can_show
 from axe_lsp.lsp.workspace_edits import can_apply, workspace_edit
 from axe_lsp.workspace.agent_file import AgentFile
 
@@ -96,7 +97,7 @@ def _offer(
 
 def _is_for_the_client(server: AxeServer, action: CodeAction) -> bool:
     """Whether the client gets the edit itself."""
-    is_ours = action.secret is not None or lone_file(action) is not None
+    is_ours = action.secret is not None or lone_file(action) is not None or action.shows
     return not is_ours and can_apply(server, action.edit)
 
 
@@ -119,6 +120,8 @@ def _command(
     if new is not None and places.is_agent(new.uri):
         argument: JsonObject = {"name": places.locate(new.uri).stem, "uri": uri}
         return types.Command(action.title, CREATE_AGENT, arguments=[argument])
+    if action.shows and not can_show(server):
+        return None
     needs_client = any(not isinstance(step, NewFile) for step in action.edit)
     if needs_client and not server.client.supports("workspace.applyEdit"):
         return None

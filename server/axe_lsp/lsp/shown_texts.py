@@ -25,21 +25,26 @@ _log = logging.getLogger(__name__)
 _SUPPORT = "window.showDocument.support"
 
 
-def show_file(server: AxeServer, uri: str) -> None:
+def can_show(server: AxeServer) -> bool:
+    """Whether the client shows files when we ask it to."""
+    return server.client.supports(_SUPPORT)
+
+
+def show_file(server: AxeServer, uri: str, selection: types.Range | None = None) -> None:
     """Show a file in an editor, in the background, if the client can do that."""
-    if server.client.supports(_SUPPORT):
-        server.start(_show(server, uri), name=f"showing {uri}")
+    if can_show(server):
+        server.start(_show(server, uri, selection), name=f"showing {uri}")
 
 
 def show_text(server: AxeServer, name: str, text: str) -> None:
     """The same for a text that is in no file, under a file's name."""
-    if server.client.supports(_SUPPORT):
+    if can_show(server):
         server.start(_show_text(server, name, text), name=f"showing {name}")
 
 
-async def _show(server: AxeServer, uri: str) -> None:
+async def _show(server: AxeServer, uri: str, selection: types.Range | None = None) -> None:
     try:
-        params = types.ShowDocumentParams(uri, take_focus=True)
+        params = types.ShowDocumentParams(uri, take_focus=True, selection=selection)
         await server.request(types.WINDOW_SHOW_DOCUMENT, params)
     except JsonRpcException as error:
         _log.warning("%s could not be shown: %s", uri, error)

@@ -1,7 +1,4 @@
-"""How to mend what the rules find: one module per rule, named after it as in `features/rules`.
-
-Rules without a module have findings that nobody but the author can mend.
-"""
+"""How to mend what the rules find: one module per rule, named after it as in `features/rules`."""
 
 from __future__ import annotations
 
@@ -13,7 +10,9 @@ from axe_lsp.features.fixes import (
     bad_schema,
     delegation_cycle,
     duplicate_agent,
+    duplicate_name,
     empty_glob,
+    missing_api_key,
     missing_file,
     missing_key,
     model_format,
@@ -47,9 +46,11 @@ FIXES: Mapping[str, Fixer] = {
     "delegation-cycle": delegation_cycle.fixes,
     "unreachable-depth": unreachable_depth.fixes,
     "duplicate-agent": duplicate_agent.fixes,
+    "duplicate-name": duplicate_name.fixes,
     "unused-config": unused_config.fixes,
     "name-mismatch": name_mismatch.fixes,
     "missing-file": missing_file.fixes,
+    "missing-api-key": missing_api_key.fixes,
     "bad-glob": bad_glob.fixes,
     "empty-glob": empty_glob.fixes,
     "bad-schema": bad_schema.fixes,

@@ -41,7 +41,7 @@ RULE = Rule(
 Agents are found by the names of their files. Of several with the same name the one in the caller's own folder
 counts, then those of the other folders of the workspace, then the user's. Two in the same scope are a warning, because
 who is called depends on who calls. An agent of the user that one of the workspace puts in the shade is an
-information, since that is usually meant.
+information, since that is usually meant. The fix gives this one a number, with all who mean it.
 """,
     check=check,
     is_settled=once_complete,

@@ -36,7 +36,8 @@ api_key = "…"
 ```
 
 What counts is the environment of the language server, which it has from the editor: one that was started from a desktop may lack what
-a shell sets. Keys are only looked for, never shown. Ollama needs none.
+a shell sets. What is typed into an open config.toml counts before it is saved, and for runs once it is. Keys are only looked for, never shown.
+Ollama needs none. The fix makes a place for the key in config.toml and opens it there.
 """,
     check=check,
     is_settled=once_looked,

@@ -96,14 +96,20 @@ def load_user_config(environment: Environment) -> UserConfig:
     path = _file_in(config_folder(environment))
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - several times a turn
-            providers = _providers(file.read())
+            data = file.read()
     except FileNotFoundError:
-        providers = {}
+        data = b""
     except OSError as error:
         raise ConfigError(f"failed to read config file: {os_fault(error)}") from error
+    return user_config(data, path, environment)
+
+
+def user_config(data: bytes, path: Path, environment: Environment) -> UserConfig:
+    """What config.toml, at `path`, says when it holds `data`. Raises ConfigError."""
+    try:
+        return UserConfig(_providers(data), environment)
     except (tomli.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"failed to parse config file: {path}: {error}") from error
-    return UserConfig(providers, environment)
 
 
 def known_secrets(environment: Environment) -> frozenset[str]:
