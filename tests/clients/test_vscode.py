@@ -137,7 +137,19 @@ def test_a_workspace_that_is_trusted_later_runs_agents_at_once(
     with vscode(extension, project, tmp_path, settings, provider.environment) as window:
         window.open_file("axe/agents/solo.toml")
         window.wait_for_problems(PROBLEMS)
-        assert not window.offers_command("axe: Run This Agent")
+        window.wait_for_status("agents do not run, because you have not trusted this workspace")
+        window.wait_until("lenses", lambda: "0 references" in window.lenses())
+        assert window.lenses() == ["Preview", "0 references"]
+        agents = window.open_view("Agents")
+        assert "you have not trusted this workspace" in agents.message()
+        offered = agents.entries("solo")
+        assert "Preview What Would Be Sent" in offered
+        assert not [entry for entry in offered if "Run" in entry]
+        for title in ("Run This Agent", "Run With Input…", "Run Again"):
+            assert not window.offers_command(f"axe: {title}")
+        window.press_key("Control+F5")
+        window.wait_for_message("Agents do not run here", "you have not trusted this workspace")
+        window.screenshot("untrusted")
         window.trust()
         window.show_file("solo.toml")
         window.press_key("Control+F5")

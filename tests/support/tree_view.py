@@ -48,6 +48,11 @@ class TreeView:
         """Waits until no row says it any more."""
         self._wait_for(f"the end of {part}", lambda: not any(part in row for row in self.rows()))
 
+    def wait_for_focus(self, part: str) -> None:
+        """Waits until the keyboard is at a row that says it; views that fetch what they show take it then."""
+        row = self._pane().locator(".monaco-list:focus .monaco-list-row.focused", has_text=part)
+        row.wait_for(timeout=self._timeout)
+
     def click(self, part: str) -> None:
         """Opens what the first such row stands for."""
         self._row(part).click(timeout=self._timeout)
@@ -70,6 +75,33 @@ class TreeView:
             row = self._row(also)
             row.click(modifiers=["Control"], timeout=self._timeout)
         self._wait_for(f"the choice of {entry}", lambda: self._chooses(row, entry))
+
+    def entries(self, part: str) -> list[str]:
+        """What the menu of the first such row offers."""
+        found: list[str] = []
+
+        def shows() -> bool:
+            self._row(part).click(button="right", timeout=self._timeout)
+            items = self._page.locator(".monaco-menu .action-label")
+            found[:] = [text for text in items.all_inner_texts() if text]
+            return bool(found)
+
+        self._wait_for(f"the menu of {part}", shows)
+        self._page.keyboard.press("Escape")
+        return found
+
+    def message(self) -> str:
+        """What stands above the rows."""
+        return self._pane().locator(".message").inner_text(timeout=self._timeout)
+
+    def welcome(self) -> str:
+        """What stands in place of the rows."""
+        return self._pane().locator(".welcome-view-content").inner_text(timeout=self._timeout)
+
+    def press_button(self, title: str) -> None:
+        """Presses a button of what stands in place of the rows."""
+        button = self._pane().locator(".welcome-view-content .monaco-button", has_text=title)
+        button.click(timeout=self._timeout)
 
     def wait_until_spoken(self, part: str, beginning: str) -> None:
         """Waits until a screen reader says something of the first such row that begins so."""
@@ -95,10 +127,11 @@ class TreeView:
         return True
 
     def _row(self, part: str) -> Locator:
-        pane = self._page.locator(".pane").filter(
-            has=self._page.locator(f'.pane-header[aria-label^="{self._title}"]')
-        )
-        return pane.locator(".monaco-list-row", has_text=part).first
+        return self._pane().locator(".monaco-list-row", has_text=part).first
+
+    def _pane(self) -> Locator:
+        header = self._page.locator(f'.pane-header[aria-label^="{self._title}"]')
+        return self._page.locator(".pane").filter(has=header)
 
 
 def _in_order(rows: list[str], parts: tuple[str, ...]) -> bool:

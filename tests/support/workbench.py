@@ -127,6 +127,10 @@ class Workbench:
         lens = self._page.locator(".codelens-decoration a", has_text=title).first
         lens.click(timeout=TIMEOUT)
 
+    def lenses(self) -> list[str]:
+        """What the code lenses of the editor say."""
+        return self._texts(".editor-instance .codelens-decoration a")
+
     def fix(self, word: str, title: str) -> None:
         """Takes the first quick fix of what is underlined at a word."""
         text = self._page.locator(".editor-instance .view-line span span", has_text=word)

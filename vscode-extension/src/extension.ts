@@ -2,16 +2,17 @@
 // commands (axe.run …) through the client; the names here are others.
 
 import { commands, languages, window, workspace, type ExtensionContext, type TextDocument } from 'vscode';
-import { LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
+import { ErrorCodes, LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
 import { hasAgents } from './agentFiles';
 import { showAgents } from './agents/feature';
 import { Approvals } from './approvals';
-import { LANGUAGES, recognizeAgents } from './languages';
+import { LANGUAGES, recognizeAgents, tellOfAgents } from './languages';
 import { PREVIEW_SCHEME, Previews } from './previews';
 import type { Register } from './register';
 import { showRuns } from './runs/feature';
 import { serverCommands } from './server/commands';
 import { Connection } from './server/connection';
+import { openDemo } from './server/demo';
 import { Reports } from './server/reports';
 import { searchServer } from './server/search';
 
@@ -59,7 +60,9 @@ export function activate(context: ExtensionContext): void {
     commands.registerCommand('axeLsp.forgetApprovals', () => approvals.forget()),
     ...serverCommands(context, server, log),
     ...recognizeAgents(),
+    ...tellOfAgents(),
   );
+  void openDemo(context);
   void firstAgent(context).then(() => server.running());
 }
 
@@ -80,8 +83,10 @@ export function deactivate(): Promise<void> | undefined {
 
 /** Whoever cancelled a run knows that it has not ended well. */
 function reportFailure(error: unknown): void {
-  if (error instanceof ResponseError && error.code === LSPErrorCodes.RequestCancelled) {
-    return;
+  const code = error instanceof ResponseError ? error.code : undefined;
+  if (code === ErrorCodes.PendingResponseRejected) {
+    void window.showErrorMessage('The axe language server has stopped, and what it was doing has ended.');
+  } else if (code !== LSPErrorCodes.RequestCancelled) {
+    void window.showErrorMessage(error instanceof Error ? error.message : String(error));
   }
-  void window.showErrorMessage(error instanceof Error ? error.message : String(error));
 }

@@ -1,10 +1,10 @@
 // Gives documents their language, agents above all, where the path alone does not.
 
-import { languages, workspace, type Disposable, type TextDocument } from 'vscode';
+import { commands, languages, window, workspace, type Disposable, type TextDocument } from 'vscode';
 import { isInAgentFolder } from './agentFiles';
 import { looksLikeAgent } from './recognition';
 
-const AGENT = 'axe-agent';
+export const AGENT = 'axe-agent';
 
 /** The languages that this extension brings. */
 export const LANGUAGES = [AGENT, 'axe-config'];
@@ -24,6 +24,16 @@ export function recognizeAgents(): Disposable[] {
     workspace.onDidOpenTextDocument(look),
     workspace.onDidSaveTextDocument(look),
   ];
+}
+
+/** Keeps the context key on which the walkthrough ticks off that an agent was opened. */
+export function tellOfAgents(): Disposable[] {
+  const tell = (): void => {
+    const isOpen = window.activeTextEditor?.document.languageId === AGENT;
+    void commands.executeCommand('setContext', 'axeLsp.agentIsOpen', isOpen);
+  };
+  tell();
+  return [window.onDidChangeActiveTextEditor(tell), workspace.onDidOpenTextDocument(tell)];
 }
 
 function isAgent(document: TextDocument): boolean {

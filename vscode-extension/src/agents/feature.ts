@@ -6,13 +6,14 @@ import { InputForms } from '../forms/inputForms';
 import { GraphPanel } from '../graph/graphPanel';
 import type { Previews } from '../previews';
 import type { Register } from '../register';
+import { inTrust } from '../trust';
 import { Catalogue } from './catalogue';
 import { AgentEditing } from './editing';
 import { lensAnnouncement, clientCommands } from './lenses';
 import { doAtName } from './places';
 import { PromptPreviews } from './promptPreviews';
 import { askForInput, previewAgent, runAgent, usesOf, type Run } from './running';
-import { targetFile } from './target';
+import { agentFile, targetFile } from './target';
 import { AgentsView } from './view';
 
 export interface AgentsFeature {
@@ -40,9 +41,9 @@ export function showAgents(context: ExtensionContext, register: Register, around
     previews,
     new AgentsView(catalogue),
     ...clientCommands(),
-    register('axeLsp.run', (client, given, task) => runAgent(client, around.run, forms, given, task)),
-    register('axeLsp.runWithInput', (client, given) => askForInput(client, forms, given)),
-    register('axeLsp.preview', (client, given) => previewAgent(client, previews, given)),
+    register('axeLsp.run', inTrust(async (client, given, task) => runAgent(client, around.run, forms, await agentFile(given, catalogue), task))),
+    register('axeLsp.runWithInput', inTrust(async (client, given) => askForInput(client, forms, await agentFile(given, catalogue)))),
+    register('axeLsp.preview', async (client, given) => previewAgent(client, previews, await agentFile(given, catalogue))),
     register('axeLsp.showGraph', async () => graph.show()),
     register('axeLsp.newAgent', (client) => editing.create(client)),
     register('axeLsp.newSubAgent', (client, given) => editing.createSubAgent(client, given)),

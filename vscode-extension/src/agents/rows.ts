@@ -29,7 +29,10 @@ export interface AgentRow {
   readonly agent: Agent;
 }
 
-/** Groups that have agents: each folder of the workspace, further folders, the user's own, the built-in types. */
+/**
+ * Groups that have agents: each folder of the workspace, further folders, the user's own, the built-in types. Where
+ * nobody could call these, there are none.
+ */
 export function groupsOf(agents: readonly Agent[], folders: readonly Folder[]): GroupRow[] {
   const groups = [
     ...folders.map(({ name, uri }) => group(`folder ${uri}`, name, 'root-folder')),
@@ -42,7 +45,8 @@ export function groupsOf(agents: readonly Agent[], folders: readonly Folder[]): 
     const id = groupOf(agent, folders);
     rows.get(id)?.push({ kind: 'agent', id: agent.uri ?? `builtin ${agent.name}`, group: id, agent });
   }
-  return groups.map((each) => ({ ...each, agents: rows.get(each.id) ?? [] })).filter((each) => each.agents.length > 0);
+  const shown = groups.map((each) => ({ ...each, agents: rows.get(each.id) ?? [] })).filter((each) => each.agents.length > 0);
+  return shown.some(({ id }) => id !== 'builtin') ? shown : [];
 }
 
 /** What stands behind the name of an agent. */

@@ -7,17 +7,16 @@ import type { Given, InputForms, Uses } from '../forms/inputForms';
 import type { RunParams } from '../protocol';
 import type { PromptPreviews } from './promptPreviews';
 import { PreviewRequest } from './protocol';
-import { agentName, targetFile } from './target';
+import { agentName } from './target';
 
 /** Runs an agent and shows what happens. Fails if the run does. */
 export type Run = (client: LanguageClient, params: RunParams) => Promise<void>;
 
 /**
- * Asks for a task, or for the input of an agent that is called with an object. `given` is the file or row that a
- * menu was opened on. A task comes from who calls the command by itself.
+ * Asks for a task, or for the input of an agent that is called with an object. A task comes from who calls the
+ * command by itself.
  */
-export async function runAgent(client: LanguageClient, run: Run, forms: InputForms, given: unknown, task: unknown): Promise<void> {
-  const file = targetFile(given);
+export async function runAgent(client: LanguageClient, run: Run, forms: InputForms, file: Uri | undefined, task: unknown): Promise<void> {
   if (!file) {
     return;
   }
@@ -33,15 +32,13 @@ export async function runAgent(client: LanguageClient, run: Run, forms: InputFor
 }
 
 /** Opens a form: of the agent's `[input]`, or for a task of several lines. */
-export async function askForInput(client: LanguageClient, forms: InputForms, given: unknown): Promise<void> {
-  const file = targetFile(given);
+export async function askForInput(client: LanguageClient, forms: InputForms, file: Uri | undefined): Promise<void> {
   if (file) {
     forms.show(file, await inputSchemaOf(client, file));
   }
 }
 
-export async function previewAgent(client: LanguageClient, previews: PromptPreviews, given: unknown): Promise<void> {
-  const file = targetFile(given);
+export async function previewAgent(client: LanguageClient, previews: PromptPreviews, file: Uri | undefined): Promise<void> {
   if (file) {
     await previews.show({ client, file, params: paramsOf(client, file) });
   }

@@ -2,6 +2,8 @@
 
 import { basename } from 'node:path';
 import { Uri, window } from 'vscode';
+import { AGENT } from '../languages';
+import type { Catalogue } from './catalogue';
 import type { AgentRow } from './rows';
 
 /** Undefined when there is none, and then the user knows. */
@@ -11,6 +13,17 @@ export function targetFile(given: unknown): Uri | undefined {
     void window.showInformationMessage('Open an agent file first: a TOML file in axe/agents.');
   }
   return file;
+}
+
+/** Asks which one where no agent is in the editor, as before the page with the first steps. */
+export async function agentFile(given: unknown, { agents }: Catalogue): Promise<Uri | undefined> {
+  const items = agents.flatMap(({ name, uri, description }) => (uri === null ? [] : [{ label: name, description, file: Uri.parse(uri) }]));
+  const inEditor = window.activeTextEditor?.document;
+  const isAgent = inEditor?.languageId === AGENT || items.some(({ file }) => file.toString() === inEditor?.uri.toString());
+  if (given !== undefined || isAgent || items.length === 0) {
+    return targetFile(given);
+  }
+  return (await window.showQuickPick(items, { placeHolder: 'Which agent?', matchOnDescription: true }))?.file;
 }
 
 export function agentName(file: Uri): string {

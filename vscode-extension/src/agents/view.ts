@@ -15,6 +15,7 @@ import {
   type TreeDataProvider,
   type TreeView,
 } from 'vscode';
+import { NOT_TRUSTED } from '../trust';
 import type { Catalogue } from './catalogue';
 import { problemsOf } from './problems';
 import { descriptionOf, groupsOf, problemsText, spokenRow, type AgentRow, type GroupRow, type Problems } from './rows';
@@ -36,9 +37,11 @@ export class AgentsView implements TreeDataProvider<Row>, Disposable {
       workspace.onDidChangeWorkspaceFolders(() => this.rebuild()),
       languages.onDidChangeDiagnostics(({ uris }) => this.refresh(uris)),
       window.onDidChangeActiveTextEditor(() => this.revealActive()),
+      workspace.onDidGrantWorkspaceTrust(() => (this.tree.message = '')),
     ];
     this.tree = window.createTreeView('axeLsp.agents', { treeDataProvider: this, showCollapseAll: true });
     this.tree.onDidChangeVisibility(() => this.revealActive());
+    this.tree.message = workspace.isTrusted ? '' : NOT_TRUSTED;
   }
 
   getChildren(row?: Row): Row[] {

@@ -4,6 +4,7 @@ import { commands, Uri, window, workspace, type Disposable, type QuickPickItem }
 import type { LanguageClient } from 'vscode-languageclient/node';
 import { EventsRequest, RunRequest, StopRequest, type RunParams } from '../protocol';
 import type { Register } from '../register';
+import { inTrust } from '../trust';
 import { duration, shortened } from './figures';
 import { runOf, type Node, type RunNode } from './nodes';
 import { iconOf, inWords } from './presenting';
@@ -33,7 +34,7 @@ export class RunCommands {
       commands.registerCommand('axeLsp.showRuns', () => this.runs.show()),
       register('axeLsp.openNode', (_, given) => this.open(given)),
       register('axeLsp.stop', (client, node) => this.stop(client, node)),
-      register('axeLsp.runAgain', (client, given) => this.runAgain(client, given)),
+      register('axeLsp.runAgain', inTrust((client, given) => this.runAgain(client, given))),
       register('axeLsp.searchRuns', () => this.search()),
       register('axeLsp.refreshRuns', () => this.runs.refresh()),
       register('axeLsp.loadMoreRuns', () => this.runs.store.loadMore()),

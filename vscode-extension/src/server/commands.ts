@@ -28,7 +28,7 @@ export function serverCommands(context: ExtensionContext, connection: Connection
     }),
     commands.registerCommand('axeLsp.copyDemo', async () => {
       const server = await connection.program();
-      await (server && copyDemo(server));
+      await (server && copyDemo(context, server));
     }),
     commands.registerCommand('axeLsp.installServer', async () => {
       await connection.stop(); // What runs can't be replaced everywhere.

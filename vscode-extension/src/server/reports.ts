@@ -5,6 +5,7 @@ import {
   languages,
   LanguageStatusSeverity,
   window,
+  workspace,
   type Disposable,
   type ExtensionContext,
   type LanguageStatusItem,
@@ -40,7 +41,7 @@ export class Reports implements Disposable {
   }
 
   show(state: ServerState): void {
-    const status = statusOf(state, this.own);
+    const status = statusOf(state, this.own, workspace.isTrusted);
     this.item.text = status.text;
     this.item.detail = status.detail;
     this.item.severity = SEVERITIES[status.severity];
@@ -48,6 +49,9 @@ export class Reports implements Disposable {
     this.item.command = status.command;
     this.item.accessibilityInformation = { label: `${status.text}, ${status.detail}` };
     void commands.executeCommand('setContext', 'axeLsp.serverRunning', state.kind === 'running');
+    if (state.kind !== 'searching') {
+      void commands.executeCommand('setContext', 'axeLsp.serverMissing', state.kind === 'missing');
+    }
     this.tell(state);
   }
 

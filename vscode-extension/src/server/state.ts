@@ -23,8 +23,10 @@ const RESTART = { title: 'Restart', command: 'axeLsp.restart' };
 const SHOW_LOG = { title: 'Show Log', command: 'axeLsp.showServerLog' };
 const INSTALL = { title: 'Install', command: 'axeLsp.installServer' };
 
-/** `own` is the extension's version. */
-export function statusOf(state: ServerState, own: string): Status {
+const MANAGE_TRUST = { title: 'Manage Trust', command: 'workbench.trust.manage' };
+
+/** `own` is the extension's version. Where the workspace is not `trusted`, the server runs no agents. */
+export function statusOf(state: ServerState, own: string, trusted = true): Status {
   switch (state.kind) {
     case 'searching':
       return quiet('axe-lsp', 'looking for the language server', SHOW_LOG, true);
@@ -33,7 +35,7 @@ export function statusOf(state: ServerState, own: string): Status {
     case 'starting':
       return quiet('axe-lsp', `starting, from ${state.server.source}`, SHOW_LOG, true);
     case 'running':
-      return { ...running(state.server, state.version, own, state.isReading), busy: state.isReading };
+      return inTrust({ ...running(state.server, state.version, own, state.isReading), busy: state.isReading }, trusted);
     case 'missing':
       return loud('axe-lsp was not found', 'agents are neither checked nor run', INSTALL);
     case 'failed':
@@ -77,6 +79,11 @@ function running(server: Server, version: string, own: string, isReading: boolea
     return quiet(text, detail, RESTART);
   }
   return { ...quiet(text, `${detail}; does not fit extension ${own}`, RESTART), severity: 'warning' };
+}
+
+function inTrust(status: Status, trusted: boolean): Status {
+  const detail = `${status.detail}; agents do not run, because you have not trusted this workspace`;
+  return trusted ? status : { ...status, detail, command: MANAGE_TRUST };
 }
 
 function quiet(text: string, detail: string, command: Status['command'], busy = false): Status {

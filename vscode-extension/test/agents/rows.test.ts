@@ -35,6 +35,10 @@ test('agents stand below the folder that they lie in, the user’s own and the b
   ]);
 });
 
+test('where there is nobody to call the built-in ones, no row hides how to begin', () => {
+  assert.deepEqual(groupsOf([agent('plan', { uri: null, scope: 'builtin' })], FOLDERS), []);
+});
+
 test('a folder whose name begins like another one’s is not that one', () => {
   const groups = groupsOf([agent('a', { uri: 'file:///work/innermost/axe/agents/a.toml' })], FOLDERS);
   assert.deepEqual(groups.map(({ label }) => label), ['work']);

@@ -28,6 +28,12 @@ test('a server that reads agent files is busy', () => {
   assert.ok(status.busy);
 });
 
+test('where the workspace is not trusted, the status says that agents do not run, and leads to what trust means', () => {
+  const status = statusOf({ kind: 'running', server, version: '0.1.0', isReading: false }, '0.1.0', false);
+  assert.equal(status.detail, 'running, from PATH; agents do not run, because you have not trusted this workspace');
+  assert.equal(status.command.command, 'workbench.trust.manage');
+});
+
 test('a server that is on its way is busy, one that is missing offers to install it', () => {
   assert.equal(statusOf({ kind: 'starting', server }, '0.1.0').busy, true);
   const missing = statusOf({ kind: 'missing', tried: [] }, '0.1.0');
