@@ -18,6 +18,8 @@ PROBLEMS = [
     "max-depth [Ln 12, Col 13]",
 ]
 
+NOTES = "".join(f"line {number}\n" for number in range(1, 13))
+
 
 @pytest.mark.editor
 def test_an_agent_is_mended_and_run_in_vscode(
@@ -63,17 +65,21 @@ def test_agents_ask_in_vscode_before_they_change_something(
 ) -> None:
     project = tmp_path / "review"
     writer = write_project(project).with_name("writer.toml")
-    text = agent("writer", tools=["write_file", "run_command"])["writer"]
+    text = agent("writer", tools=["edit_file", "write_file", "run_command"])["writer"]
     writer.write_text(text, encoding="utf-8")
     put_server_into(project).symlink_to(server_program())
+    (project / "notes.txt").write_text(NOTES, encoding="utf-8")
     script_changes(provider)
     with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
         window.open_file("axe/agents/writer.toml")
         window.wait_for_problems(PROBLEMS)
         window.run_command("axe: Run This Agent")
         window.answer_question("Run writer", "Write")
-        window.wait_for_dialog("wants to write a.txt")
+        window.wait_for_dialog("wants to change notes.txt")
+        window.wait_for_diff("line 1", "first line")
+        window.wait_for_diff("line 12", "line 12")  # Both sides are the whole file.
         window.picture("approval")
+        window.answer_dialog("wants to change notes.txt", "Cancel")
         said = window.answer_dialog("wants to write a.txt", "Deny and Say Why")
         assert "+++ a.txt" in said
         assert "+A" in said
@@ -91,19 +97,23 @@ def test_agents_ask_in_vscode_before_they_change_something(
         window.wait_for_output("writer | Second.")
     assert (project / "d.txt").exists(), "what is always allowed here was not asked about again"
     assert {path.name for path in project.glob("?.txt")} == {"b.txt", "c.txt", "d.txt"}
-    told = provider.asked("m-writer")[1].body["messages"][-1]["content"]
-    assert told == "write_file was not allowed: the user said no: write b.txt"
+    assert (project / "notes.txt").read_text(encoding="utf-8") == NOTES
+    told = [request.body["messages"][-1]["content"] for request in provider.asked("m-writer")]
+    assert told[1] == "edit_file was not allowed: the user said no"
+    assert told[2] == "write_file was not allowed: the user said no: write b.txt"
 
 
 def script_changes(provider: ScriptedProvider) -> None:
-    """Two runs: three files and a command, then the same command."""
+    """Two runs: a file that is there, three new ones and a command, then the same command."""
+    edited = {"path": "notes.txt", "old_string": "line 1\n", "new_string": "first line\n"}
     contents = {"a.txt": "A\n", "b.txt": "B\n" * 60, "c.txt": "C\n"}
     writes = [
         Says(calls=[Call("write_file", {"path": path, "content": content})])
         for path, content in contents.items()
     ]
     command = Says(calls=[Call("run_command", {"command": "touch d.txt"})])
-    provider.script("m-writer", *writes, command, Says("First."), command, Says("Second."))
+    edit = Says(calls=[Call("edit_file", edited)])
+    provider.script("m-writer", edit, *writes, command, Says("First."), command, Says("Second."))
 
 
 @pytest.mark.editor

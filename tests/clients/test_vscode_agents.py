@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import tomli
 
+from support.accessibility import check_accessible
 from support.editors import server_program
 from support.engines import agent
 from support.extension import TRUSTING, put_server_into, vscode
@@ -59,6 +60,7 @@ def test_the_view_has_all_agents_and_changes_them(
         search.fill("lint")
         search.press("Enter")
         graph.locator(".agent.fine:focus").wait_for()
+        check_accessible(graph)
         window.picture("graph")
         lint.press("ArrowLeft")
         graph.locator(".agent.warning:focus").press("Enter")
@@ -120,6 +122,7 @@ def test_an_agent_is_run_with_an_input_that_is_written_in_a_form(
         form.get_by_label("lines").fill("0")
         form.get_by_label("names (JSON)").fill('["x", "x"]')
         form.get_by_text("Must be at least 1.").wait_for()
+        check_accessible(form)
         window.screenshot("form")
         form.get_by_label("lines").fill("3")
         form.get_by_label("mode").select_option("short")

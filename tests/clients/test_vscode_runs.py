@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.accessibility import check_accessible
 from support.editors import clean_environment, server_program
 from support.engines import agent
 from support.extension import TRUSTING, put_server_into, vscode
@@ -38,11 +39,15 @@ def test_a_run_from_the_lens_grows_as_a_tree_and_one_agent_of_it_can_be_stopped(
         runs.wait_until_spoken("manager", "manager, running, ")
         runs.click("Turn 2")
         window.wait_for_text("# manager, turn 2", "running · ", "Ready to")
+        assert runs.has_focus(), "a click opens a preview, as in every tree of VS Code"
         review.end.release()
         window.wait_for_text("completed · ", "Ready to merge.")
         runs.wait_for("manager", "slow", "Ready to merge.")
         runs.wait_until_spoken("manager", "manager, completed, ")
         window.screenshot("document")
+        runs.click("Turn 2")
+        window.press("Enter")
+        window.wait_until("the focus leaves the rows", lambda: not runs.has_focus())
 
         runs.press("manager", "Show Timeline")
         timeline = window.webview()
@@ -52,6 +57,11 @@ def test_a_run_from_the_lens_grows_as_a_tree_and_one_agent_of_it_can_be_stopped(
         names = timeline.locator(".name").all_inner_texts()
         assert names == ["manager", "Turn 1", "fast🚀", "Turn 1", "slow", "Turn 1", "Turn 2"]
         window.picture("timeline")
+        check_accessible(timeline)
+        window.reload()
+        bars.nth(6).wait_for()
+        assert timeline.locator(".name").all_inner_texts() == names, "it comes back"
+        bars.first.focus()
         for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowLeft", "Enter"):
             timeline.locator(":focus").press(key)
         window.wait_for_text("# fast🚀", "> Look for bugs", "No bugs found.")

@@ -84,6 +84,7 @@ def test_the_editor_is_shown_the_exact_change_and_it_happens_when_it_agrees(
             "arguments": {"path": "a.txt", "content": "A\n"},
             "reason": 'agent "left" wants to write a.txt',
             "details": "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-old\n+A",
+            "change": {"path": "a.txt", "before": "old\n", "after": "A\n"},
         }
         assert command["details"] == "echo done > c.txt"
         assert command["reason"] == 'agent "left" wants to run a command'

@@ -26,7 +26,7 @@ sub_agents = ["fast🚀", "ghost"]
 max_depth = 6
 '''
 
-MENDED = MANAGER.replace("-30", "30").replace("ghost", "slow").replace("= 6", "= 5")
+MENDED = MANAGER.replace("-30", "300").replace("ghost", "slow").replace("= 6", "= 5")
 
 
 def write_project(folder: Path) -> Path:

@@ -57,6 +57,10 @@ class TreeView:
         """Opens what the first such row stands for."""
         self._row(part).click(timeout=self._timeout)
 
+    def has_focus(self) -> bool:
+        """Whether keys that are pressed go to the rows."""
+        return self._pane().locator(".monaco-list:focus").count() > 0
+
     def unfold(self, part: str) -> None:
         """Shows what is below the first such row."""
         self._row(part).locator(".monaco-tl-twistie").click(timeout=self._timeout)

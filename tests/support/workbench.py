@@ -40,6 +40,14 @@ _TEXTS = """
   .map((element) => element.innerText.replaceAll('\\u00a0', ' '))
 """
 
+# A window that was opened on a file would come back with that file alone.
+_FORGET_FILE_TO_OPEN = """
+() => {
+  history.replaceState(null, "", location.href.replace(/&payload=[^&]*/, ""));
+  window.isOld = true;
+}
+"""
+
 
 @contextmanager
 def workbench(
@@ -289,8 +297,10 @@ class Workbench:
         return self._page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
 
     def reload(self) -> None:
-        """Loads the window anew, with another extension host and another language server."""
-        self._page.reload()
+        """Loads the window anew with what is open in it: another extension host, another language server."""
+        self._page.evaluate(_FORGET_FILE_TO_OPEN)
+        self.run_command("Developer: Reload Window")
+        self._page.wait_for_function("!window.isOld", timeout=TIMEOUT)
         self._page.locator(".monaco-workbench .part.editor").wait_for(timeout=TIMEOUT)
 
     def wait_until(self, what: str, condition: Callable[[], bool]) -> None:

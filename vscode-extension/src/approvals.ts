@@ -4,7 +4,7 @@ import { window, type Memento } from 'vscode';
 import type { CancellationToken, LanguageClient, StaticFeature } from 'vscode-languageclient/node';
 import type { Previews } from './previews';
 import { ApproveRequest, type Approval, type Question } from './protocol';
-import { dialogOf, sidesOf, subjectOf, type Dialog } from './questions';
+import { dialogOf, subjectOf, type Dialog } from './questions';
 
 const REMEMBERED = 'approvals';
 const DENIED: Approval = { decision: 'deny' };
@@ -51,11 +51,10 @@ export class Approvals {
     }
   }
 
-  /** A change in a diff editor; anything else that the dialog has no room for as a document. */
-  private async showBehind(question: Question, { document }: Dialog): Promise<(() => Thenable<unknown>) | undefined> {
-    const sides = sidesOf(question);
-    if (sides) {
-      return this.previews.showChangeBriefly(`${question.agent} wants to change ${sides.name}`, sides.before, sides.after);
+  /** A file that changes in a diff editor; anything else that the dialog has no room for as a document. */
+  private async showBehind({ agent, change }: Question, { document }: Dialog): Promise<(() => Thenable<unknown>) | undefined> {
+    if (change) {
+      return this.previews.showChangeBriefly(`${agent} wants to change ${change.path}`, change.before, change.after);
     }
     return document && this.previews.showBriefly(document.name, document.text);
   }

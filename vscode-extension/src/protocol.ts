@@ -123,7 +123,7 @@ export type Happening =
   | { readonly method: 'axe/text'; readonly params: TextDelta }
   | { readonly method: 'axe/tool'; readonly params: ToolBegin | ToolEnd };
 
-/** `details` is the exact command, or the change as a unified diff. */
+/** `details` is the exact command, or the change as a unified diff; `change` is the file that changes, unless it is very long. */
 export interface Question {
   readonly rootRunId: string;
   readonly agent: string;
@@ -131,6 +131,14 @@ export interface Question {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly reason: string;
   readonly details: string;
+  readonly change?: Change;
+}
+
+/** A whole file; `before` is empty where there is none yet. */
+export interface Change {
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
 }
 
 export interface Approval {

@@ -4,13 +4,6 @@ import type { Question } from './protocol';
 
 const MOST_LINES = 25;
 
-/** The two sides of a change, as far as the diff shows them. */
-export interface Sides {
-  readonly name: string;
-  readonly before: string;
-  readonly after: string;
-}
-
 export interface Dialog {
   readonly message: string;
   readonly detail: string;
@@ -30,17 +23,6 @@ export function dialogOf(question: Question): Dialog {
     document: hidden > 0 ? { name: documentName(question), text: question.details } : undefined,
     always: command(question) === undefined ? `Always Allow ${question.tool} Here` : 'Always Allow This Command Here',
   };
-}
-
-/** Both sides of a unified diff, with a line between places that are apart; undefined for what is none, or is cut off. */
-export function sidesOf({ details }: Question): Sides | undefined {
-  const [from, to, ...lines] = details.split('\n');
-  if (!from?.startsWith('--- ') || !to?.startsWith('+++ ') || !lines.every((line) => /^(@@ |[ +\-\\]|$)/.test(line))) {
-    return undefined;
-  }
-  const body = lines.filter((line) => !line.startsWith('\\')).map((line, index) => (line.startsWith('@@ ') ? (index === 0 ? '' : '@…') : line));
-  const side = (marks: string) => body.filter((line) => line !== '' && marks.includes(line.charAt(0))).map((line) => (line === '@…' ? '…' : line.slice(1)));
-  return { name: to.slice('+++ '.length), before: side(' -@').join('\n'), after: side(' +@').join('\n') };
 }
 
 /** What "always" is about: one command, or all calls of another tool. */

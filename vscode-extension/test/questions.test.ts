@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Question } from '../src/protocol';
-import { dialogOf, sidesOf, subjectOf } from '../src/questions';
+import { dialogOf, subjectOf } from '../src/questions';
 
 function question(changes: Partial<Question> = {}): Question {
   return {
@@ -51,15 +51,4 @@ test('always is for one command, and for every call of another tool', () => {
   assert.equal(subjectOf(command), 'run_command: make test');
   assert.notEqual(subjectOf(command), subjectOf({ ...command, arguments: { command: 'make' } }));
   assert.equal(subjectOf(question()), 'write_file');
-});
-
-test('a change has two sides, with a line between places that are apart', () => {
-  const details = '--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n@@ -9 +9 @@\n-\n+last\n\\ No newline at end of file';
-  assert.deepEqual(sidesOf(question({ details })), { name: 'a.txt', before: 'same\nold\n…\n', after: 'same\nnew\n…\nlast' });
-  assert.deepEqual(sidesOf(question()), { name: 'a.txt', before: '', after: 'A' });
-});
-
-test('a command, and a change that is not told to its end, have none', () => {
-  assert.equal(sidesOf(command), undefined);
-  assert.equal(sidesOf(question({ details: '--- a\n+++ a\n@@ -1 +1 @@\n+x\n... and 9 more characters' })), undefined);
 });

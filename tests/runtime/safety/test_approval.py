@@ -186,6 +186,8 @@ async def test_a_question_holds_no_secret(provider: ScriptedProvider, tmp_path: 
     assert SECRET not in str(asked)
     assert asked[0].arguments["content"] == "KEY=[redacted]"
     assert "+KEY=[redacted]" in asked[0].details
+    assert asked[0].change
+    assert asked[0].change.after == "KEY=[redacted]"
 
 
 SECRET = "the-key-of-this-user"

@@ -9,6 +9,7 @@ import pytest
 
 from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.safety.approval import Rehearsal
+from axe_lsp.runtime.safety.questions import Change
 from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 
@@ -27,7 +28,9 @@ async def test_an_edit_is_a_diff_and_changes_nothing(tmp_path: Path) -> None:
         "edit_file", tmp_path, path="a.txt", old_string="two", new_string="2\n2b"
     )
     assert seen == Rehearsal(
-        "change a.txt", "--- a.txt\n+++ a.txt\n@@ -1,3 +1,4 @@\n one\n-two\n+2\n+2b\n three"
+        "change a.txt",
+        "--- a.txt\n+++ a.txt\n@@ -1,3 +1,4 @@\n one\n-two\n+2\n+2b\n three",
+        Change("a.txt", "one\ntwo\nthree\n", "one\n2\n2b\nthree\n"),
     )
     assert (tmp_path / "a.txt").read_text() == "one\ntwo\nthree\n"
 
@@ -47,7 +50,8 @@ async def test_what_would_be_written_is_a_diff_too(
     if old is not None:
         (tmp_path / "a.txt").write_text(old)
     seen = await rehearsed("write_file", tmp_path, path="a.txt", content="new\n")
-    assert seen == Rehearsal("write a.txt", expected)
+    change = None if old == "new\n" else Change("a.txt", old or "", "new\n")
+    assert seen == Rehearsal("write a.txt", expected, change)
 
 
 async def test_what_is_not_shown_is_counted(tmp_path: Path) -> None:
@@ -59,6 +63,7 @@ async def test_what_is_too_large_to_compare_is_said_to_be(tmp_path: Path) -> Non
     (tmp_path / "a.txt").write_text("x\n" * 300_000)
     seen = await rehearsed("write_file", tmp_path, path="a.txt", content="new")
     assert seen.details == "a.txt is too large to compare; it would be written anew with\nnew"
+    assert seen.change is None
 
 
 async def test_a_command_is_shown_as_it_is(tmp_path: Path) -> None:

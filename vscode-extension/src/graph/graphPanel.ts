@@ -1,10 +1,12 @@
 // The graph of all agents in a tab, which follows the catalogue, the problems and the editor.
 
-import { languages, Uri, window, type Disposable } from 'vscode';
+import { languages, Uri, window, type Disposable, type WebviewPanel } from 'vscode';
 import type { Catalogue } from '../agents/catalogue';
 import { problemsOf } from '../agents/problems';
-import { Panel } from '../webviews/panel';
+import { onRestored, Panel } from '../webviews/panel';
 import { stateOf, type GraphMessage, type GraphState } from './state';
+
+const NAME = 'graph';
 
 /** Milliseconds in which changes are collected. */
 const PAUSE = 150;
@@ -23,27 +25,33 @@ export class GraphPanel implements Disposable {
       catalogue.onDidChange(() => this.refresh()),
       languages.onDidChangeDiagnostics(() => this.refresh()),
       window.onDidChangeActiveTextEditor(() => this.refresh()),
+      onRestored(NAME, async (panel) => (this.panel ? panel.dispose() : this.open(panel))),
     ];
   }
 
   show(): void {
     if (this.panel) {
       this.panel.reveal();
-      return;
+    } else {
+      this.open();
     }
-    const subject = {
-      name: 'graph',
-      title: 'Graph of agents',
-      state: () => this.state(),
-      receive: ({ open }: GraphMessage) => void window.showTextDocument(Uri.parse(open), { preview: true }),
-    };
-    this.panel = new Panel(this.extension, subject, () => (this.panel = undefined));
   }
 
   dispose(): void {
     clearTimeout(this.waiting);
     this.listeners.forEach((listener) => listener.dispose());
     this.panel?.dispose();
+  }
+
+  /** `restored` was open before the window was loaded anew. */
+  private open(restored?: WebviewPanel): void {
+    const subject = {
+      name: NAME,
+      title: 'Graph of agents',
+      state: () => this.state(),
+      receive: ({ open }: GraphMessage) => void window.showTextDocument(Uri.parse(open), { preview: true }),
+    };
+    this.panel = new Panel(this.extension, subject, () => (this.panel = undefined), restored);
   }
 
   private refresh(): void {

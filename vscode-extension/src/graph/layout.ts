@@ -16,7 +16,7 @@ export interface Placed extends Point {
   readonly node: AgentNode;
 }
 
-/** The points that a line goes through, from the edge of one box to that of the other. */
+/** The points that a line goes through, from the side of one box to that of the other; from below for one that leads back. */
 export interface PlacedEdge {
   readonly edge: Edge;
   readonly points: readonly Point[];
@@ -76,7 +76,11 @@ function inLayers(nodes: readonly AgentNode[], edges: readonly Edge[]): Pick<Lay
   }
   const lines = edges.map((edge) => {
     const [from, to] = [placed.get(edge.from) as Placed, placed.get(edge.to) as Placed];
-    const passed = (chains.get(edge) ?? []).slice(1, -1).flatMap((slot) => {
+    const chain = chains.get(edge);
+    if (!chain) {
+      return { edge, points: [below(from), below(to)] };
+    }
+    const passed = chain.slice(1, -1).flatMap((slot) => {
       const { left, right } = columns[slot.layer] as { left: number; right: number };
       const y = heights.get(slot) ?? 0;
       return [{ x: left, y }, { x: right, y }];
@@ -84,6 +88,11 @@ function inLayers(nodes: readonly AgentNode[], edges: readonly Edge[]): Pick<Lay
     return { edge, points: [{ x: from.x + from.width / 2, y: from.y }, ...passed, { x: to.x - to.width / 2, y: to.y }] };
   });
   return { nodes: [...placed.values()], edges: lines };
+}
+
+/** Where a line that leads back begins and ends. */
+function below({ x, y }: Placed): Point {
+  return { x, y: y + BOX_HEIGHT / 2 };
 }
 
 /** Each slot as near to those that it is tied to as its neighbours let it. */

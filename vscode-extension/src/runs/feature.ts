@@ -21,7 +21,7 @@ export function showRuns(context: ExtensionContext, register: Register, start: (
   const runs = new Runs();
   const view = new RunsView(runs, start);
   const documents = new RunDocuments(runs);
-  const timelines = new Timelines(context.extensionUri, runs, documents);
+  const timelines = new Timelines(context.extensionUri, runs, documents, start);
   const actions = new RunCommands(runs, view, documents, timelines);
   context.subscriptions.push(
     runs,

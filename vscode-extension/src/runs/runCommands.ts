@@ -32,7 +32,7 @@ export class RunCommands {
   register(register: Register): Disposable[] {
     return [
       commands.registerCommand('axeLsp.showRuns', () => this.runs.show()),
-      register('axeLsp.openNode', (_, given) => this.open(given)),
+      register('axeLsp.openNode', async (_, given) => void (isNode(given) && (await this.documents.show(given)))),
       register('axeLsp.stop', (client, node) => this.stop(client, node)),
       register('axeLsp.runAgain', inTrust((client, given) => this.runAgain(client, given))),
       register('axeLsp.searchRuns', () => this.search()),
@@ -48,14 +48,6 @@ export class RunCommands {
   async run(client: LanguageClient, params: RunParams): Promise<void> {
     this.runs.show();
     await client.sendRequest(RunRequest, params);
-  }
-
-  /** Of a row that is clicked on, the view alone knows which it is. */
-  private async open(given: unknown): Promise<void> {
-    const node = isNode(given) ? given : await this.view.chosen();
-    if (node) {
-      await this.documents.show(node);
-    }
   }
 
   /** A turn or a tool call ends with the run that it belongs to. */

@@ -24,7 +24,7 @@ export class RunDocuments implements TextDocumentContentProvider, Disposable {
 
   async nodeOf(uri: Uri): Promise<Node | undefined> {
     const root = await this.runs.store.find(rootIdOf(uri)).catch(() => undefined);
-    return root && findNode(root, uri.fragment);
+    return root && findNode(root, uri.fragment.slice(1));
   }
 
   async show(node: Node): Promise<void> {
@@ -43,9 +43,10 @@ export class RunDocuments implements TextDocumentContentProvider, Disposable {
   }
 }
 
+/** The slash is there because VS Code takes a fragment that begins with a digit for a line, and cuts it off. */
 export function uriOf(node: Node): Uri {
   const name = documentName(node).replaceAll(/[/\\]/g, ' ');
-  return Uri.from({ scheme: RUN_SCHEME, path: `/${name}.md`, query: runOf(node).rootRunId, fragment: idOf(node) });
+  return Uri.from({ scheme: RUN_SCHEME, path: `/${name}.md`, query: runOf(node).rootRunId, fragment: `/${idOf(node)}` });
 }
 
 export function rootIdOf(uri: Uri): string {

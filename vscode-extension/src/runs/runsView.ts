@@ -16,6 +16,7 @@ import type { Changed } from './changes';
 import { beginningOfDay, byDay, type Day } from './days';
 import { childrenOf, idOf, parentOf, type Node, type RunNode } from './nodes';
 import { rowOf } from './presenting';
+import { uriOf } from './runDocuments';
 import type { Runs } from './runs';
 
 /** How often times that go on are drawn anew, and others are asked for news. */
@@ -101,15 +102,6 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     }
   }
 
-  /** The row that was chosen last. While rows are drawn anew, VS Code does not know for a moment which it is. */
-  async chosen(): Promise<Node | undefined> {
-    for (let patience = 20; patience > 0 && this.tree.selection.length === 0; patience -= 1) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    const [first] = this.tree.selection;
-    return first?.kind === 'day' || first?.kind === 'more' ? undefined : first;
-  }
-
   dispose(): void {
     clearInterval(this.pulse);
     this.subscriptions.forEach((each) => each.dispose());
@@ -176,7 +168,7 @@ function itemOf(node: Node, isParent: boolean): TreeItem {
   item.iconPath = new ThemeIcon(row.icon.id, row.icon.color ? new ThemeColor(row.icon.color) : undefined);
   item.contextValue = row.context;
   item.accessibilityInformation = { label: row.spoken };
-  item.command = { command: 'axeLsp.openNode', title: 'Open' }; // Arguments would be lost when it is drawn anew.
+  item.command = { command: 'vscode.open', title: 'Open', arguments: [uriOf(node)] }; // VS Code adds how: a click leaves the focus here.
   return item;
 }
 

@@ -19,7 +19,10 @@ export interface Bar {
 }
 
 export interface Timeline {
+  readonly runId: string;
   readonly title: string;
+  /** For screen readers, when it changes. */
+  readonly state: string;
   readonly summary: string;
   readonly lasts: number;
   readonly bars: readonly Bar[];
@@ -31,7 +34,9 @@ export function timelineOf(root: RunNode, now: number): Timeline {
   const bars = barsOf(root, root.began, now, 1);
   const turns = bars.filter((bar) => bar.kind === 'turn').length;
   return {
+    runId: root.runId,
     title: root.agent,
+    state: `${root.agent}: ${inWords(root.status)}`,
     summary: joined([inWords(root.status), duration(lasts), count(turns, 'turn'), tokensInWords(used), money(used.cost)]),
     lasts: Math.max(lasts, ...bars.map((bar) => bar.begins + bar.lasts)),
     bars,

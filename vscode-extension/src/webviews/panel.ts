@@ -14,18 +14,24 @@ export interface Subject<State, Message> {
   receive(message: Message): void;
 }
 
-export class Panel<State, Message> implements Disposable {
-  private readonly panel: WebviewPanel;
+/** Hands over the panels of that name that were open when the window was loaded anew, with what their pages have kept. */
+export function onRestored<Kept>(name: string, restore: (panel: WebviewPanel, kept: Kept | undefined) => Promise<void>): Disposable {
+  return window.registerWebviewPanelSerializer(viewType(name), { deserializeWebviewPanel: restore });
+}
 
+export class Panel<State, Message> implements Disposable {
+  /** `panel` is one that was open before; else it is a new one. */
   constructor(
     private readonly extension: Uri,
     private readonly subject: Subject<State, Message>,
     onClosed: () => void,
+    private readonly panel = window.createWebviewPanel(viewType(subject.name), subject.title, ViewColumn.Active),
   ) {
-    this.panel = window.createWebviewPanel(`axeLsp.${subject.name}`, subject.title, ViewColumn.Active, {
+    this.panel.title = subject.title;
+    this.panel.webview.options = {
       enableScripts: true,
       localResourceRoots: [Uri.joinPath(extension, 'out'), Uri.joinPath(extension, 'media')],
-    });
+    };
     this.panel.iconPath = Uri.joinPath(extension, 'icon.png');
     this.panel.onDidDispose(onClosed);
     this.panel.webview.onDidReceiveMessage((message: Message | 'ready') => {
@@ -64,4 +70,8 @@ export class Panel<State, Message> implements Disposable {
       language: env.language,
     });
   }
+}
+
+function viewType(name: string): string {
+  return `axeLsp.${name}`;
 }

@@ -51,6 +51,13 @@ test('callers stand left of those that they call, nobody on another, and the unc
   }
 });
 
+test('a call that closes a cycle leads back below the boxes', () => {
+  const { nodes, edges } = layout(stateOf(graphOf({ lead: ['lint'], lint: ['lead'] }), () => NONE, undefined));
+  const points = edges.find(({ edge }) => edge.from === 'lint')?.points;
+  const below = ['lint', 'lead'].map((id) => nodes.find((node) => node.id === id)).map((node) => ({ x: node?.x, y: (node?.y ?? NaN) + 14 }));
+  assert.deepEqual(points, below);
+});
+
 test('an agent that calls itself, and nobody at all, can be laid out', () => {
   assert.equal(layout(stateOf(graphOf({ loop: ['loop'] }), () => NONE, undefined)).nodes.length, 1);
   assert.equal(layout(stateOf(graphOf({}), () => NONE, undefined)).nodes.length, 0);

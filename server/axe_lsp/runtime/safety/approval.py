@@ -12,15 +12,26 @@ from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.plain_text import visible
 from axe_lsp.runtime.safety.allowances import is_allowed
-from axe_lsp.runtime.safety.questions import NOBODY, Answer, Ask, Question
+from axe_lsp.runtime.safety.questions import NOBODY, Answer, Ask, Change, Question
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """What a call would do: `purpose` completes "the agent wants to", `details` show it exactly."""
+    """What a call would do: `purpose` completes "the agent wants to", `details` show it exactly.
+
+    `change` is the file that it is about, unless that is too long to be sent.
+    """
 
     purpose: str
     details: str = ""
+    change: Change | None = None
+
+    def told(self, as_shown: Callable[[str], str]) -> Rehearsal:
+        """The same with each text as it is shown."""
+        change = self.change and Change(
+            as_shown(self.change.path), as_shown(self.change.before), as_shown(self.change.after)
+        )
+        return Rehearsal(as_shown(self.purpose), as_shown(self.details), change)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +109,17 @@ class Approval:
 
 
 def _question(wish: Wish, rehearsal: Rehearsal) -> Question:
-    purpose = " ".join(visible(line) for line in rehearsal.purpose.split("\n"))
+    shown = rehearsal.told(_visible_lines)
+    purpose = shown.purpose.replace("\n", " ")
     return Question(
         run=wish.run,
         tool=wish.tool,
         arguments=wish.arguments,
         reason=f"agent {quoted(wish.run.agent)} wants to {purpose}",
-        details="\n".join(visible(line) for line in rehearsal.details.split("\n")),
+        details=shown.details,
+        change=shown.change,
     )
+
+
+def _visible_lines(text: str) -> str:
+    return "\n".join(visible(line) for line in text.split("\n"))

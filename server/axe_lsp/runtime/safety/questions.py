@@ -15,11 +15,21 @@ from axe_lsp.runtime.messages import Json
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """A whole file before and after; `before` is empty where there is no file yet."""
+
+    path: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A wish as a person is asked about it.
 
-    `reason` is one line, `details` the command or the change that it is about; neither holds
-    anything that would make a terminal show something else than what is there.
+    `reason` is one line, `details` the command or the change that it is about, `change` the same
+    for who can show two texts side by side. None holds anything that would make a terminal show
+    something else than what is there.
     """
 
     run: RunIds
@@ -27,6 +37,7 @@ class Question:
     arguments: Mapping[str, Json]
     reason: str
     details: str
+    change: Change | None = None
 
 
 Decision = Literal["allow", "allowForRun", "deny"]

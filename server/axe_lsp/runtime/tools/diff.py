@@ -5,12 +5,24 @@ from __future__ import annotations
 import difflib
 
 from axe_lsp.runtime.plain_text import decode
+from axe_lsp.runtime.safety.approval import Rehearsal
+from axe_lsp.runtime.safety.questions import Change
 
 MOST_COMPARED = 512 * 1024
 """Bytes: comparing more would take too long for somebody who waits."""
 
 _MOST_SHOWN = 20_000
 """Characters: nobody reads more, and it has to be sent."""
+
+_MOST_SENT = 256 * 1024
+"""Bytes of a file before and after together."""
+
+
+def rehearsal(purpose: str, path: str, old: bytes | None, new: bytes) -> Rehearsal:
+    """A change for a person to agree to; `old` is None where there is no file yet."""
+    is_sent = old != new and len(old or b"") + len(new) <= _MOST_SENT
+    change = Change(path, decode(old or b""), decode(new)) if is_sent else None
+    return Rehearsal(purpose, diff(path, old, new), change)
 
 
 def diff(path: str, old: bytes | None, new: bytes) -> str:

@@ -12,7 +12,7 @@ from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import Rehearsal
-from axe_lsp.runtime.tools.diff import diff
+from axe_lsp.runtime.tools.diff import rehearsal
 from axe_lsp.runtime.tools.flags import is_true
 from axe_lsp.runtime.tools.places import place, require_file, speaking_of
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
@@ -50,8 +50,7 @@ async def _edit_file(call: ToolCall, workplace: Workplace) -> str:
 
 async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
     path, edit = _wanted(call)
-    change = await anyio.to_thread.run_sync(partial(_change, workplace.folder, path, edit))
-    return Rehearsal(f"change {path}", change)
+    return await anyio.to_thread.run_sync(partial(_change, workplace.folder, path, edit))
 
 
 def _wanted(call: ToolCall) -> tuple[str, _Edit]:
@@ -71,11 +70,11 @@ def _apply(folder: Path, path: str, edit: _Edit) -> int:
     return count
 
 
-def _change(folder: Path, path: str, edit: _Edit) -> str:
+def _change(folder: Path, path: str, edit: _Edit) -> Rehearsal:
     with speaking_of(path):
         old = _content(place(folder, path), path)
     new, _ = edit.apply(old)
-    return diff(path, old, new)
+    return rehearsal(f"change {path}", path, old, new)
 
 
 def _content(found: Path, path: str) -> bytes:

@@ -91,7 +91,6 @@ def _wish(tool: BuiltinTool, call: ToolCall, run: RunIds, workplace: Workplace) 
     async def rehearse() -> Rehearsal:
         assert tool.rehearse is not None
         rehearsal = await tool.rehearse(call, workplace)
-        purpose, details = redact(rehearsal.purpose, secrets), redact(rehearsal.details, secrets)
-        return Rehearsal(purpose, details)
+        return rehearsal.told(lambda text: redact(text, secrets))
 
     return Wish(run, call.name, redacted_table(call.arguments, secrets), rehearse)

@@ -13,7 +13,7 @@ from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import Rehearsal
-from axe_lsp.runtime.tools.diff import MOST_COMPARED, diff
+from axe_lsp.runtime.tools.diff import MOST_COMPARED, rehearsal
 from axe_lsp.runtime.tools.places import place, require_file, speaking_of
 from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, required
 from axe_lsp.runtime.tools.writing import writing
@@ -28,9 +28,7 @@ async def _write_file(call: ToolCall, workplace: Workplace) -> str:
 async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
     path, data = _wanted(call)
     old = await anyio.to_thread.run_sync(partial(_read, workplace.folder, path))
-    return Rehearsal(
-        f"write {path}", await anyio.to_thread.run_sync(partial(diff, path, old, data))
-    )
+    return await anyio.to_thread.run_sync(partial(rehearsal, f"write {path}", path, old, data))
 
 
 def _wanted(call: ToolCall) -> tuple[str, bytes]:

@@ -15,6 +15,8 @@ interface View {
 
 /** With more agents than this, the graph begins with those around one. */
 const FEW = 150;
+/** How far down a line is drawn that leads back; it must not leave the margin. */
+const DIP = 26;
 const ZOOMS = { '+': 1.25, '=': 1.25, '-': 0.8 } as const;
 const MARKS: Readonly<Record<AgentNode['state'], string>> = { error: '✖', warning: '▲', missing: '?', fine: '' };
 
@@ -39,6 +41,7 @@ const list = element('ul', {});
 const legend = '✖ errors · ▲ warnings · ? no file · ↻ in a cycle · pale: too deep to be called · dashed: by Task';
 
 page.append(
+  element('h1', { class: 'spoken' }, 'Graph of agents'),
   element('div', { role: 'toolbar', 'aria-label': 'Graph', class: 'toolbar' }, search, names, steps, ...zoomButtons(), count),
   canvas,
   element('p', { class: 'quiet legend' }, legend),
@@ -190,6 +193,7 @@ function box({ id, node, x, y, width }: Placed): SVGGElement {
       'data-agent': id,
       transform: `translate(${x - width / 2} ${y - BOX_HEIGHT / 2})`,
       ...(id === all.active ? { 'aria-current': 'true' } : {}),
+      ...(node.state === 'missing' ? { 'aria-disabled': 'true' } : {}),
     },
     drawing('title', {}, inWords(node, all)),
     drawing('rect', { width: String(width), height: String(BOX_HEIGHT), rx: '4' }),
@@ -208,12 +212,13 @@ function line({ edge, points }: PlacedEdge): SVGPathElement {
   return drawing('path', { d: curve(points), class: classes.join(' '), 'marker-end': `url(#${edge.inCycle ? 'cycle' : 'call'}-head)`, 'aria-hidden': 'true' });
 }
 
-/** Level at each end; one that leads back goes out to the right and comes in from the left. */
+/** Level at each end; one that leads back hangs below the boxes. */
 function curve([start, ...rest]: readonly Point[]): string {
   let from = start ?? { x: 0, y: 0 };
   const parts = rest.map((to) => {
     const bend = Math.max(30, Math.abs(to.x - from.x) / 2);
-    const part = from.y === to.y && to.x > from.x ? `L${to.x} ${to.y}` : `C${from.x + bend} ${from.y} ${to.x - bend} ${to.y} ${to.x} ${to.y}`;
+    const level = from.y === to.y ? `L${to.x} ${to.y}` : `C${from.x + bend} ${from.y} ${to.x - bend} ${to.y} ${to.x} ${to.y}`;
+    const part = to.x < from.x ? `C${from.x} ${from.y + DIP} ${to.x} ${to.y + DIP} ${to.x} ${to.y}` : level;
     from = to;
     return part;
   });

@@ -8,8 +8,10 @@ import { follow, keep, kept, tell } from './host';
 const WIDEST = 64;
 const TICKS = 8;
 
+/** The extension asks for the run when the window is loaded anew. */
 interface View {
   readonly zoom: number;
+  readonly runId: string;
 }
 
 const LEGEND = [
@@ -23,6 +25,7 @@ const LEGEND = [
 const page = document.getElementById('page') as HTMLElement;
 const heading = element('h1', {});
 const summary = element('p', { class: 'quiet', id: 'summary' });
+const state = element('p', { class: 'spoken', role: 'status' });
 const axis = element('div', { class: 'axis', 'aria-hidden': 'true' });
 const rows = element('div', { class: 'rows', role: 'tree' });
 const chart = element('div', { class: 'chart' }, axis, rows);
@@ -33,7 +36,7 @@ let current = '';
 function build(): void {
   const zooms = [
     button('Zoom Out', '−', () => zoomTo(zoom / 2)),
-    button('Whole Run', '1:1', () => zoomTo(1)),
+    button('Whole Run', 'Whole Run', () => zoomTo(1)),
     button('Zoom In', '+', () => zoomTo(zoom * 2)),
   ];
   const keys = element('p', { class: 'quiet keys' }, 'Arrows move, Enter opens, + − 0 zoom.');
@@ -41,6 +44,7 @@ function build(): void {
     element('header', {}, element('div', {}, heading, summary), element('div', { class: 'zooms' }, ...zooms)),
     element('div', { class: 'scroll' }, chart),
     element('footer', {}, legend(), keys),
+    state,
   );
   page.addEventListener('keydown', onKey);
   rows.addEventListener('click', (event) => open(rowOf(event.target)));
@@ -49,8 +53,12 @@ function build(): void {
 
 function show(timeline: Timeline): void {
   shown = timeline;
+  keepView();
   heading.textContent = timeline.title;
   summary.textContent = timeline.summary;
+  if (state.textContent !== timeline.state) {
+    state.textContent = timeline.state;
+  }
   rows.setAttribute('aria-label', `Timeline of ${timeline.title}`);
   current ||= timeline.bars[0]?.id ?? '';
   timeline.bars.forEach((bar, index) => place(bar, index, timeline.lasts));
@@ -184,9 +192,15 @@ function open(row: HTMLElement | undefined): void {
 
 function zoomTo(wanted: number): void {
   zoom = Math.min(WIDEST, Math.max(1, wanted));
-  keep({ zoom } satisfies View);
+  keepView();
   chart.style.setProperty('--zoom', String(zoom));
   drawAxis(shown?.lasts ?? 0);
+}
+
+function keepView(): void {
+  if (shown) {
+    keep({ zoom, runId: shown.runId } satisfies View);
+  }
 }
 
 build();
