@@ -11,6 +11,7 @@ import pytest
 
 from axe_lsp.cli.check import check, main
 from axe_lsp.cli.check_formats import FORMATS, print_human
+from axe_lsp.daemon import processes
 from support.secrets import OPENAI_KEY
 
 HEAD = 'name = "{0}"\nmodel = "ollama/llama"\n'
@@ -108,6 +109,20 @@ def test_nothing_in_a_file_is_obeyed_by_a_terminal(agents: Path) -> None:
     print_human(check([agents / "a.toml"]), out)
     assert '3 | description = "␛[31m�2J�␡"\n' in out.getvalue()
     assert not {"\x1b", "\x9b", "\u202e", "\x7f"} & set(out.getvalue())
+
+
+def test_thousands_of_agents_are_read_by_several_processes_and_none_is_forgotten(
+    agents: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    count = 2 * processes.ENOUGH
+    for number in range(count):
+        write(agents, f"agent-{number}", f'sub_agents = ["agent-{number + 1}"]\nworkdir = "gone"\n')
+    code, out, _ = run("--format", "json")
+    found = json.loads(out)
+    assert code == 0
+    assert [each["code"] for each in found].count("missing-file") == count
+    assert [each["code"] for each in found].count("unknown-agent") == 1
 
 
 def test_a_recording_is_not_taken_for_an_agent(tmp_path: Path, run: Run) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from axe_lsp.agentfile.lookup import Lookup
@@ -15,6 +16,7 @@ from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.check_formats import FORMATS, Checked
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.outside import Searched, Standpoint, find_out
+from axe_lsp.daemon.processes import shared
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.daemon.workplace import workplace
 from axe_lsp.features.diagnostics import Severities, diagnostics
@@ -24,7 +26,8 @@ from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.plain_text import visible
 from axe_lsp.runtime.recordings.file import is_recording
-from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
+from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.places import AGENT_FOLDERS, Places
 from axe_lsp.workspace.workspace import Change, Workspace
 
@@ -80,35 +83,57 @@ def check(paths: Sequence[Path], severities: Severities | None = None) -> list[C
     user_folder = disk.user_folder(os.environ)
     neighbours = [*folders, *([user_folder] if user_folder is not None else [])]
     known = dict.fromkeys([*wanted, *(f for each in neighbours for f in disk.agent_files_in(each))])
-    contents = {path: content for path in known if (content := disk.read(path)) is not None}
     places = Places(
         user_folder=uri_of(user_folder) if user_folder is not None else "",
         extra_folders=tuple(uri_of(folder) for folder in folders if folder != user_folder),
     )
-    workspace = Workspace(places)
-    snapshot = workspace.apply(
-        [
-            Change(uri_of(path), content.text, fault=content.fault, fault_at=content.fault_at)
-            for path, content in contents.items()
-        ],
-        complete=True,
-    ).snapshot
-    files = {path: file for path in wanted if (file := snapshot.file(uri_of(path))) is not None}
-    searched: Searched = {}  # Many agents ask for the same files.
-    facts = {
-        file.uri: find_out(file.question, _standpoint(path, user_folder), searched=searched)
-        for path, file in files.items()
-    }
-    snapshot = workspace.apply([], facts=facts).snapshot
+    read = partial(_read, places, user_folder)
+    files = dict(shared(read, [(path, path in wanted) for path in known]))
+    snapshot = (
+        Workspace(places)
+        .apply(
+            [Change(file.uri, None, file=file) for file, _ in files.values()],
+            complete=True,
+            facts={file.uri: facts for file, facts in files.values() if facts is not None},
+        )
+        .snapshot
+    )
     return [
-        _checked(path, contents[path].text, file, diagnostics(snapshot, file, severities))
-        for path, file in files.items()
+        _checked(path, files[path][0], diagnostics(snapshot, files[path][0], severities))
+        for path in wanted
+        if path in files
     ]
 
 
-def _checked(path: Path, text: str, file: AgentFile, found: Sequence[Finding]) -> Checked:
+_Read = tuple[AgentFile, Facts | None]
+
+
+def _read(
+    places: Places, user_folder: Path | None, paths: Sequence[tuple[Path, bool]]
+) -> list[tuple[Path, _Read]]:
+    """The files that are there, and what lies outside those that are wanted."""
+    read: list[tuple[Path, _Read]] = []
+    searched: Searched = {}  # Many agents ask for the same files.
+    for path, is_wanted in paths:
+        content = disk.read(path)
+        if content is None:
+            continue
+        file = read_agent_file(
+            places.locate(uri_of(path)),
+            content.text,
+            fault=content.fault,
+            fault_at=content.fault_at,
+        )
+        standpoint = _standpoint(path, user_folder) if is_wanted else None
+        facts = find_out(file.question, standpoint, searched=searched) if standpoint else None
+        read.append((path, (file, facts)))
+    return read
+
+
+def _checked(path: Path, file: AgentFile, found: Sequence[Finding]) -> Checked:
     # Nothing is printed of a file with nothing to say about it.
-    printable = _printable(text, file) if found else ""
+    content = disk.read(path) if found else None
+    printable = _printable(content.text, file) if content is not None else ""
     return Checked(_shown(path), LineIndex(printable), tuple(found))
 
 

@@ -80,13 +80,11 @@ def agent_files_in(folder: Path) -> list[Path]:
     """The files in a folder of agents; empty if it can't be read or isn't there."""
     try:
         with os.scandir(folder) as entries:
-            return sorted(
-                Path(entry.path)
-                for entry in entries
-                if entry.name.endswith(SUFFIX) and entry.name != SUFFIX
-            )
+            # Names are sorted, since to compare paths takes ten times as long.
+            names = sorted(entry.name for entry in entries)
     except OSError:
         return []
+    return [folder / name for name in names if name.endswith(SUFFIX) and name != SUFFIX]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from axe_lsp.workspace.spelling import Spelling
 class Change:
     """A file's new text, or None if it is gone: deleted from the disk, or its buffer closed.
 
-    A `fault` says why a file that is there can't be used as text, and `fault_at` from where on.
+    A `fault` says why a file that is there can't be used as text, and `fault_at` from where on. Where
+    somebody has read the text already, `file` is what it says, and stands in for it.
     """
 
     uri: str
@@ -26,6 +27,7 @@ class Change:
     in_buffer: bool = False
     fault: str = ""
     fault_at: int = 0
+    file: AgentFile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,9 @@ def _put(
         return files
     changed = dict(files)
     for change in changes:
-        if change.text is None:
+        if change.file is not None:
+            changed[change.uri] = change.file
+        elif change.text is None:
             changed.pop(change.uri, None)
         else:
             same = _saved(change, (known or {}).get(change.uri))

@@ -1,0 +1,42 @@
+"""Several processes for work on thousands of files. For fewer it isn't worth starting any.
+
+Knows nothing of what the work is: a function that can be found by its name, which gets its items and
+gives its results as values that can be sent.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import chain
+from typing import TypeVar
+
+ENOUGH = 500
+"""Files that take about as long as starting a process."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def shared(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[Item]) -> list[Result]:
+    """The results of `work` on all items, in any order.
+
+    Each process gets its items in one go, so that what `work` finds out on the way helps with all of them.
+    """
+    count = min(os.cpu_count() or 1, len(items) // ENOUGH)
+    if count < 2:
+        return work(items)
+    # Not by `fork`, which Windows lacks and which copies locks that threads hold.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(count, context, initializer=_begin) as pool:
+        portions = [items[start::count] for start in range(count)]
+        return list(chain.from_iterable(pool.map(work, portions)))
+
+
+def _begin() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent ends us.
+    gc.disable()  # Nothing that is made here has to go before the process does.
