@@ -29,14 +29,25 @@ def manager(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def terminal(manager: Path, provider: ScriptedProvider, tmp_path: Path) -> Iterator[Terminal]:
+def languages() -> str:
+    """What the user has added to languages.toml."""
+    return ""
+
+
+@pytest.fixture
+def terminal(
+    manager: Path, provider: ScriptedProvider, tmp_path: Path, languages: str
+) -> Iterator[Terminal]:
     """Helix with the agent, as a user has it who follows the README."""
     program = helix()
     if program is None:
         missing("Helix", ".ci/install-helix")
     environment = clean_environment(tmp_path / "home", **provider.environment)
     environment["PATH"] = f"{server_program().parent}{os.pathsep}{environment['PATH']}"
-    shutil.copytree(CLIENT, Path(environment["XDG_CONFIG_HOME"]) / "helix")
+    configuration = Path(environment["XDG_CONFIG_HOME"]) / "helix"
+    shutil.copytree(CLIENT, configuration)
+    with (configuration / "languages.toml").open("a", encoding="utf-8") as file:
+        file.write(languages)
     folder = tmp_path / "project"
     with Terminal([str(program), str(manager)], environment, folder, columns=140) as terminal:
         yield terminal
@@ -83,6 +94,18 @@ def test_an_agent_is_created_and_another_renamed_in_helix(
     terminal.type(b"%stimeout\r;")
     terminal.type(b" k")
     sees(terminal, "timeout · integer")
+    terminal.type(b"%sghost\r")
+    terminal.type(b"csl")
+    sees(terminal, "slow  reference")
+    terminal.type(b"\t")
+    sees(terminal, '"slow"]')
+    terminal.type(b"\r")
+    sees_no_more(terminal, "slow  reference")
+    terminal.type(b"\x1b")
+    sees(terminal, " NOR ")
+    terminal.type(b"uu")
+    sees(terminal, '"ghost"]')
+
     terminal.type(b"%sghost\r;")
     terminal.type(b" r")
     sees(terminal, "rename-to:")
@@ -121,8 +144,8 @@ def test_a_run_is_previewed_and_stopped_with_keys_in_helix(
 def test_an_agent_asks_in_helix_before_it_changes_something(
     manager: Path, terminal: Terminal, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
-    write = Call("write_file", {"path": "a.txt", "content": "A\n"})
-    provider.script("manager", Says(calls=[write]), Says("Written."))
+    writes = [Call("write_file", {"path": f"{name}.txt", "content": "A\n"}) for name in "ab"]
+    provider.script("manager", *(Says(calls=[each]) for each in writes), Says("Written."))
     sees(terminal, "non-negative")
     manager.write_text(f'tools = ["write_file"]\n{MENDED}', encoding="utf-8")
     terminal.type(b":reload\r")
@@ -131,8 +154,26 @@ def test_an_agent_asks_in_helix_before_it_changes_something(
     sees(terminal, 'agent "manager" wants to write a.txt:')
     sees(terminal, "+A")
     terminal.type(b"\r")
+    sees(terminal, "wants to write b.txt:")
+    terminal.type(b"\x1b[B" * 2 + b"\r")  # Down to the third choice.
     sees(terminal, "manager: Written.")
     assert (tmp_path / "project" / "a.txt").read_text("utf-8") == "A\n"
+    assert not (tmp_path / "project" / "b.txt").exists()
+    assert "the user said no" in provider.requests[-1].raw.decode()
+
+    terminal.type(b" xh")
+    sees(terminal, "30 + 15    manager")
+
+
+@pytest.mark.editor
+@pytest.mark.parametrize("languages", ["[language-server.axe-lsp.config]\ntrusted = false\n"])
+def test_an_untrusted_project_is_checked_and_not_run_in_helix(
+    terminal: Terminal, provider: ScriptedProvider
+) -> None:
+    sees(terminal, "non-negative")
+    terminal.type(b" xr")
+    sees(terminal, "agents are not run in a workspace that is not trusted")
+    assert provider.requests == []
 
 
 def test_what_the_configuration_names_exists() -> None:

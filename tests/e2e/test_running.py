@@ -330,6 +330,27 @@ def test_commands_serve_clients_that_know_only_lsp(
         assert editor.client.request("workspace/executeCommand", command) == {"stopped": False}
 
 
+@pytest.mark.parametrize(
+    ("command", "trusted", "agent", "told"),
+    [
+        ("axe.run", True, "nobody", "agent config not found"),
+        ("axe.run", True, 3, '"agent"'),
+        ("axe.run", False, "left", "not run in a workspace that is not trusted"),
+        ("axe.preview", True, "nobody", "agent config not found"),
+    ],
+)
+def test_errors_of_commands_are_shown_as_messages(
+    project: Project, command: str, trusted: bool, agent: object, told: str
+) -> None:
+    with project.editor(initializationOptions={"trusted": trusted}) as editor:
+        order = {"command": command, "arguments": [{"agent": agent}]}
+        with pytest.raises(ServerError, match=told):
+            editor.client.request("workspace/executeCommand", order)
+        message = editor.client.wait_for("window/showMessage")
+    assert message["type"] == 1
+    assert told in message["message"]
+
+
 def test_a_cancelled_command_stops_the_run(project: Project, provider: ScriptedProvider) -> None:
     hold = Hold()
     provider.script("m-left", Answer(Says("never"), hold=hold))

@@ -1,16 +1,19 @@
 """The same actions as `workspace/executeCommand`, for clients that know only LSP.
 
 A run is told through `$/progress` and `window/logMessage`, and its answer shown as a message; a
-preview is shown as a document. What makes runs is imported with the first of them, as in
+preview is shown as a document. So are errors shown as messages, since such clients drop those of
+commands. What makes runs is imported with the first of them, as in
 `axe_lsp.lsp.run_requests`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.lsp.language_server import RequestFailed
 from axe_lsp.lsp.messages import JsonObject
@@ -31,13 +34,15 @@ def register(server: AxeServer) -> None:
         from axe_lsp.lsp import run_reports, running  # noqa: PLC0415 - see above
 
         log = run_reports.log_messages(server)
-        return _shown(server, running.run(server, params, log))
+        with _errors_shown(server):
+            return _shown(server, running.run(server, params, log))
 
     @server.command("axe.preview")
     def on_preview(params: Any = None) -> Coroutine[Any, Any, JsonObject]:
         from axe_lsp.lsp import running  # noqa: PLC0415 - see above
 
-        return _preview_shown(server, running.preview(server, params))
+        with _errors_shown(server):
+            return _preview_shown(server, running.preview(server, params))
 
     @server.command("axe.stop")
     def on_stop(params: Any = None) -> JsonObject:
@@ -49,11 +54,8 @@ def register(server: AxeServer) -> None:
 
 async def _shown(server: AxeServer, running: Coroutine[Any, Any, JsonObject]) -> JsonObject:
     """The result of a run, which most such clients would throw away, in front of the user."""
-    try:
+    with _errors_shown(server):
         result = await running
-    except RequestFailed as error:
-        _show(server, types.MessageType.Error, error.message)
-        raise
     _show(server, types.MessageType.Info, f"{result['agent']}: {result['content']}")
     return result
 
@@ -62,9 +64,19 @@ async def _preview_shown(
     server: AxeServer, previewing: Coroutine[Any, Any, JsonObject]
 ) -> JsonObject:
     """What would be sent, likewise."""
-    result = await previewing
+    with _errors_shown(server):
+        result = await previewing
     show_text(server, "preview.txt", result["text"])
     return result
+
+
+@contextmanager
+def _errors_shown(server: AxeServer) -> Iterator[None]:
+    try:
+        yield
+    except (RequestFailed, JsonRpcInvalidParams) as error:
+        _show(server, types.MessageType.Error, error.message)
+        raise
 
 
 def _show(server: AxeServer, kind: types.MessageType, text: str) -> None:
