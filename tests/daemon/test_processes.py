@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from operator import itemgetter
+from pathlib import Path
 
 import pytest
 
@@ -29,3 +32,21 @@ def test_many_items_are_shared_in_equal_parts_and_none_is_lost(
     numbers = list(range(2 * ENOUGH + 1))
     assert sorted(shared(list, numbers)) == numbers
     assert sorted(shared(itemgetter(slice(2)), numbers)) == [0, 1, 2, 3]  # The first two of each.
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no signals to wait for")
+def test_processes_end_with_a_parent_that_is_killed() -> None:
+    script = (
+        "import os; os.cpu_count = lambda: 2\n"
+        "from axe_lsp.daemon.processes import ENOUGH, shared\n"
+        "from support.endless_work import say_so_and_wait\n"
+        "if __name__ == '__main__': shared(say_so_and_wait, range(2 * ENOUGH))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as parent:
+        assert parent.stdout is not None
+        assert [parent.stdout.readline() for _ in range(2)] == [b"at work\n"] * 2
+        parent.kill()
+        # The output ends when the last of those ends who hold it.
+        assert parent.communicate(timeout=20) == (b"", None)

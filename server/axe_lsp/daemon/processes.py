@@ -10,6 +10,7 @@ import gc
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import chain
@@ -39,4 +40,13 @@ def shared(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[Item]
 
 def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent ends us.
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     gc.disable()  # Nothing that is made here has to go before the process does.
+
+
+def _end_with_parent() -> None:
+    """If the parent is killed it can't tell us, and we would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
