@@ -23,16 +23,14 @@ from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import (
     BudgetError,
     ConfigError,
-    RunCancelledError,
     RunError,
-    RunTimeoutError,
-    timeout_message,
 )
 from axe_lsp.runtime.events import AgentBegin, Status
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
 from axe_lsp.runtime.limits.clock import Clock
+from axe_lsp.runtime.limits.run_scope import RunScope
 from axe_lsp.runtime.loop import Surroundings, converse
 from axe_lsp.runtime.mcp.offer import RemoteTools
 from axe_lsp.runtime.memory.memory import append_memory
@@ -90,13 +88,9 @@ class AgentRun:
         self._tree = tree
         self._caller = caller
         self._ledger = Ledger(BudgetConfig(), caller)
-        self._scope = anyio.CancelScope()
-        self._clock = Clock(self._scope, callers_clock, order.deadline)
-        self._stopped = False
+        self._scope = RunScope(callers_clock, order.deadline)
         self._has_begun = False
         self._started = monotonic()
-        self._timeout: float | None = None
-        self._wall_time = 0
         self._reason: str | None = None
         self._conversation: Conversation | None = None
         self._retrying: Retrying | None = None
@@ -107,12 +101,12 @@ class AgentRun:
         run_id = self._order.ids.run_id
         self._tree.live[run_id] = self
         try:
-            await self._work_until_stopped()
+            await self._scope.run(self._work)
         except RunError as error:
             self._failed(error)
             raise
         except anyio.get_cancelled_exc_class():
-            self._end("timeout" if self._clock.is_over else "cancelled")
+            self._end("timeout" if self._scope.clock.is_over else "cancelled")
             raise
         except Exception as bug:
             failure = RunError(f"internal error: {bug!r}")
@@ -124,14 +118,7 @@ class AgentRun:
 
     def stop(self) -> None:
         """End the run and everything below it, now."""
-        self._stopped = True
-        self._scope.cancel()
-
-    async def _work_until_stopped(self) -> None:
-        with self._scope:
-            await self._work()
-        if self._scope.cancelled_caught:
-            raise self._interruption()
+        self._scope.stop()
 
     async def _work(self) -> None:
         definition = self._load()
@@ -141,7 +128,8 @@ class AgentRun:
         self._report(prepared)
         tree.provider.check(prepared.model, prepared.prompt.folder)
         self._ledger = Ledger(prepared.budget, self._caller)
-        self._start_the_clock(prepared.timeout, prepared.budget.max_wall_time)
+        # The time of a run is for its conversation, as in axe, not for reading files.
+        self._scope.start_clock(prepared.timeout, prepared.budget.max_wall_time)
         async with self._servers(prepared) as remote:
             await self._talk(prepared.with_tools(remote.tools), remote)
 
@@ -217,15 +205,6 @@ class AgentRun:
         wants_one = definition is not None and definition.isolation.mode == "process"
         return wants_one and self._order.ids.depth > 0 and self._tree.elsewhere is None
 
-    def _start_the_clock(self, timeout: float | None, wall_time: int) -> None:
-        """The time of a run is for its conversation, as in axe, not for reading files."""
-        self._timeout = timeout
-        if wall_time and (timeout is None or wall_time <= timeout):
-            self._wall_time = wall_time
-            timeout = wall_time
-        if timeout is not None:
-            self._clock.start(timeout)
-
     def _report(self, prepared: Prepared) -> None:
         agent = self._order.ids.agent
         definition = prepared.definition
@@ -252,19 +231,19 @@ class AgentRun:
             remote=remote,
             provider=self._patient_provider(prepared),
             journal=tree.journal,
-            start=lambda order: _make_child(order, tree, self._ledger, self._clock),
+            start=lambda order: _make_child(order, tree, self._ledger, self._scope.clock),
             workplace=self._workplace(prepared),
             approve=self._approve,
             ledger=self._ledger,
             streams=tree.streams(prepared),
-            clock=self._clock,
-            timeout=str(self._interruption()),
+            clock=self._scope.clock,
+            timeout=str(self._scope.interruption()),
             warn=self._warn,
         )
 
     async def _approve(self, wish: Wish) -> str:
         """Somebody has to decide, who may take their time."""
-        with self._clock.stopped():
+        with self._scope.clock.stopped():
             return await self._tree.approve(wish)
 
     def _patient_provider(self, prepared: Prepared) -> Retrying:
@@ -291,13 +270,6 @@ class AgentRun:
             append_memory(memory.path, prepared.prompt.user_message, content, author)
         except OSError as error:
             self._warn(f"failed to save memory for {quoted(agent)}: {os_fault(error)}")
-
-    def _interruption(self) -> RunError:
-        if self._stopped:
-            return RunCancelledError()
-        if self._wall_time:
-            return BudgetError(f"used {self._wall_time} of {self._wall_time} seconds")
-        return RunTimeoutError(timeout_message(self._timeout or 0))
 
     def _failed(self, error: RunError) -> None:
         status = status_of(error)

@@ -1,0 +1,60 @@
+"""What ends a run before its work is done: somebody stops it, or its time is over."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+
+import anyio
+
+from axe_lsp.runtime.errors import (
+    BudgetError,
+    RunCancelledError,
+    RunError,
+    RunTimeoutError,
+    timeout_message,
+)
+from axe_lsp.runtime.limits.clock import Clock
+
+
+class RunScope:
+    """The scope of one run's work, with the `clock` that cancels it.
+
+    `callers_clock` and `deadline` are the clock of the run that called it, or its moment: see `Clock`.
+    """
+
+    def __init__(self, callers_clock: Clock | None = None, deadline: float = math.inf) -> None:
+        self._scope = anyio.CancelScope()
+        self.clock = Clock(self._scope, callers_clock, deadline)
+        self._stopped = False
+        self._timeout: float | None = None
+        self._wall_time = 0
+
+    async def run(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do the work. Raises the `interruption` if it comes to that."""
+        with self._scope:
+            await work()
+        if self._scope.cancelled_caught:
+            raise self.interruption()
+
+    def stop(self) -> None:
+        """End the work now, and everything below it."""
+        self._stopped = True
+        self._scope.cancel()
+
+    def start_clock(self, timeout: float | None, wall_time: int) -> None:
+        """From now on there are so many seconds: `timeout`, or those of the budget if they are fewer."""
+        self._timeout = timeout
+        if wall_time and (timeout is None or wall_time <= timeout):
+            self._wall_time = wall_time
+            timeout = wall_time
+        if timeout is not None:
+            self.clock.start(timeout)
+
+    def interruption(self) -> RunError:
+        """Why the work ends, if it is ended now."""
+        if self._stopped:
+            return RunCancelledError()
+        if self._wall_time:
+            return BudgetError(f"used {self._wall_time} of {self._wall_time} seconds")
+        return RunTimeoutError(timeout_message(self._timeout or 0))
