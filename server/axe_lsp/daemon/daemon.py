@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.daemon import disk
+from axe_lsp.daemon.buffers import Buffers
 from axe_lsp.daemon.indexer import Indexer
 from axe_lsp.daemon.inquiries import Inquiries
 from axe_lsp.daemon.lookout import Lookout
@@ -50,7 +51,7 @@ class Daemon:
         self._workspace = Workspace(self._places())
         self._folders: dict[Path, None] = {}
         self._twins = Twins()
-        self._buffers: dict[str, dict[object, str]] = {}
+        self._buffers = Buffers()
         self._background = Tasks()
         self._is_watching = False
         self._indexer = Indexer(self._take, self._background)
@@ -108,23 +109,14 @@ class Daemon:
     # -- what clients have open
 
     def edit(self, uri: str, text: str, client: object) -> Update:
-        """A buffer was opened or changed. Its folder counts, wherever it lies.
-
-        Where several clients have a file open, the text that was edited last counts.
-        """
+        """A buffer was opened or changed. Its folder counts, wherever it lies."""
         self._indexer.give_way()
-        texts = self._buffers.setdefault(uri, {})
-        texts.pop(client, None)
-        texts[client] = text
+        self._buffers.edit(uri, text, client)
         return self._show(uri, text)
 
     def close_buffer(self, uri: str, client: object) -> Update:
         """A buffer was closed: that of another client counts again, else the file on the disk."""
-        texts = self._buffers.pop(uri, {})
-        texts.pop(client, None)
-        if texts:
-            self._buffers[uri] = texts
-        return self._apply([Change(uri, next(reversed(texts.values()), None), in_buffer=True)])
+        return self._apply([Change(uri, self._buffers.close(uri, client), in_buffer=True)])
 
     def lines(self, uri: str) -> LineIndex:
         """The lines of a file, open or not; of an empty text if it has gone."""
@@ -161,12 +153,12 @@ class Daemon:
         gone = [
             folder
             for folder in self._folders
-            if folder not in kept and not self._is_below(folder, self.roots)
+            if folder not in kept and not _is_below(folder, self.roots)
         ]
         for folder in gone:
             del self._folders[folder]
         self._forget_files(gone)
-        self._indexer.read(_files_below((), self._twins.forget(gone)))
+        self._indexer.read(disk.agent_files_below((), self._twins.forget(gone)))
 
     def configure(self, settings: Settings) -> None:
         """Put settings in force."""
@@ -220,7 +212,9 @@ class Daemon:
 
         # When its turn comes, the search below the roots may have read it already.
         files = (
-            file for file in _files_below((), [folder]) if uri_of(file) not in self.snapshot.closed
+            file
+            for file in disk.agent_files_below((), [folder])
+            if uri_of(file) not in self.snapshot.closed
         )
         self._apply([], unread=self.snapshot.unread | {uri})
         self._indexer.read(files, done)
@@ -292,8 +286,8 @@ class Daemon:
         self._workspace = Workspace(places)
         self._folders.clear()
         self._twins = Twins()
-        for uri, texts in self._buffers.items():
-            self._show(uri, next(reversed(texts.values())))
+        for uri, text in self._buffers.texts():
+            self._show(uri, text)
         if self._ready:
             self._scan(self.roots)
         return True
@@ -302,7 +296,7 @@ class Daemon:
         folders = (*self.extra_folders, *([self.user_folder] if self.user_folder else []))
         self._scans += 1
         done = partial(self._scanned, self._scans)
-        self._indexer.read(_files_below(roots, folders), done)
+        self._indexer.read(disk.agent_files_below(roots, folders), done)
 
     def _scanned(self, number: int) -> None:
         """The last scan that was asked for makes the snapshot complete."""
@@ -327,15 +321,6 @@ class Daemon:
         user = uri_of(self.user_folder) if self.user_folder is not None else ""
         return Places(user, tuple(uri_of(folder) for folder in self.extra_folders))
 
-    @staticmethod
-    def _is_below(folder: Path, roots: Sequence[Path]) -> bool:
-        return any(root == folder or root in folder.parents for root in roots)
 
-
-def _files_below(roots: Sequence[Path], folders: Sequence[Path]) -> Iterator[Path]:
-    """Every agent file below the roots, and those in the folders. Blocks while it is iterated."""
-    for root in roots:
-        for folder in disk.agent_folders_below(root):
-            yield from disk.agent_files_in(folder)
-    for folder in folders:
-        yield from disk.agent_files_in(folder)
+def _is_below(folder: Path, roots: Sequence[Path]) -> bool:
+    return any(root == folder or root in folder.parents for root in roots)

@@ -55,6 +55,15 @@ def agent_folders_below(root: Path) -> Iterator[Path]:
         level = below
 
 
+def agent_files_below(roots: Sequence[Path], folders: Sequence[Path]) -> Iterator[Path]:
+    """Every agent file below the roots, and those in the folders. Blocks while it is iterated."""
+    for root in roots:
+        for folder in agent_folders_below(root):
+            yield from agent_files_in(folder)
+    for folder in folders:
+        yield from agent_files_in(folder)
+
+
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
