@@ -223,7 +223,8 @@ async def test_calls_to_which_the_provider_gives_the_same_id_are_told_apart(
     told = {event.call_id: event.content for event in work.of(ToolEnd)}
     assert ["from a" in told["same"], "from b" in told["same-2"]] == [True, True]
     last = json.dumps(provider.requests[-1].body["messages"])
-    assert [last.count(f'"{each}"') for each in ids] == [2, 2]  # The call, and its result.
+    assert [last.count(f'"{each}"') for each in ids] == [4, 0]  # Its own id, of calls and results.
+    assert last.index("from a") < last.index("from b")
 
 
 @pytest.mark.req("001-11.5", "001-5.5c", "001-8.2", "001-T2")

@@ -81,19 +81,17 @@ class Conversation:
 
 
 def told_apart(response: Response) -> Response:
-    """The answer, with another id for each call that has the id of one before it.
+    """The answer, with an alias for each call that has the id of one before it.
 
-    Results and events name their call by its id, and some servers give all calls of an answer the same.
-    The provider hears of the new ids only, so what it wanted back as it was can't be sent.
+    Events name a call by its id, and some servers give all calls of an answer the same. The provider
+    goes on to hear its own ids, and has the results in the order of its calls.
     """
     ids: set[str] = set()
     calls: list[ToolCall] = []
     for call in response.tool_calls:
-        calls.append(call if call.id not in ids else replace(call, id=_free(call.id, ids)))
-        ids.add(calls[-1].id)
-    if tuple(calls) == response.tool_calls:
-        return response
-    return replace(response, tool_calls=tuple(calls), original=None)
+        calls.append(call if call.id not in ids else replace(call, alias=_free(call.id, ids)))
+        ids.add(calls[-1].event_id)
+    return replace(response, tool_calls=tuple(calls))
 
 
 def _free(call_id: str, taken: Collection[str]) -> str:

@@ -178,7 +178,7 @@ def _turn_end(
         text=response.content,
         tool_calls=tuple(
             {
-                "id": call.id,
+                "id": call.event_id,
                 "name": call.name,
                 "arguments": redacted_table(call.arguments, secrets),
             }
@@ -202,7 +202,7 @@ async def _execute(around: Surroundings, of_round: _Round, call: ToolCall) -> To
         ToolBegin(
             run=around.prepared.order.ids,
             turn=of_round.turn,
-            call_id=call.id,
+            call_id=call.event_id,
             name=call.name,
             arguments=redacted_table(call.arguments, of_round.secrets),
         )
@@ -244,7 +244,7 @@ def _tool_end(
     return ToolEnd(
         run=around.prepared.order.ids,
         turn=of_round.turn,
-        call_id=call.id,
+        call_id=call.event_id,
         name=call.name,
         is_error=outcome.result.is_error,
         content=redact(outcome.result.content, of_round.secrets)[: ToolEnd.MAX_CONTENT],

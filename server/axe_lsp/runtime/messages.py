@@ -46,11 +46,20 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The model's wish to have a tool run (001-1.3). `arguments` is the raw JSON object."""
+    """The model's wish to have a tool run (001-1.3). `arguments` is the raw JSON object.
+
+    `id` is the provider's. `alias` is what events say instead, if another call of the same answer has that id.
+    """
 
     id: str
     name: str
     arguments: Mapping[str, Json] = field(default_factory=dict)
+    alias: str = ""
+
+    @property
+    def event_id(self) -> str:
+        """What events name the call by, which is its own within an answer."""
+        return self.alias or self.id
 
     def argument(self, name: str) -> str:
         """One argument as text: strings as they are, `null` and absent as "", the rest as JSON."""
