@@ -12,8 +12,14 @@ from typing import TypeVar
 
 import pytest
 
+from axe_lsp import __version__
+from support.editors import server_program
+from support.engines import agent
 from support.extension import TRUSTING, packaged_for_linux, path_without_server, vscode
+from support.other_server import write_clone, write_wheel
+from support.processes import bearing
 from support.review_project import MANAGER, MENDED, write_project
+from support.scripted_provider import Answer, Hold, Says, ScriptedProvider
 
 T = TypeVar("T")
 
@@ -23,24 +29,45 @@ PROBLEMS = [
     "max-depth [Ln 12, Col 13]",
 ]
 
+HOST = "axe_lsp.hosting.host"
+"""What is on the command line of the process that makes the runs."""
+
 PATIENCE = 300
 """Seconds. pip installs some thirty packages, on a machine that may be busy."""
 
 
 @pytest.mark.editor
-def test_the_server_in_the_extension_is_kept_alive_within_limits(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+def test_the_server_in_the_extension_is_kept_alive_within_limits_and_its_runs_end_with_it(
+    provider: ScriptedProvider, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     extension = packaged_for_linux(tmp_path_factory.mktemp("platform"))
     project = tmp_path / "review"
-    write_project(project)
-    variables = {"PATH": path_without_server(), "OPENAI_API_KEY": "none"}
+    solo = write_project(project).with_name("solo.toml")
+    solo.write_text(agent("solo", description="Alone")["solo"], encoding="utf-8")
+    hold = Hold()
+    provider.script("m-solo", Answer(Says("Never said."), hold=hold))
+    variables = {"PATH": path_without_server(), **provider.environment}
     with vscode(extension, project, tmp_path, TRUSTING, variables) as window:
-        window.open_file("axe/agents/manager.toml")
+        window.open_file("axe/agents/solo.toml")
         window.wait_for_problems(PROBLEMS)
         window.wait_for_status("axe-lsp 0.", "running, from the extension, with Python 3.")
 
-        for text, problems in [(MENDED, []), (MANAGER, PROBLEMS)] * 2:
+        runs = window.open_view("Runs")
+        window.press_lens("Run")
+        window.answer_question("Run solo", "Wait")
+        runs.wait_until_spoken("solo", "solo, running, ")
+        runs.click("Turn 1")
+        window.wait_for_text("# solo, turn 1", "running · ")
+        _kill_server(tmp_path)
+        window.wait_for_message("has stopped, and what it was doing has ended")
+        runs.wait_until_spoken("solo", "solo, killed, ")
+        window.wait_for_text("# solo, turn 1", "killed · ")
+        _wait_for(lambda: not [each for each in bearing(str(tmp_path)).values() if HOST in each])
+        hold.release()
+
+        window.view("Agents").click("manager")
+        window.wait_for_tab("manager.toml")
+        for text, problems in [(MENDED, []), (MANAGER, PROBLEMS), (MENDED, [])]:
             _kill_server(tmp_path)
             window.replace_text(text)
             window.wait_for_problems(problems)
@@ -50,8 +77,8 @@ def test_the_server_in_the_extension_is_kept_alive_within_limits(
         window.screenshot("crashed")
         window.answer_message("crashed 5 times", "Restart")
         window.wait_for_status("running")
-        window.replace_text(MENDED)
-        window.wait_for_problems([])
+        window.replace_text(MANAGER)
+        window.wait_for_problems(PROBLEMS)
 
 
 @pytest.mark.editor
@@ -72,6 +99,58 @@ def test_without_a_server_vscode_says_where_it_looked_and_installs_one(
         _wait_for((storage / "server" / "bin" / "axe-lsp").exists)
         window.wait_for_problems(PROBLEMS)
         window.wait_for_status("running, from what the extension has installed")
+
+
+@pytest.mark.editor
+def test_a_new_user_gets_from_no_server_to_the_first_run_and_hears_of_versions_that_do_not_fit(
+    extension: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "empty"
+    project.mkdir()
+    (project / "notes.txt").write_text("Nothing yet.\n", encoding="utf-8")
+    variables = {"PATH": path_without_server()}
+    with vscode(extension, project, tmp_path, TRUSTING, variables) as window:
+        window.open_file("notes.txt")
+        agents = window.open_view("Agents")
+        window.wait_for_message("The axe language server was not found.")
+        window.wait_until("buttons", lambda: "Choose Its Program…" in agents.welcome())
+        assert "which was not found" in window.view("Runs").welcome()
+
+        agents.press_button("Install It…")
+        window.setting_up.pick("A wheel…")
+        window.setting_up.give(write_wheel(tmp_path, "9.9.0"))
+        window.wait_for_message("is version 9.9.0, this extension 0.", "Some things may not work")
+        window.answer_message("is version 9.9.0", "Install")
+        window.setting_up.pick("A clone of axe-lsp…")
+        window.setting_up.give(write_clone(tmp_path / "clone", "8.8.0"))
+        window.wait_for_message("is version 8.8.0, this extension 0.")
+        window.answer_message("is version 8.8.0", "Choose Program")
+        window.setting_up.give(server_program())
+        window.wait_until("the demo", lambda: "Copy the Demo" in agents.welcome())
+
+        window.run_command("axe: Get Started")
+        window.wait_for_walkthrough("Have the language server at hand", "Open an agent", "Run it")
+        window.wait_until("a server", lambda: "at hand" in str(window.setting_up.steps_done()))
+        assert "Open an agent" not in window.setting_up.steps_done()
+        window.run_command("axe: Copy the Demo to a Folder…")
+        window.setting_up.give(tmp_path)
+        window.wait_for_folder("axe-demo")
+        window.wait_for_tab("release-check.toml")
+        window.wait_for_status(f"axe-lsp {__version__}, running, from the setting axe.server.path")
+        window.press_lens("Run")
+        window.answer_question("Run release-check", "")
+        window.wait_for_output("release-check ✓ completed")
+        window.run_command("axe: Get Started")
+        steps = ["Have the language server at hand", "Open an agent", "Run it"]
+        window.wait_until("ticks", lambda: window.setting_up.steps_done()[:3] == steps)
+
+        window.setting_up.show_extension("axe agents")
+        pictures = window.webview().locator("img")
+        pictures.first.wait_for()
+        widths = pictures.evaluate_all("(all) => all.map((each) => each.naturalWidth)")
+        assert len(widths) > 2, "the page shows what the extension looks like"
+        assert all(widths), "without a network"
+        window.screenshot("page")
 
 
 def _kill_server(scratch: Path) -> None:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from support.palette import Palette
+from support.setting_up import SettingUp
 from support.tree_view import TreeView
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class Workbench:
         self._project = project
         self._scratch = scratch
         self._palette = Palette(page, self._wait_for)
+        self.setting_up = SettingUp(page, self._wait_for)
 
     def open_file(self, path: str) -> None:
         """Opens the window with a file of the project in the editor."""
@@ -306,6 +308,11 @@ class Workbench:
     def wait_until(self, what: str, condition: Callable[[], bool]) -> None:
         """Waits for what the text says, until it is so."""
         self._wait_for(what, condition)
+
+    def wait_for_folder(self, name: str) -> None:
+        """Waits until the window is one on a folder of that name."""
+        self._page.wait_for_url(f"**/{name}", timeout=TIMEOUT)
+        self._page.locator(".monaco-workbench .part.editor").wait_for(timeout=TIMEOUT)
 
     def wait_for_tab(self, *parts: str) -> None:
         """Waits until the editor in front has all `parts` in its title."""

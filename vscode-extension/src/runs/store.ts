@@ -73,6 +73,7 @@ export class RunStore {
     const lost = live.flatMap(({ tree }) => tree.lose(now));
     live.forEach((known) => (known.isLive = false));
     this.onChange(undefined);
+    lost.forEach(this.onChange);
     return lost;
   }
 

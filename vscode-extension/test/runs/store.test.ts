@@ -159,6 +159,7 @@ test('when the server has gone, its runs are over, and those of others are not',
 
   assert.deepEqual(lost.map((run) => run.runId), ['l']);
   assert.deepEqual(memory.store.roots().map((run) => run.status).sort(), ['killed', 'running']);
+  assert.ok(memory.changes.includes(lost[0]), 'documents and timelines of the run hear of it');
 });
 
 function settled(): Promise<void> {
