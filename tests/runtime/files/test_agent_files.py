@@ -141,11 +141,11 @@ def test_a_pipe_in_the_place_of_a_file_is_a_clear_error_and_nobody_waits_for_it(
 def test_an_unreadable_file_is_a_clear_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(path: Path) -> bytes:
+    def refuse(path: Path, *_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
     put(tmp_path, "a")
-    monkeypatch.setattr(Path, "read_bytes", refuse)  # The tests may run as root.
+    monkeypatch.setattr(Path, "open", refuse)  # The tests may run as root.
     assert problem(tmp_path, "a").endswith("a.toml: Permission denied")
 
 

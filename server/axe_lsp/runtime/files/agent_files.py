@@ -84,7 +84,8 @@ class AgentFolders:
             if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
                 # Reading a pipe would wait for somebody who writes.
                 raise _unreadable(name, f"{shown_path(path)}: it is not a regular file")
-            return decode_utf8(path.read_bytes())
+            with path.open("rb", buffering=0) as file:  # It is read at once.
+                return decode_utf8(file.read())
         except FileNotFoundError:  # It has gone since it was found.
             raise ConfigError(f"agent config not found: {name}") from None
         except OSError as error:

@@ -86,14 +86,6 @@ class HttpProvider:
 
     def check(self, model: ModelName, workdir: Path) -> None:
         """Connect. Raise RunError for a broken config.toml, an unsupported provider, no key."""
-        load_user_config(self._environment)
-        if model.provider not in FORMATS:
-            supported = ", ".join(RUNNABLE_PROVIDERS)
-            raise AgentError(
-                f"unsupported provider {quoted(model.provider)}: "
-                f"supported providers are {supported}",
-                step="failed to create provider for agent",
-            )
         if self._service(model.provider).url.startswith("https:"):
             read_ahead()  # While the client is imported.
         self._connected()  # Importing its client takes a while, which no run should be charged for.
@@ -123,6 +115,12 @@ class HttpProvider:
 
     def _service(self, provider: str) -> _Service:
         config = load_user_config(self._environment)
+        if provider not in FORMATS:
+            supported = ", ".join(RUNNABLE_PROVIDERS)
+            raise AgentError(
+                f"unsupported provider {quoted(provider)}: supported providers are {supported}",
+                step="failed to create provider for agent",
+            )
         wire_format, key = FORMATS[provider], config.require_key(provider)
         _require_sendable(provider, key)
         own = wire_format.DEFAULT_BASE_URL
