@@ -23,7 +23,7 @@ DEFAULT_BASE_URL = "https://api.anthropic.com"
 PATH = "v1/messages"
 STREAM_TYPES = frozenset({"text/event-stream"})
 ANY_VERSION = False
-MARKS_CACHES = True
+CACHE_MARK = b',"cache_control":{"type":"ephemeral"}'
 """Not more than four in a request: the tools, the system prompt, and two messages."""
 
 VERSION = "2023-06-01"

@@ -29,7 +29,7 @@ class _Pieces:
         self._messages: dict[tuple[int, bool], tuple[Message, bytes]] = {}
 
     def body(self, request: Request, stream: bool, terms: Terms) -> bytes:
-        marked = marked_messages(request, terms) if self._format.MARKS_CACHES else ()
+        marked = marked_messages(request, terms) if self._format.CACHE_MARK else ()
         messages = [
             self._message(message, index in marked)
             for index, message in enumerate(request.messages)
@@ -57,8 +57,16 @@ class _Pieces:
         key = (id(message), marked)
         kept = self._messages.get(key)
         if kept is None:
-            encoded: list[Json] = self._format.encode_message(message, marked)
             # The message is kept as well: its id is nobody else's as long as it exists.
-            kept = (message, ",".join(map(to_json, encoded)).encode())
+            kept = (message, self._encode(message, marked))
             self._messages[key] = kept
         return kept[1]
+
+    def _encode(self, message: Message, marked: bool) -> bytes:
+        before = self._messages.get((id(message), True))
+        if before is not None and message.tool_results:
+            # They are long, and marked at first only. No text holds the mark, whose quotes would be escaped.
+            beginning, _, end = before[1].rpartition(self._format.CACHE_MARK)
+            return beginning + end
+        encoded: list[Json] = self._format.encode_message(message, marked)
+        return ",".join(map(to_json, encoded)).encode()

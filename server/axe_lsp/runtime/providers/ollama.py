@@ -21,7 +21,7 @@ PATH = "api/chat"
 MODELS_PATH = "api/tags"
 STREAM_TYPES = frozenset({"application/x-ndjson", "application/jsonl", "text/plain"})
 ANY_VERSION = False
-MARKS_CACHES = False
+CACHE_MARK = b""
 
 
 def headers(_key: str) -> dict[str, str]:

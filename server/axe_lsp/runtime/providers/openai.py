@@ -31,7 +31,7 @@ DEFAULT_BASE_URL = "https://api.openai.com"
 PATH = "v1/chat/completions"
 STREAM_TYPES = frozenset({"text/event-stream"})
 ANY_VERSION = True
-MARKS_CACHES = False
+CACHE_MARK = b""
 
 _DONE = "[DONE]"
 

@@ -57,8 +57,9 @@ class WireFormat(Protocol):
     STREAM_TYPES: frozenset[str]
     ANY_VERSION: bool
     """Whether a base URL may hold a version of its own in place of the path's."""
-    MARKS_CACHES: bool
-    """Whether the provider wants to be told what to cache."""
+    CACHE_MARK: bytes
+    """What is at the end of the last block of a message up to which the provider shall cache; nothing if
+    it does not want to be told."""
 
     def headers(self, key: str) -> dict[str, str]:
         """The headers that the format needs beside the content type."""
