@@ -16,6 +16,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from axe_lsp.agentfile import syntax_hints as hints
+from axe_lsp.agentfile.open_ends import (
+    ANCHOR,
+    HEADER_ANCHOR,
+    closing_quotes,
+    end_of_pasted,
+    end_of_prose,
+)
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Document, Entry, Key, KeyPart, Table, Value, ValueKind
 from axe_lsp.agentfile.values import unquote
@@ -88,28 +95,6 @@ _SCALAR = re.compile(
     r"|(?P<FLOAT>[+-]?(?:inf|nan|\d(?:_?\d)*(?:\.\d(?:_?\d)*)?(?:[eE][+-]?\d(?:_?\d)*)?))"
 )
 
-# Lines that can only begin a statement, even where something was left open above them. A line of a
-# nested array cannot look like the header: its elements would be values, not bare words.
-_HEADER_LINE = (
-    r"[ \t]*\[\[?[ \t]*(?!(?:true|false|inf|nan)[ \t]*\])[A-Za-z_][\w-]*"
-    r"(?:[ \t]*\.[^\[\]\r\n]*|[ \t]*)\]\]?[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|\Z)"
-)
-_HEADER_ANCHOR = re.compile(_HEADER_LINE)
-_ANCHOR = re.compile(_HEADER_LINE + r"|[ \t]*[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*[ \t]*=")
-# In an unclosed multi-line string only lines at the margin count that look like a statement from end
-# to end: prompts are prose, and prose may well hold an equals sign.
-_ANCHOR_IN_PROSE = re.compile(
-    r"^(?:\[\[?[A-Za-z_][\w.-]*\]\]?|[a-z_]+[ \t]*=[ \t]*(?:[\"'\[{].*|true|false|\d+))[ \t]*\r?$",
-    re.MULTILINE,
-)
-# A `"` string ends with its line. If prose follows it, the prose was meant to stand in the string; it
-# ends before what looks like the beginning of a statement, finished or not.
-_ANCHOR_IN_PASTED = re.compile(
-    rf"^(?:{_HEADER_LINE}|[ \t]*\[\[?[A-Za-z_][\w.-]*[ \t]*\r?$"
-    r"|[A-Za-z0-9_.-]+[ \t]*=[ \t]*(?:[\"'\[{#]|true\b|false\b|[+-]?\d|\r?$))",
-    re.MULTILINE,
-)
-_TWO_WORDS = re.compile(r"^[ \t]*[^#\s]\S*[ \t]+\S", re.MULTILINE)
 _KEY_BEFORE_QUOTES = re.compile(r"[ \t]*[A-Za-z0-9_.-]+[ \t]*=[ \t]*")
 
 
@@ -292,7 +277,7 @@ class _Parser:
         whole = TextRange(start, self.pos)
         if closed:
             return Value(whole, ValueKind.STRING)
-        pasted = self._end_of_pasted(self.pos, quote) if may_span_lines else None
+        pasted = end_of_pasted(self.text, self.pos, quote) if may_span_lines else None
         if pasted is None:
             self._problem(whole, f"the string is not closed: expected `{quote}`")
         else:
@@ -301,53 +286,25 @@ class _Parser:
             self._problem(whole, expected, f"text of several lines stands between `{quote * 3}`")
         return Value(TextRange(start, self.pos), ValueKind.STRING, complete=False)
 
-    def _end_of_pasted(self, first_line_end: int, quote: str) -> int | None:
-        """Where text ends that somebody has pasted into a string of one line, if that is what it is.
-
-        It ends with a line that has the missing quote at its end, or before the next statement.
-        """
-        anchor = _ANCHOR_IN_PASTED.search(self.text, first_line_end)
-        limit = len(self.text) if anchor is None else self._line_break_before(anchor.start())
-        pasted = self.text[first_line_end:limit]
-        closing = re.search(quote + r"[ \t]*(?=[\r\n]|\Z)", pasted)
-        if closing is not None:
-            return first_line_end + closing.start() + 1
-        return first_line_end + len(pasted.rstrip()) if _TWO_WORDS.search(pasted) else None
-
     def _multi_line_string(self, quotes: str) -> Value:
         start = self.pos
         end = self._end_of_multi_line(start + 3, quotes)
         if end is not None:
             self.pos = end
             return Value(TextRange(start, end), ValueKind.STRING)
-        first_line = _end(_REST_OF_LINE, self.text, start)
-        anchor = _ANCHOR_IN_PROSE.search(self.text, first_line)
-        self.pos = len(self.text) if anchor is None else self._line_break_before(anchor.start())
+        self.pos = end_of_prose(self.text, _end(_REST_OF_LINE, self.text, start))
         self._problem(TextRange(start, start + 3), f"the string is not closed: expected `{quotes}`")
         return Value(TextRange(start, self.pos), ValueKind.STRING, complete=False)
 
     def _end_of_multi_line(self, start: int, quotes: str) -> int | None:
         """Behind the closing quotes. Up to two quotes before them belong to the string."""
-        found = self._closing_quotes(start, quotes)
+        found = closing_quotes(self.text, start, quotes)
         if found < 0 or self._looks_like_opening(start, found):
             return None
         end = found + 3
         while end < found + 5 and self.text.startswith(quotes[0], end):
             end += 1
         return end
-
-    def _closing_quotes(self, start: int, quotes: str) -> int:
-        """The first quotes that are not escaped; -1 if there are none."""
-        found = self.text.find(quotes, start)
-        if quotes == "'''":
-            return found
-        escape = self.text.find("\\", start, found)
-        while 0 <= escape < found:
-            behind = escape + 2
-            if behind > found:
-                found = self.text.find(quotes, behind)
-            escape = self.text.find("\\", behind, found)
-        return found
 
     def _looks_like_opening(self, start: int, found: int) -> bool:
         """Whether the quotes at `found` follow `key = ` on their line, as an opening would."""
@@ -371,7 +328,7 @@ class _Parser:
     def _array(self, start: int, depth: int) -> Value:
         items = self._plain_items()
         separated = self.text[self.pos - 1] in "[,"
-        while self._gap(_ANCHOR):
+        while self._gap(ANCHOR):
             character = self.text[self.pos]
             if character == "]":
                 self.pos += 1
@@ -408,7 +365,7 @@ class _Parser:
         entries: list[Entry] = []
         separated = True
         # Where a comma or the end is due, a line `key =` begins a statement of its own.
-        while self._gap(_HEADER_ANCHOR if separated else _ANCHOR):
+        while self._gap(HEADER_ANCHOR if separated else ANCHOR):
             character = self.text[self.pos]
             if character == "}":
                 self.pos += 1
@@ -460,10 +417,6 @@ class _Parser:
         end = _end(_COMMENT, self.text, self.pos)
         self.comments.append(TextRange(self.pos, end))
         self.pos = end
-
-    def _line_break_before(self, line_start: int) -> int:
-        end = line_start - 1
-        return end - 1 if self.text[end - 1 : end + 1] == "\r\n" else end
 
     def _last_token(self, start: int) -> TextRange:
         """The last character that was understood, for problems about what should follow it."""
