@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from axe_lsp.hosting.history.database import history_file
 from support.accessibility import check_accessible
 from support.editors import clean_environment, server_program
 from support.engines import agent
 from support.extension import TRUSTING, put_server_into, vscode
+from support.past import Tale, put
+from support.processes import bearing
 from support.review_project import MENDED, script_review, write_project
 from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider
 
@@ -76,12 +82,20 @@ def test_runs_of_others_are_followed_and_past_ones_found_compared_and_run_again(
     reader.parent.mkdir(parents=True)
     reader.write_text(agent("reader", tools=["read_file"])["reader"], encoding="utf-8")
     (project / "notes.txt").write_text("Ship on Friday.\n", encoding="utf-8")
-    hold = Hold()
+    hold, end = Hold(), Hold()
     reads = Says(calls=[Call("read_file", {"path": "notes.txt"})])
-    answers = [Answer(Says("It ships soon."), hold=hold), Says("Yes, on Friday."), Says("Again.")]
+    answers = [
+        Answer(Says("It ships soon."), hold=hold),
+        Says("Yes, on Friday."),
+        Answer(Says("Lost."), hold=end),
+        Says("Again."),
+    ]
     provider.script("m-reader", *(each for answer in answers for each in (reads, answer)))
     put_server_into(project).symlink_to(server_program())
     environment = clean_environment(tmp_path / "home", **provider.environment)
+    early, earlier = (datetime.now().astimezone().date() - timedelta(days=days) for days in (3, 4))
+    tales = [_old_run(number, early if number < 60 else earlier) for number in range(65)]
+    put(history_file(environment), *tales)
     with (
         vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window,
         subprocess.Popen(_command("When?"), cwd=project, env=environment, text=True) as elsewhere,
@@ -97,6 +111,11 @@ def test_runs_of_others_are_followed_and_past_ones_found_compared_and_run_again(
         runs.wait_until_spoken("reader", "reader, completed, ")
         assert elsewhere.wait(60) == 0
 
+        runs.wait_for("Today", _named(early), "Load older runs")
+        runs.click("Load older runs")
+        runs.wait_for("Today", _named(early), _named(earlier))
+        runs.wait_until_gone("Load older runs")
+
         subprocess.run(_command("On Friday?"), cwd=project, env=environment, check=True)
         window.reload()
         runs.wait_for("Today", "On Friday?", "When?")
@@ -108,9 +127,48 @@ def test_runs_of_others_are_followed_and_past_ones_found_compared_and_run_again(
         window.wait_for_diff("> When?", "> On Friday?")
         window.screenshot("compared")
 
+        runs.choose("On Friday?", entry="Export Run")
+        window.agree_to_file("Export Run")
+        window.wait_until("a file is written", lambda: bool(_exported(project)))
+        (file,) = project.glob("reader-*.jsonl")
+        command = [str(server_program()), "history", "export", file.stem.removeprefix("reader-")]
+        told = subprocess.run(
+            command, cwd=project, env=environment, check=True, capture_output=True
+        )
+        assert _exported(project) == told.stdout.decode()
+
+        runs.press("When?", "Run Again")
+        runs.wait_until_spoken("When?", "reader, running, ")
+        end.wait_until_arrived()
+        _kill_server(project)
+        runs.wait_until_spoken("When?", "reader, killed, ")
+        window.show_file("reader.toml")
+        window.wait_for_status("running")
         runs.press("When?", "Run Again")
         window.wait_for_output("reader ▶ When?", "reader | Again.", "reader ✓ completed")
+        runs.wait_until_spoken("When?", "reader, completed, ")
         assert provider.asked("m-reader")[-1].body["messages"][0]["content"] == "When?"
+
+
+def _old_run(number: int, day: date) -> Tale:
+    return Tale(f"{number:032x}", day.isoformat()).begin("old").end()
+
+
+def _named(day: date) -> str:
+    """A day as the view names it."""
+    return f"{day:%A, %B} {day.day}"
+
+
+def _exported(project: Path) -> str:
+    """What was written into the project, if anything."""
+    return "".join(path.read_text(encoding="utf-8") for path in project.glob("reader-*.jsonl"))
+
+
+def _kill_server(project: Path) -> None:
+    """Ends the server of this project as a crash would."""
+    program = f"{project}/.venv/bin/axe-lsp"
+    for process in [each for each, line in bearing(program).items() if program in line]:
+        os.kill(process, signal.SIGKILL)
 
 
 def _command(task: str) -> list[str]:

@@ -34,6 +34,9 @@ TIMEOUT = 60_000
 
 _POLL = 50
 
+_UNTIL_PRESSED_AGAIN = 1000
+"""Milliseconds after which a key is pressed again that a dialog has not taken, being busy."""
+
 # What elements say, from top to bottom; the workbench draws rows in any order and then places them.
 _TEXTS = """
 (selector) => [...document.querySelectorAll(selector)]
@@ -224,6 +227,18 @@ class Workbench:
         said: str = dialog.inner_text()
         dialog.locator(".monaco-button", has_text=button).first.click()
         return said
+
+    def agree_to_file(self, title: str) -> None:
+        """Takes the file that VS Code's own dialog proposes, as soon as the dialog lets it."""
+        dialog = self._page.locator(".quick-input-title", has_text=title)
+        dialog.wait_for(timeout=TIMEOUT)
+
+        def is_taken() -> bool:
+            self._page.keyboard.press("Enter")
+            self._page.wait_for_timeout(_UNTIL_PRESSED_AGAIN)
+            return not dialog.is_visible()
+
+        self._wait_for(f"the end of the dialog {title}", is_taken)
 
     def wait_for_message(self, *parts: str) -> None:
         """Waits for a notification that says all `parts`."""
