@@ -26,6 +26,19 @@ INPUT = {
 }
 
 
+# VS Code's own style for fields would outline them in a colour that high contrast makes invisible.
+_IS_OUTLINED_BY_THEME = """
+(field) => {
+  const probe = document.createElement("i");
+  probe.style.color = "var(--vscode-focusBorder)";
+  field.after(probe);
+  const wanted = getComputedStyle(probe).color;
+  probe.remove();
+  return getComputedStyle(field).outlineColor === wanted;
+}
+"""
+
+
 def write_agents(project: Path, agents: dict[str, str]) -> Path:
     """A project with agents and its own server; the value is the folder of agents."""
     folder = project / "axe" / "agents"
@@ -123,6 +136,7 @@ def test_an_agent_is_run_with_an_input_that_is_written_in_a_form(
         form.get_by_label("names (JSON)").fill('["x", "x"]')
         form.get_by_text("Must be at least 1.").wait_for()
         check_accessible(form)
+        assert form.locator(":focus").evaluate(_IS_OUTLINED_BY_THEME)
         window.screenshot("form")
         form.get_by_label("lines").fill("3")
         form.get_by_label("mode").select_option("short")
@@ -141,6 +155,8 @@ def test_an_agent_is_run_with_an_input_that_is_written_in_a_form(
         window.wait_for_text("You read and count the words.", "| System prompt  |      7 |")
 
         window.show_file("Run reader")
+        window.reload()
+        assert form.get_by_label("lines").input_value() == "3", "it comes back as it was"
         form.get_by_label("names (JSON)").press("Control+Enter")
         window.wait_for_output("reader | Read.", "reader ✓ completed")
         window.show_file("reader.toml")

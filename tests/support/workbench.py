@@ -80,6 +80,7 @@ def workbench(
             executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
         )
         page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_default_timeout(TIMEOUT)
         yield Workbench(page, address, project, scratch)
         browser.close()
 

@@ -2,17 +2,19 @@
 
 import type { ExtensionContext } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
-import { InputForms } from '../forms/inputForms';
+import { FORM, InputForms } from '../forms/inputForms';
+import type { FormView } from '../forms/protocol';
 import { GraphPanel } from '../graph/graphPanel';
 import type { Previews } from '../previews';
 import type { Register } from '../register';
 import { inTrust } from '../trust';
+import { onRestored } from '../webviews/panel';
 import { Catalogue } from './catalogue';
 import { AgentEditing } from './editing';
 import { lensAnnouncement, clientCommands } from './lenses';
 import { doAtName } from './places';
 import { PromptPreviews } from './promptPreviews';
-import { askForInput, previewAgent, runAgent, usesOf, type Run } from './running';
+import { askForInput, previewAgent, restoreForm, runAgent, usesOf, type Run } from './running';
 import { agentFile, targetFile } from './target';
 import { AgentsView } from './view';
 
@@ -40,6 +42,7 @@ export function showAgents(context: ExtensionContext, register: Register, around
     graph,
     previews,
     new AgentsView(catalogue),
+    onRestored(FORM, async (panel, kept: FormView | undefined) => restoreForm(await around.running(), forms, panel, kept)),
     ...clientCommands(),
     register('axeLsp.run', inTrust(async (client, given, task) => runAgent(client, around.run, forms, await agentFile(given, catalogue), task))),
     register('axeLsp.runWithInput', inTrust(async (client, given) => askForInput(client, forms, await agentFile(given, catalogue)))),

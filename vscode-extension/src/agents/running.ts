@@ -1,8 +1,9 @@
 // What is done with one agent: run it on a task or on an input, or look at what would be sent.
 
-import { window, type Uri } from 'vscode';
+import { Uri, window, type WebviewPanel } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import type { Schema } from '../forms/fields';
+import type { FormView } from '../forms/protocol';
 import type { Given, InputForms, Uses } from '../forms/inputForms';
 import type { RunParams } from '../protocol';
 import type { PromptPreviews } from './promptPreviews';
@@ -35,6 +36,18 @@ export async function runAgent(client: LanguageClient, run: Run, forms: InputFor
 export async function askForInput(client: LanguageClient, forms: InputForms, file: Uri | undefined): Promise<void> {
   if (file) {
     forms.show(file, await inputSchemaOf(client, file));
+  }
+}
+
+/** A form that was open before the window was loaded anew, unless its agent can't be run any more. */
+export async function restoreForm(client: LanguageClient | undefined, forms: InputForms, panel: WebviewPanel, kept: FormView | undefined): Promise<void> {
+  const file = kept && Uri.parse(kept.file);
+  const asked = client && file && inputSchemaOf(client, file).then((schema) => ({ file, schema }), () => undefined);
+  const known = await asked;
+  if (known) {
+    forms.show(known.file, known.schema, panel);
+  } else {
+    panel.dispose();
   }
 }
 

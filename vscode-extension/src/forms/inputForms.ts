@@ -1,7 +1,7 @@
 // Forms for the input of agents, one for each file, in tabs. What was written last is remembered in the workspace.
 
 import { basename } from 'node:path';
-import type { Memento, Uri } from 'vscode';
+import type { Memento, Uri, WebviewPanel } from 'vscode';
 import { Panel } from '../webviews/panel';
 import { fieldsOf, type Field, type Json, type Schema } from './fields';
 import type { FormMessage, FormState } from './protocol';
@@ -16,6 +16,8 @@ export interface Uses {
   run(file: Uri, given: Given): void;
   preview(file: Uri, given: Given): Promise<void>;
 }
+
+export const FORM = 'inputForm';
 
 export const TASK: Field = {
   name: 'task',
@@ -37,19 +39,22 @@ export class InputForms {
     private readonly uses: Uses,
   ) {}
 
-  show(file: Uri, schema: Schema | undefined): void {
+  /** `restored` is a panel that was open before the window was loaded anew. */
+  show(file: Uri, schema: Schema | undefined, restored?: WebviewPanel): void {
     const name = file.toString();
     const known = this.open.get(name);
     if (known?.isFor(schema)) {
       known.panel.reveal();
+      restored?.dispose();
       return;
     }
     known?.panel.dispose();
-    const form = new Form(this.extension, this.memory, this.uses, file, schema, () => {
+    const forget = () => {
       if (this.open.get(name) === form) {
         this.open.delete(name);
       }
-    });
+    };
+    const form = new Form(this.extension, this.memory, this.uses, file, schema, forget, restored);
     this.open.set(name, form);
   }
 }
@@ -66,11 +71,12 @@ class Form {
     private readonly file: Uri,
     private readonly schema: Schema | undefined,
     onClosed: () => void,
+    restored?: WebviewPanel,
   ) {
     this.fields = schema ? fieldsOf(schema) : [TASK];
     const title = `Run ${agentName(file)}`;
     const receive = (message: FormMessage) => void this.receive(message);
-    this.panel = new Panel(extension, { name: 'inputForm', title, state: () => this.state(), receive }, onClosed);
+    this.panel = new Panel(extension, { name: FORM, title, state: () => this.state(), receive }, onClosed, restored);
   }
 
   isFor(schema: Schema | undefined): boolean {
@@ -79,7 +85,7 @@ class Form {
 
   private state(): FormState {
     const explanation = this.schema ? 'This agent is called with an object; * marks what it needs.' : 'What the agent is to do.';
-    return { agent: agentName(this.file), explanation, fields: this.fields, texts: this.remembered(), problem: this.problem };
+    return { file: this.file.toString(), agent: agentName(this.file), explanation, fields: this.fields, texts: this.remembered(), problem: this.problem };
   }
 
   private async receive({ wanted, texts }: FormMessage): Promise<void> {

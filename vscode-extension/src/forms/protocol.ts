@@ -4,6 +4,7 @@ import type { Field } from './fields';
 import type { Texts } from './values';
 
 export interface FormState {
+  readonly file: string;
   readonly agent: string;
   readonly explanation: string;
   readonly fields: readonly Field[];
@@ -11,6 +12,12 @@ export interface FormState {
   readonly texts: Texts;
   /** What the server has against the input as a whole. */
   readonly problem: string;
+}
+
+/** What a page keeps, for when the window is loaded anew. */
+export interface FormView {
+  readonly file: string;
+  readonly texts: Texts;
 }
 
 export interface FormMessage {

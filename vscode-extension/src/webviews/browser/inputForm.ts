@@ -1,7 +1,7 @@
 // The form that an agent's input is written in. Fields are checked when they are left, and all of them before a run.
 
 import type { Field } from '../../forms/fields';
-import type { FormMessage, FormState } from '../../forms/protocol';
+import type { FormMessage, FormState, FormView } from '../../forms/protocol';
 import { inputOf, read, type Texts } from '../../forms/values';
 import { element } from './elements';
 import { follow, keep, kept, tell } from './host';
@@ -12,11 +12,14 @@ const MOST_LINES = 16;
 
 const page = document.getElementById('page') as HTMLElement;
 const problem = element('p', { role: 'alert', class: 'problem whole' });
+let file = '';
 let controls = new Map<Field, Control>();
 
 follow((state: FormState) => {
   if (controls.size === 0) {
-    draw(state, kept<Texts>() ?? state.texts);
+    file = state.file;
+    draw(state, kept<FormView>()?.texts ?? state.texts);
+    keepView();
   }
   problem.textContent = state.problem;
 });
@@ -46,7 +49,7 @@ function row(field: Field, made: Control): HTMLElement {
   const wrong = element('p', { id: `${made.id}-problem`, class: 'problem', 'aria-live': 'polite' });
   made.addEventListener('blur', () => complain(field, made));
   made.addEventListener('input', () => {
-    keep(textsNow());
+    keepView();
     if (wrong.textContent) {
       complain(field, made);
     }
@@ -102,6 +105,10 @@ function buttons(): HTMLElement {
   cancel.addEventListener('click', () => tell({ wanted: 'close', texts: textsNow() } satisfies FormMessage));
   const hint = element('span', { class: 'quiet' }, 'Ctrl+Enter runs from any field.');
   return element('div', { class: 'buttons' }, element('button', { type: 'submit', class: 'primary' }, 'Run'), preview, cancel, hint);
+}
+
+function keepView(): void {
+  keep({ file, texts: textsNow() } satisfies FormView);
 }
 
 function textsNow(): Texts {
