@@ -74,6 +74,12 @@ def test_nothing_slow_is_imported_before_it_is_needed(module: str) -> None:
     assert out.stdout == "[]\n"
 
 
+def test_a_command_ends_without_looking_for_garbage() -> None:
+    code = "import gc; from axe_lsp.cli.main import main; main(['version']); print(gc.get_freeze_count() > 0)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.endswith("True\n")
+
+
 def test_a_run_imports_neither_the_language_server_nor_what_only_other_runs_need() -> None:
     others = (
         "pygls",

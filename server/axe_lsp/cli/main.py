@@ -55,7 +55,14 @@ a start would go into looking through what has been imported, which stays."""
 def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point; returns the exit code."""
     gc.set_threshold(_GARBAGE)
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _main(list(sys.argv[1:] if arguments is None else arguments))
+    finally:
+        # Python looks through everything once more before it ends, which takes longer than ending does.
+        gc.freeze()
+
+
+def _main(arguments: list[str]) -> int:
     name, rest = _command(arguments)
     if name == "serve":
         return _call(name, rest)  # It has its own ideas about the streams.
