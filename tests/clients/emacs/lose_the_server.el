@@ -7,6 +7,9 @@
         (open-agent)
         (axe-run "")
         (wait-for-log "▶ slow: Look at the style  openai/slow\n    · turn 1")
+        (with-current-buffer (axe-lsp-runs-buffer)
+          (goto-char (point-min))
+          (outline-hide-subtree)) ; What is told from now on is folded, too.
         (signal-process (jsonrpc--process (eglot-current-server)) 'SIGKILL)
         (wait-for-log "  ✗ slow: Look at the style  killed\n" "✗ manager  killed\n"
                       "\n  ! killed: the language server has stopped")
@@ -16,4 +19,6 @@
         (wait-for-diagnostics "max-depth 6")
         (exchange "max_depth = 6" "max_depth = 5")
         (axe-run-again)
-        (wait-for-log "has stopped\n▶ manager")))
+        (wait-for-log "has stopped\n▶ manager" "  │ Ready to")
+        (with-current-buffer (axe-lsp-runs-buffer)
+          (cl-assert (equal (cl-subseq (visible-lines) 0 3) '("✗ manager" "▶ manager" "  · turn 1")) t))))

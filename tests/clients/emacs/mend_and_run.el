@@ -33,10 +33,6 @@
     (goto-char (point-min))
     (search-forward text)))
 
-(defun line ()
-  "The line of point."
-  (buffer-substring-no-properties (line-beginning-position) (line-end-position)))
-
 (defun read-afterwards ()
   (set-buffer (axe-lsp-runs-buffer))
   (cl-assert (equal (line) "    │ No bugs found.") t "who reads elsewhere is left there")
@@ -48,7 +44,7 @@
   (axe-runs-previous)
   (cl-assert (string-search "✓ fast🚀" (line)) t)
   (outline-hide-subtree)
-  (let ((shown (cl-remove-if-not (lambda (line) (get-text-property 0 'shown line)) (visible-lines))))
+  (let ((shown (visible-lines)))
     (cl-assert (member "  ✓ slow: Look at the style" shown) t "a child ends where the next one begins")
     (cl-assert (not (member "    │ No bugs found." shown)) t "a child is a fold")
     (cl-assert (member "  │ Ready to merge." shown) t "the caller goes on below its children"))
@@ -58,16 +54,6 @@
   (axe-runs-show)
   (cl-assert (string-prefix-p "# slow\n\ncompleted · " (buffer-string)) t)
   (cl-assert (string-search "## Task\n\nLook at the style\n\n## Answer\n\nThe style is fine." (buffer-string)) t))
-
-(defun visible-lines ()
-  "The lines of this buffer; what is not folded has the property `shown'."
-  (save-excursion
-    (goto-char (point-min))
-    (let (lines)
-      (while (not (eobp))
-        (push (propertize (concat (line) "") 'shown (not (invisible-p (line-beginning-position)))) lines)
-        (forward-line))
-      (nreverse lines))))
 
 (defun run ()
   (axe-run "Review the change")

@@ -38,6 +38,19 @@
         (forward-line)))
     (substring-no-properties (string-join (nreverse lines) "\n"))))
 
+(defun line ()
+  "The line of point."
+  (buffer-substring-no-properties (line-beginning-position) (line-end-position)))
+
+(defun visible-lines ()
+  "The lines of this buffer as the user sees them, without what is folded."
+  (let (shown)
+    (dotimes (index (buffer-size))
+      (let ((position (+ (point-min) index)))
+        (unless (invisible-p position)
+          (push (char-after position) shown))))
+    (split-string (concat (nreverse shown)) "\n" t)))
+
 (defun runs-text ()
   "What the buffer of the runs says."
   (with-current-buffer (axe-lsp-runs-buffer)

@@ -10,7 +10,7 @@ function M.shown(bufnr)
   local namespace = vim.api.nvim_create_namespace('axe_lsp_runs')
   for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(bufnr, namespace, 0, -1, { details = true })) do
     local _, row, _, details = unpack(mark)
-    lines[row + 1] = lines[row + 1] .. (details.virt_text and '  ' .. details.virt_text[1][1] or '')
+    lines[row + 1] = lines[row + 1] .. (details.virt_text and ' ' .. details.virt_text[1][1] or '')
   end
   return table.concat(lines, '\n')
 end

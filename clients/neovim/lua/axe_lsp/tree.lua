@@ -47,7 +47,7 @@ end
 local function set_mark(tree, item, row, figures)
   local options = { id = item.mark }
   if figures then
-    options.virt_text = { { figures, 'AxeRunsFigures' } }
+    options.virt_text = { { ' ' .. figures, 'AxeRunsFigures' } } -- else without colours they are part of the line
     item.figures = figures
   end
   item.mark = vim.api.nvim_buf_set_extmark(tree.bufnr, namespace, row, 0, options)
