@@ -1,0 +1,191 @@
+"""How `axe-lsp run` fails: in one line, with an exit code, and with what was paid for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.command_line import COMMAND, Home
+from support.engines import agent
+from support.scripted_provider import (
+    Answer,
+    Call,
+    Hold,
+    Raw,
+    Refuses,
+    Says,
+    ScriptedProvider,
+)
+
+
+@pytest.mark.parametrize(
+    ("agents", "arguments", "code", "message"),
+    [
+        ({}, ["nobody"], 2, "agent config not found: nobody"),
+        ({"a": "name = "}, ["a"], 2, 'failed to parse agent config "a": line 1'),
+        ({"a": ""}, ["a"], 2, "agent config missing required field: name"),
+        (agent("a"), ["a", "--model", "x"], 1, 'invalid model format "x"'),
+        (agent("a", model="google/x"), ["a"], 1, 'unsupported provider "google"'),
+        (agent("a", skill="no"), ["a"], 2, "skill not found"),
+        (agent("a", files=["["]), ["a"], 2, "invalid glob pattern"),
+        (agent("a"), ["a", "--replay", "none.toml"], 2, "recording not found: none.toml"),
+        (agent("a"), ["a", "--record", "no/such/file"], 2, "failed to write recording: "),
+        (agent("a"), ["a", "--record", "."], 2, "failed to write recording: . is a folder"),
+        (agent("a"), ["../a"], 2, "must not contain path separators"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_an_exit_code(
+    home: Home,
+    provider: ScriptedProvider,
+    agents: dict[str, str],
+    arguments: list[str],
+    code: int,
+    message: str,
+) -> None:
+    home.add(agents)
+    result = home.call("run", *arguments)
+    assert (result[0], result[1]) == (code, "")
+    assert message in result[2]
+    assert result[2].count("\n") == 1
+    assert provider.requests == []
+
+
+@pytest.mark.req("001-13.5", "001-T2")
+@pytest.mark.parametrize(
+    ("answer", "code", "message"),
+    [
+        (Refuses(400, "no"), 1, "bad_request: no\n"),
+        (Refuses(401, "no"), 3, "auth: no\n"),
+        (Refuses(429, "no"), 3, "rate_limit: no\n"),
+        (Refuses(529, "no"), 3, "overloaded: no\n"),
+        (Raw(b"\0\xff garbage"), 3, "server: failed to parse response: "),
+        (Raw(cut=0), 3, "server: the connection was closed before an answer arrived (openai at "),
+    ],
+)
+def test_a_failing_provider_is_one_line_and_an_exit_code(
+    home: Home, provider: ScriptedProvider, answer: Refuses | Raw, code: int, message: str
+) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", answer)
+    result = home.call("run", "solo")
+    assert (result[0], result[1]) == (code, "")
+    assert result[2].startswith(message)
+    assert "Traceback" not in result[2]
+
+
+def test_a_missing_key_is_exit_code_3(home: Home) -> None:
+    home.add(agent("solo"))
+    home.environment.pop("OPENAI_API_KEY")
+    assert home.call("run", "solo")[0] == 3
+
+
+@pytest.mark.parametrize("command", [["run", "solo"], ["check"]])
+def test_a_deleted_working_directory_is_a_clear_error(home: Home, command: list[str]) -> None:
+    gone = home.work / "gone"
+    gone.mkdir()
+    script = f'cd {gone} && rmdir {gone} && exec "$@"'
+    result = subprocess.run(
+        ["/bin/sh", "-c", script, "sh", *COMMAND, *command],
+        env={**home.environment, "PYTHONPATH": str(Path(__file__).parents[2] / "server")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert "failed to get working directory: it has been deleted" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+FINDER = agent("finder", output={"type": "object", "required": ["found"]})
+
+
+def test_an_answer_that_does_not_fit_is_not_lost(home: Home, provider: ScriptedProvider) -> None:
+    home.add(FINDER)
+    provider.script("m-finder", *[Says("I found it in\nsrc/a.py.")] * 3)
+    code, out, err = home.call("run", "finder")
+    assert (code, out) == (1, "")
+    error, *rest = err.split("\n")
+    assert error.startswith("the answer does not fit [output]: ")
+    assert rest == ["Its last answer was:", "", "I found it in", "src/a.py.", ""]
+
+
+def test_an_answer_that_does_not_fit_is_in_json(home: Home, provider: ScriptedProvider) -> None:
+    home.add(FINDER)
+    provider.script("m-finder", *[Says('{"lost": 1}', usage=(1, 2))] * 3)
+    code, out, err = home.call("run", "finder", "--json")
+    assert (code, err) == (1, "the answer does not fit [output]: output.found is missing\n")
+    answer = json.loads(out)
+    assert (answer["content"], answer["error"]) == ('{"lost": 1}', err.strip())
+    assert (answer["input_tokens"], "output" in answer) == (3, False)
+
+
+def test_a_reader_who_goes_away_ends_the_run_quietly(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo"))
+    hold = Hold(chunk=3)
+    provider.script("m-solo", Answer(Says("one two three"), hold=hold))
+    with home.start("run", "solo", "--stream") as process:
+        assert process.stdout is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        hold.wait_until_arrived()
+        hold.release()
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+        assert process.wait(30) == 141
+
+
+@pytest.mark.parametrize("place", ["flag", "file"])
+def test_a_working_directory_that_is_not_there_is_no_place_for_tools(
+    home: Home, provider: ScriptedProvider, place: str
+) -> None:
+    gone = home.work / "gone"
+    flags, keys = ([], {"workdir": "gone"}) if place == "file" else (["--workdir", str(gone)], {})
+    home.add(agent("solo", tools=["write_file"], **keys) | agent("bare", **keys))
+    write = Call("write_file", {"path": "a.txt", "content": "lost"})
+    provider.script("m-solo", Says(calls=[write]), Says("done"))
+    message = f"the working directory {gone} does not exist\n"
+    assert home.call("run", "solo", "--yes", *flags) == (2, "", message)
+    assert not gone.exists()
+    provider.script("m-bare", Says("without tools"))
+    assert home.call("run", "bare", *flags) == (0, "without tools", "")
+
+
+def test_a_working_directory_that_is_a_file_is_called_one(home: Home) -> None:
+    home.add(agent("solo", tools=["write_file"], workdir="taken"))
+    (home.work / "taken").write_text("")
+    message = f"the working directory {home.work}/taken is a file\n"
+    assert home.call("run", "solo", "--yes") == (2, "", message)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("flags", [[], ["--stream"], ["--json"]])
+def test_an_answer_that_cannot_be_written_is_an_error(
+    home: Home, provider: ScriptedProvider, flags: list[str]
+) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("precious"))
+    outcome = home.shell(f"run solo {' '.join(flags)} >/dev/full")
+    assert outcome == (1, "", "axe-lsp: the output can't be written: No space left on device\n")
+
+
+def test_streams_that_are_closed_lose_no_answer_unnoticed(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("answer"), Says("answer"))
+    assert home.shell("run solo 2>&-") == (0, "answer", "")
+    outcome = home.shell("run solo >&-")
+    assert outcome == (1, "", "axe-lsp: the output can't be written: Bad file descriptor\n")
+
+
+@pytest.mark.parametrize("seconds", ["-1", "soon", "1.5", ""])
+def test_a_timeout_that_is_no_time_is_a_usage_error(home: Home, seconds: str) -> None:
+    home.add(agent("solo"))
+    code, out, err = home.call("run", "solo", f"--timeout={seconds}")
+    assert (code, out) == (1, "")
+    assert f"{seconds!r} is not a whole number of seconds from 0" in err

@@ -1,0 +1,112 @@
+"""Which key goes to which address, and who gets to see it: nobody else."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.runtime.errors import (
+    ConfigError,
+    MissingKeyError,
+    ProviderError,
+)
+from support.engines import agent, bench
+from support.scripted_provider import (
+    Refuses,
+    Says,
+    ScriptedProvider,
+    calls_agent,
+)
+
+pytestmark = pytest.mark.req("001-T1")
+
+
+async def test_a_user_and_a_password_may_stand_in_a_base_url(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    place = f"http://user:p%40ss@127.0.0.1:{provider.port}"
+    changed = {"AXE_OLLAMA_BASE_URL": place, "AXE_OPENAI_BASE_URL": place}
+    provider.script("m-l", Says("r"))
+    provider.script("m-o", Says("r"))
+    async with bench(provider, tmp_path, agent("l", "ollama") | agent("o"), changed) as work:
+        await work.run("l")
+        await work.run("o")
+    without_key, with_key = (request.headers["authorization"] for request in provider.requests)
+    assert without_key == "Basic " + b64encode(b"user:p@ss").decode()
+    assert with_key == "Bearer key-openai"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["nonsense", "ftp://x", "http://", "http://[::1", "http://h:x", "http://user:p4ss@h:99999"],
+)
+async def test_a_base_url_that_is_none_is_a_clear_error(
+    provider: ScriptedProvider, tmp_path: Path, url: str
+) -> None:
+    async with bench(provider, tmp_path, agent("o"), {"AXE_OPENAI_BASE_URL": url}) as work:
+        with pytest.raises(ConfigError, match="AXE_OPENAI_BASE_URL") as caught:
+            await work.run("o")
+    assert "p4ss" not in str(caught.value)
+
+
+@pytest.mark.req("001-5.7c")
+async def test_without_a_key_nothing_is_sent(provider: ScriptedProvider, tmp_path: Path) -> None:
+    async with bench(provider, tmp_path, agent("o"), {"OPENAI_API_KEY": ""}) as work:
+        with pytest.raises(MissingKeyError) as caught:
+            await work.run("o")
+    assert str(caught.value) == (
+        'API key for provider "openai" is not configured (set OPENAI_API_KEY or add to config.toml)'
+    )
+    assert caught.value.exit_code == 3
+    assert provider.requests == []
+
+
+async def test_a_key_that_cannot_be_sent_is_not_shown(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    async with bench(provider, tmp_path, agent("o"), {"OPENAI_API_KEY": "sk-é\nx"}) as work:
+        with pytest.raises(ConfigError) as caught:
+            await work.run("o")
+    assert "OPENAI_API_KEY" in str(caught.value)
+    assert "sk-" not in str(caught.value)
+
+
+async def test_a_key_that_the_provider_repeats_is_not_shown(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-o", Refuses(401, "Incorrect API key provided: key-openai."))
+    async with bench(provider, tmp_path, agent("o")) as work:
+        with pytest.raises(ProviderError) as caught:
+            await work.run("o")
+    assert str(caught.value) == "auth: Incorrect API key provided: [redacted]."
+    assert "key-openai" not in repr(work.events)
+
+
+@pytest.mark.req("001-7.3.9")
+async def test_keys_go_to_their_own_provider(provider: ScriptedProvider, tmp_path: Path) -> None:
+    provider.script("m-p", Says(calls=[calls_agent("o", "1"), calls_agent("l", "2")]), Says("F"))
+    provider.script("m-o", Says("r"))
+    provider.script("m-l", Says("r"))
+    agents = (
+        agent("p", "anthropic", sub_agents=["o", "l"]) | agent("o", "openai") | agent("l", "ollama")
+    )
+    async with bench(provider, tmp_path, agents) as work:
+        await work.run("p")
+    p, o, ollama = (provider.asked(model)[0].headers for model in ("m-p", "m-o", "m-l"))
+    assert (p["x-api-key"], p["anthropic-version"]) == ("key-anthropic", "2023-06-01")
+    assert o["authorization"] == "Bearer key-openai"
+    assert "key-openai" not in str(p)
+    assert "key-" not in str(ollama)
+
+
+@pytest.mark.req("001-C4")
+async def test_a_key_is_read_when_it_is_needed(provider: ScriptedProvider, tmp_path: Path) -> None:
+    provider.script("m-o", Says("one"), Says("two"))
+    async with bench(provider, tmp_path, agent("o")) as work:
+        await work.run("o")
+        work.environment["OPENAI_API_KEY"] = "another"
+        await work.run("o")
+    keys = [request.headers["authorization"] for request in provider.requests]
+    assert keys == ["Bearer key-openai", "Bearer another"]

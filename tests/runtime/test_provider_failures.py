@@ -1,0 +1,197 @@
+"""Runs whose provider fails them: answers that are broken, odd or no answers, servers that are not there."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.runtime.errors import (
+    ConfigError,
+    ProviderError,
+)
+from support.answers import DIALECTS
+from support.engines import agent, bench
+from support.scripted_provider import (
+    Raw,
+    Refuses,
+    Says,
+    ScriptedProvider,
+    calls_agent,
+)
+
+pytestmark = pytest.mark.req("001-T1")
+
+
+@pytest.mark.req("001-13.5", "001-5.6e")
+async def test_a_failure_of_the_parents_own_provider_ends_the_run(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-p", Says("thinking", [calls_agent("h", "t")]), Refuses(429, "slow down"))
+    provider.script("m-h", Says("r"))
+    async with bench(provider, tmp_path, agent("p", sub_agents=["h"]) | agent("h")) as work:
+        with pytest.raises(ProviderError) as caught:
+            await work.run("p")
+    error = caught.value
+    assert str(error) == "rate_limit: slow down"
+    assert error.exit_code == 3
+    assert error.partial is not None
+    assert error.run_id == error.partial.run_id != ""
+    assert (error.partial.content, error.partial.tool_calls) == ("thinking", 1)
+
+
+@pytest.mark.req("001-5.6g")
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_an_empty_answer_is_an_answer(
+    provider: ScriptedProvider, tmp_path: Path, dialect: str
+) -> None:
+    provider.script("m-solo", Says(""))
+    async with bench(provider, tmp_path, agent("solo", dialect)) as work:
+        assert (await work.run("solo")).content == ""
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (
+            Raw(b"<html>"),
+            "server: failed to parse response: it is not JSON: Expecting value (line 1",
+        ),
+        (Raw(b" "), "server: failed to parse response: it is empty"),
+        (Raw(b'{"choices": {}}'), "server: failed to parse response: response.choices is not an"),
+        (Raw(b"", cut=0), "server: the connection was closed before an answer arrived"),
+        (Raw(b'{"choices": []}', cut=5), "server: the connection was closed in the middle of"),
+        (Raw(b"", status=302, headers={"Location": "/v1/elsewhere"}), "server: Found"),
+        (
+            Raw(b"\x1f\x8bnonsense", headers={"Content-Encoding": "gzip"}),
+            "server: the answer can't be decompressed (openai at http://127.0.0.1:",
+        ),
+    ],
+)
+@pytest.mark.req("001-13.5", "001-C3")
+async def test_a_broken_answer_is_a_clear_error(
+    provider: ScriptedProvider, tmp_path: Path, answer: Raw, message: str
+) -> None:
+    provider.script("m-solo", answer)
+    async with bench(provider, tmp_path, agent("solo")) as work:
+        with pytest.raises(ProviderError) as caught:
+            await work.run("solo")
+    assert str(caught.value).startswith(message)
+    assert len(provider.requests) == 1, "neither repeated nor redirected"
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (
+            Raw(status=302, headers={"Location": "https://me:word@login.example/x?token=abc"}),
+            "server: Found: {url}/v1/chat/completions redirects to https://login.example/x, "
+            "which is not followed (check the base URL)",
+        ),
+        (
+            Raw(b"<html>", status=404, headers={"Content-Type": "text/html"}),
+            "bad_request: Not Found: {url}/v1/chat/completions (check the base URL)",
+        ),
+        (
+            Raw(b"<html>", headers={"Content-Type": "text/html; charset=utf-8"}),
+            "server: failed to parse response: it is not JSON: Expecting value (line 1, column 1) "
+            "(text/html from {url}/v1/chat/completions)",
+        ),
+    ],
+)
+async def test_what_a_wrong_base_url_leads_to_names_the_address(
+    provider: ScriptedProvider, tmp_path: Path, answer: Raw, message: str
+) -> None:
+    provider.script("m-solo", answer)
+    async with bench(provider, tmp_path, agent("solo")) as work:
+        with pytest.raises(ProviderError) as caught:
+            await work.run("solo")
+    assert str(caught.value) == message.format(url=provider.url)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "shown"),
+    [
+        ("ftp://me:se@cret@host/v1", "ftp://host/v1"),
+        ("htps://host/v1?api_key=secret", "htps://host/v1"),
+        ("postgres://me:secret", "postgres://me:…"),
+        ("me:secret@host://x", "host://x"),
+        ("http://me:secret@[::1/x", "http://[::1/x"),
+        ("http://me:secret@host:99999/x", "http://host:99999/x"),
+    ],
+)
+async def test_a_base_url_that_can_not_be_used_is_shown_without_its_secrets(
+    provider: ScriptedProvider, tmp_path: Path, base_url: str, shown: str
+) -> None:
+    changed = {"AXE_OPENAI_BASE_URL": base_url}
+    async with bench(provider, tmp_path, agent("solo"), changed) as work:
+        with pytest.raises(ConfigError) as caught:
+            await work.run("solo")
+    assert f'base URL "{shown}" of provider "openai"' in str(caught.value)
+    assert "cret" not in str(caught.value)
+
+
+async def test_an_answer_that_is_no_http_is_a_clear_error(tmp_path: Path) -> None:
+    async def babble(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(100)
+        writer.write(b"SSH-2.0-OpenSSH_9.2\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(babble, "127.0.0.1", 0)
+    place = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    with ScriptedProvider() as provider:
+        changed = {"AXE_OPENAI_BASE_URL": place}
+        async with server, bench(provider, tmp_path, agent("solo"), changed) as work:
+            with pytest.raises(ProviderError) as caught:
+                await work.run("solo")
+    said = f"server: the answer is not valid HTTP: Bad status line (openai at {place})"
+    assert str(caught.value) == said
+
+
+async def test_a_provider_that_is_not_there_is_a_clear_error(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    nowhere = {
+        "AXE_OPENAI_BASE_URL": "http://127.0.0.1:1",
+        "AXE_OLLAMA_BASE_URL": "http://user:pass@127.0.0.1:1",
+    }
+    agents = agent("o") | agent("l", "ollama")
+    async with bench(provider, tmp_path, agents, nowhere) as work:
+        with pytest.raises(ProviderError) as caught:
+            await work.run("o")
+        assert str(caught.value) == "server: connection refused (openai at http://127.0.0.1:1)"
+        with pytest.raises(ProviderError) as caught:
+            await work.run("l")
+    assert str(caught.value) == (
+        "server: connection refused: is Ollama running? (expected at http://127.0.0.1:1)"
+    )
+
+
+async def test_a_number_that_json_does_not_have_is_a_clear_error(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    agents = {"o": 'name = "o"\nmodel = "openai/m-o"\n[params]\ntemperature = inf'}
+    async with bench(provider, tmp_path, agents) as work:
+        with pytest.raises(ConfigError, match="must be a finite number"):
+            await work.run("o")
+
+
+async def test_ten_megabytes_in_a_line_are_no_trouble(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    text = "x" * 10_000_000
+    provider.script("m-o", Says(text), Says(text))
+    async with bench(provider, tmp_path, agent("o")) as work:
+        assert (await work.run("o")).content == text
+    async with bench(provider, tmp_path, agent("o"), streams=lambda _: True) as work:
+        assert (await work.run("o")).content == text
+
+
+async def test_lines_end_where_the_standard_says(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    """U+2028 and U+0085 may stand in the JSON of an event."""
+    provider.script("m-o", Says("one\u2028two \x85 three"))
+    async with bench(provider, tmp_path, agent("o"), streams=lambda _: True) as work:
+        assert (await work.run("o")).content == "one\u2028two \x85 three"
