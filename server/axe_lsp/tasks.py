@@ -57,6 +57,15 @@ class Tasks:
         return self._running - {asyncio.current_task()}
 
 
+async def let_others_go_first() -> None:
+    """Give everything a turn that has come meanwhile, before more is done that can wait.
+
+    What a client sends takes three turns of the loop: it is seen, read, and dealt with.
+    """
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+
 def _log_failure(task: asyncio.Task[Any]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         _log.error("%s failed", task.get_name(), exc_info=error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
 import socket
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.lsp import stdio
+from axe_lsp.tasks import let_others_go_first
 from support.raw_client import RawClient, framed
 
 from .conftest import lab_command
@@ -110,6 +112,20 @@ def test_input_may_be_a_socket_as_that_of_node_is() -> None:
         assert process.stdout.readline().startswith(b"Content-Length")
         ours.sendall(framed(SESSION[2]))
         assert process.wait(20) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such sockets")
+async def test_input_is_read_before_work_that_can_wait_goes_on() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        reader = stdio.open_reader(theirs.fileno(), at_end=lambda: None)
+        reading = asyncio.ensure_future(reader.read())
+        await let_others_go_first()
+        assert not reading.done()
+        ours.sendall(b"x")
+        await let_others_go_first()
+        assert reading.done()
+        assert await reading == b"x"
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])

@@ -22,10 +22,10 @@ _log = logging.getLogger(__name__)
 PORTION = 25
 """Files that are taken in without a pause; some milliseconds of work."""
 
-_PAUSE = 0.02
+_PAUSE = 0.05
 """Seconds without a text from a client after which it is taken to have paused."""
 
-_MOST_PAUSES = 100
+_MOST_PAUSES = 40
 
 Take = Callable[[Sequence[Change]], None]
 Done = Callable[[], None]

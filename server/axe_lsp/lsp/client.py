@@ -38,7 +38,10 @@ class Client:
 
     def capability(self, path: str) -> Any:
         """What stands at a path such as `textDocument.hover.contentFormat`, or `None`."""
-        return reduce(_member, path.split("."), self.capabilities)
+        found = self._found
+        if path not in found:  # Each keystroke asks for several.
+            found[path] = reduce(_member, path.split("."), self.capabilities)
+        return found[path]
 
     def supports(self, path: str) -> bool:
         """Whether the capability at `path` is there and says yes."""
@@ -57,6 +60,10 @@ class Client:
         if "utf-8" in known:
             return "utf-8"
         return known[0] if known else "utf-16"
+
+    @cached_property
+    def _found(self) -> dict[str, Any]:
+        return {}
 
 
 def read_client(params: Mapping[str, Any]) -> Client:

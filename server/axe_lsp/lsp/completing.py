@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types
@@ -33,6 +35,10 @@ _KINDS = {
 }
 
 
+RangeOf = Callable[[TextRange], JsonObject]
+"""What a range is to the client."""
+
+
 class Abilities(NamedTuple):
     """What the client knows to do with an offer."""
 
@@ -60,7 +66,12 @@ def register(server: AxeServer) -> None:
         paths, all_paths = _paths(server, place)
         found = [*found, *paths]
         can = _abilities(server.client)
-        items = [_item(server, place, offer, rank, can) for rank, offer in enumerate(found)]
+
+        @cache  # Nearly all offers are for the same place.
+        def range_of(where: TextRange) -> JsonObject:
+            return to_proto.json_range(where, place.lines, server.position_encoding)
+
+        items = [_item(place, offer, rank, can, range_of) for rank, offer in enumerate(found)]
         # While the folders are being read, agents and their models are missing.
         is_late = not snapshot.is_settled(place.file.place) or (
             ollama is not None and ollama.is_asked
@@ -101,7 +112,7 @@ def _abilities(client: Client) -> Abilities:
 
 
 def _item(
-    server: AxeServer, place: Position, offer: Completion, rank: int, can: Abilities
+    place: Position, offer: Completion, rank: int, can: Abilities, range_of: RangeOf
 ) -> JsonObject:
     """An offer, as plain JSON: there may be hundreds. `rank` keeps our order in clients that sort."""
     is_snippet = can.snippets and offer.snippet is not None
@@ -111,7 +122,7 @@ def _item(
         "kind": int(_kind(offer)),
         "sortText": f"{rank:04}",
         "insertTextFormat": int(formats.Snippet if is_snippet else formats.PlainText),
-        "textEdit": _edit(server, place, offer, can),
+        "textEdit": _edit(place, offer, can, range_of),
     }
     if offer.detail:
         item["detail"] = offer.detail
@@ -129,16 +140,14 @@ def _kind(offer: Completion) -> types.CompletionItemKind:
     return types.CompletionItemKind.Folder if is_folder else _KINDS[offer.kind]
 
 
-def _edit(server: AxeServer, place: Position, offer: Completion, can: Abilities) -> JsonObject:
+def _edit(place: Position, offer: Completion, can: Abilities, range_of: RangeOf) -> JsonObject:
     """Where the client asks users whether the rest of a word stays, both edits of a plain word."""
-    encoding = server.position_encoding
-    whole = to_proto.json_range(offer.replace, place.lines, encoding)
+    whole = range_of(offer.replace)
     if can.snippets and offer.snippet is not None:
         return {"range": whole, "newText": offer.snippet}
     if not can.inserts_or_replaces or offer.replace.end == place.offset:
         return {"range": whole, "newText": offer.text}
-    start = TextRange(offer.replace.start, place.offset)
-    before = to_proto.json_range(start, place.lines, encoding)
+    before = range_of(TextRange(offer.replace.start, place.offset))
     return {"newText": offer.text, "insert": before, "replace": whole}
 
 

@@ -15,6 +15,7 @@ from lsprotocol import types
 from axe_lsp.lsp.findings import findings
 from axe_lsp.lsp.messages import JsonObject
 from axe_lsp.lsp.pulling import Pulling
+from axe_lsp.tasks import let_others_go_first
 from axe_lsp.workspace.graph import reachable
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Publisher:
             pause_at = time.monotonic() + _SLICE
             for _ in self._work():
                 if time.monotonic() > pause_at:
-                    await asyncio.sleep(0)
+                    await let_others_go_first()
                     pause_at = time.monotonic() + _SLICE
         finally:
             self._is_flushing = False
