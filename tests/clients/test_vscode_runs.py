@@ -36,6 +36,7 @@ def test_a_run_from_the_lens_grows_as_a_tree_and_one_agent_of_it_can_be_stopped(
         window.answer_question("Run manager", "Review the change")
         rows = runs.wait_for("Today", "manager", "Turn 1", "fast🚀", "slow", "Turn 1")
         assert not any("Ready" in row for row in rows)
+        runs.wait_until_spoken("fast🚀", "fast🚀, completed, ")  # From now on no row moves.
         runs.wait_until_spoken("slow", "slow, running, ")
         window.picture("runs")
 
