@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -21,12 +21,6 @@ MODELS = [
 ]
 LIST = Raw(json.dumps({"models": MODELS}).encode())
 EXPECTED = (LocalModel("gemma3:4b", "4.3B", 3_338_801_804), LocalModel("bare"))
-
-
-@pytest.fixture
-def provider() -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as provider:
-        yield provider
 
 
 @asynccontextmanager

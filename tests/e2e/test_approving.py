@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +26,6 @@ tools = ["write_file", "run_command"]
 """
 ASKS = {"experimental": {"axe": {"approve": True}}}
 SHOWS = {"window": {"showMessage": {}}}
-
-
-@pytest.fixture
-def provider() -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as provider:
-        yield provider
 
 
 @pytest.fixture

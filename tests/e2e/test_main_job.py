@@ -6,7 +6,7 @@ An agent file is checked as it is mended, and then runs with every turn streamed
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +38,6 @@ REFRESHES = (
     types.WORKSPACE_SEMANTIC_TOKENS_REFRESH,
 )
 """Requests that editors answer by asking again, and that pytest-lsp does not know by itself."""
-
-
-@pytest.fixture
-def provider() -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as provider:
-        yield provider
 
 
 @pytest.fixture

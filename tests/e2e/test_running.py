@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +35,6 @@ sub_agents = ["left", "right"]
 """
 CHILD = 'name = "{0}"\nmodel = "anthropic/m-{0}"\nsystem_prompt = "You are {0}."\n'
 BOTH = Says("Asking both.", calls=[calls_agent("left", "do l"), calls_agent("right", "do r")])
-
-
-@pytest.fixture
-def provider() -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as provider:
-        yield provider
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,6 @@ from support.session import Project
 AGENTS = agent("lead", sub_agents=["reader"]) | agent(
     "reader", input={"required": ["path"], "properties": {"path": {"type": "string"}}}
 )
-
-
-@pytest.fixture
-def provider() -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as provider:
-        yield provider
 
 
 @pytest.fixture

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 from axe_lsp.agentfile.models import LocalModel
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.messages import Json, Message, Request, Response, Tool, ToolCall
+from axe_lsp.runtime.messages import Json, Message, Request, Response, ToolCall
 from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import (
     Node,
     WireError,
     error_message,
+    function_of,
     parse_json,
-    tool_schema,
 )
 
 DEFAULT_BASE_URL = "http://localhost:11434"
@@ -43,7 +43,7 @@ def head(request: Request, stream: bool, _terms: Terms) -> dict[str, Json]:
     if wanted and wanted.type != "text":
         body["format"] = dict(wanted.schema) if wanted.type == "json_schema" else "json"
     if request.tools:
-        body["tools"] = [_encode_tool(tool) for tool in request.tools]
+        body["tools"] = [function_of(tool) for tool in request.tools]
     return body
 
 
@@ -137,14 +137,3 @@ class OllamaStream:
             raise WireError("the stream ended before the answer was complete")
         message = {"content": "".join(self._text), "tool_calls": self._calls}
         return decode({**self._last, "message": message})
-
-
-def _encode_tool(tool: Tool) -> Json:
-    return {
-        "type": "function",
-        "function": {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": tool_schema(tool),
-        },
-    }

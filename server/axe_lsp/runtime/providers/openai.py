@@ -12,7 +12,6 @@ from axe_lsp.runtime.messages import (
     Request,
     Response,
     ResponseFormat,
-    Tool,
     ToolCall,
 )
 from axe_lsp.runtime.providers.sse import SseParser
@@ -21,10 +20,10 @@ from axe_lsp.runtime.providers.wire import (
     Node,
     WireError,
     error_message,
+    function_of,
     parse_arguments,
     parse_json,
     to_json,
-    tool_schema,
 )
 
 DEFAULT_BASE_URL = "https://api.openai.com"
@@ -56,7 +55,7 @@ def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
     if request.response_format:
         body["response_format"] = _encode_format(request.response_format)
     if request.tools:
-        body["tools"] = [encode_tool(tool) for tool in request.tools]
+        body["tools"] = [function_of(tool) for tool in request.tools]
     if stream:
         body["stream"] = True
         if "stream_options" not in terms.refused:
@@ -89,18 +88,6 @@ def encode_message(message: Message, _marked: bool) -> list[Json]:
     thoughts = message.original or {}
     content = message.content or None
     return [{"role": message.role, "content": content, **thoughts, "tool_calls": calls}]
-
-
-def encode_tool(tool: Tool) -> Json:
-    """A tool's definition (001-3.1)."""
-    return {
-        "type": "function",
-        "function": {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": tool_schema(tool),
-        },
-    }
 
 
 def decode(body: Json) -> Response:

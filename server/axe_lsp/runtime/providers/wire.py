@@ -181,6 +181,18 @@ def is_http_address(url: str) -> bool:
         return False
 
 
+def function_of(tool: Tool) -> Json:
+    """A tool's definition as OpenAI has it, and Ollama after it (001-3.1)."""
+    return {
+        "type": "function",
+        "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool_schema(tool),
+        },
+    }
+
+
 def tool_schema(tool: Tool) -> dict[str, Any]:
     """The JSON Schema of a tool's parameters (001-2.2). The order is the tool's, always the same."""
     if tool.schema is not None:
