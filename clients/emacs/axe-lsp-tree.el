@@ -13,6 +13,7 @@
 
 ;;; Code:
 
+(require 'axe-lsp-folds)
 (require 'axe-lsp-words)
 (require 'cl-lib)
 (require 'outline)
@@ -214,11 +215,11 @@ The ends of lines at its end wait for what comes after them."
        (lambda ()
          (goto-char (1- (axe-lsp-item-end item)))
          (let* ((depth (1+ (axe-lsp-tree--depth run)))
-                (folds (axe-lsp-tree--folds (point)))
+                (folds (axe-lsp-folds-at (point)))
                 (indent (make-string (* 2 depth) ?\s)))
            (insert (propertize (string-replace "\n" (concat "\n" indent "│ ") spoken)
                                'axe-lsp-item item))
-           (axe-lsp-tree--keep-folded folds depth (point))))))))
+           (axe-lsp-folds-keep folds depth (point))))))))
 
 
 ;;; Writing
@@ -243,28 +244,11 @@ The ends of lines at its end wait for what comes after them."
   (axe-lsp-tree--change
    (lambda ()
      (goto-char position)
-     (let ((folds (axe-lsp-tree--folds position)))
+     (let ((folds (axe-lsp-folds-at position)))
        (insert (propertize (concat (make-string (* 2 depth) ?\s) mark text "\n") 'axe-lsp-item item))
        (setf (axe-lsp-item-start item) (copy-marker position t)
              (axe-lsp-item-end item) (copy-marker (point)))
-       (axe-lsp-tree--keep-folded folds depth (1- (point)))))))
-
-(defun axe-lsp-tree--folds (position)
-  "Return the folds that end at POSITION, or before the end of line there."
-  (cl-remove-if-not (lambda (each) (and (eq (overlay-get each 'invisible) 'outline)
-                                        (<= (1- position) (overlay-end each) position)))
-                    (overlays-in (max (point-min) (- position 2)) position)))
-
-(defun axe-lsp-tree--keep-folded (folds depth end)
-  "Take what was written behind FOLDS at DEPTH into those that it belongs to.
-It reaches to END.  The other folds leave it a line of its own."
-  (dolist (fold folds)
-    (let ((start (overlay-start fold)))
-      (save-excursion
-        (goto-char start)
-        (cond ((> depth (/ (current-indentation) 2)) (move-overlay fold start end))
-              ((eq (char-before (overlay-end fold)) ?\n)
-               (move-overlay fold start (1- (overlay-end fold)))))))))
+       (axe-lsp-folds-keep folds depth (1- (point)))))))
 
 (defun axe-lsp-tree--mark (item mark)
   "Exchange the first character of ITEM for MARK."

@@ -321,6 +321,11 @@ def test_commands_serve_clients_that_know_only_lsp(
         assert preview["text"].startswith("=== Dry Run ===")
         command = {"command": "axe.stop", "arguments": [{"runId": result["runId"]}]}
         assert editor.client.request("workspace/executeCommand", command) == {"stopped": False}
+        assert editor.client.request("workspace/executeCommand", {"command": "axe.stop"}) == {
+            "stopped": False
+        }
+        told = editor.client.wait_for("window/showMessage")["message"]
+        assert told == "No run of this editor is going on."
 
 
 @pytest.mark.parametrize(

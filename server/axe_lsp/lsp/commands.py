@@ -48,8 +48,12 @@ def register(server: AxeServer) -> None:
     def on_stop(params: Any = None) -> JsonObject:
         from axe_lsp.lsp import running  # noqa: PLC0415 - see above
 
-        # A user who types the command knows no ids.
-        return running.stop_own(server) if params is None else running.stop(server, params)
+        if params is not None:
+            return running.stop(server, params)
+        stopped = running.stop_own(server)  # A user who types the command knows no ids.
+        if not stopped["stopped"]:
+            _show(server, types.MessageType.Info, "No run of this editor is going on.")
+        return stopped
 
 
 async def _shown(server: AxeServer, running: Coroutine[Any, Any, JsonObject]) -> JsonObject:
