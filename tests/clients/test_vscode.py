@@ -54,7 +54,8 @@ def test_an_agent_is_mended_and_run_in_vscode(
         window.wait_for_text("# manager", "> Review the change", "### slow")
 
         window.run_command("axe: Get Started")
-        window.wait_for_walkthrough("Have the language server at hand", "Run it")
+        steps = ["Have the language server at hand", "Open an agent", "Run it"]
+        window.wait_until("ticks", lambda: window.setting_up.steps_done()[:3] == steps)
         window.picture("walkthrough")
     assert manager.read_text(encoding="utf-8") == MANAGER, "what ran was not saved"
 

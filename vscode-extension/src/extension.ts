@@ -6,7 +6,8 @@ import { ErrorCodes, LSPErrorCodes, ResponseError } from 'vscode-languageclient/
 import { hasAgents } from './agentFiles';
 import { showAgents } from './agents/feature';
 import { Approvals } from './approvals';
-import { LANGUAGES, recognizeAgents, tellOfAgents } from './languages';
+import { FirstSteps } from './firstSteps';
+import { LANGUAGES, recognizeAgents } from './languages';
 import { PREVIEW_SCHEME, Previews } from './previews';
 import type { Register } from './register';
 import { showRuns } from './runs/feature';
@@ -32,7 +33,13 @@ export function activate(context: ExtensionContext): void {
       agents.listenTo(client);
     },
   });
-  server.onDidChangeState((state) => reports.show(state));
+  const steps = new FirstSteps();
+  server.onDidChangeState((state) => {
+    reports.show(state);
+    if (state.kind === 'running') {
+      steps.did('server');
+    }
+  });
   connection = server;
 
   const register: Register = (name, action) =>
@@ -45,7 +52,10 @@ export function activate(context: ExtensionContext): void {
 
   const agents = showAgents(context, register, {
     previews,
-    run: (client, params) => runs.run(client, params),
+    run: (client, params) => {
+      steps.did('run');
+      return runs.run(client, params);
+    },
     running: () => server.running(),
     report: reportFailure,
   });
@@ -60,7 +70,7 @@ export function activate(context: ExtensionContext): void {
     commands.registerCommand('axeLsp.forgetApprovals', () => approvals.forget()),
     ...serverCommands(context, server, log),
     ...recognizeAgents(),
-    ...tellOfAgents(),
+    steps,
   );
   void openDemo(context);
   void firstAgent(context).then(() => server.running());

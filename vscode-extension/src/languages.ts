@@ -1,6 +1,6 @@
 // Gives documents their language, agents above all, where the path alone does not.
 
-import { commands, languages, window, workspace, type Disposable, type TextDocument } from 'vscode';
+import { languages, workspace, type Disposable, type TextDocument } from 'vscode';
 import { isInAgentFolder } from './agentFiles';
 import { looksLikeAgent } from './recognition';
 
@@ -24,16 +24,6 @@ export function recognizeAgents(): Disposable[] {
     workspace.onDidOpenTextDocument(look),
     workspace.onDidSaveTextDocument(look),
   ];
-}
-
-/** Keeps the context key on which the walkthrough ticks off that an agent was opened. */
-export function tellOfAgents(): Disposable[] {
-  const tell = (): void => {
-    const isOpen = window.activeTextEditor?.document.languageId === AGENT;
-    void commands.executeCommand('setContext', 'axeLsp.agentIsOpen', isOpen);
-  };
-  tell();
-  return [window.onDidChangeActiveTextEditor(tell), workspace.onDidOpenTextDocument(tell)];
 }
 
 function isAgent(document: TextDocument): boolean {
