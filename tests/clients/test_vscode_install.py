@@ -119,10 +119,12 @@ def test_a_new_user_gets_from_no_server_to_the_first_run_and_hears_of_versions_t
         agents.press_button("Install It…")
         window.setting_up.pick("A wheel…")
         window.setting_up.give(write_wheel(tmp_path, "9.9.0"))
+        _wait_for(lambda: _installed(tmp_path, "9.9.0"))
         window.wait_for_message("is version 9.9.0, this extension 0.", "Some things may not work")
         window.answer_message("is version 9.9.0", "Install")
         window.setting_up.pick("A clone of axe-lsp…")
         window.setting_up.give(write_clone(tmp_path / "clone", "8.8.0"))
+        _wait_for(lambda: _installed(tmp_path, "8.8.0"))
         window.wait_for_message("is version 8.8.0, this extension 0.")
         window.answer_message("is version 8.8.0", "Choose Program")
         window.setting_up.give(server_program())
@@ -151,6 +153,12 @@ def test_a_new_user_gets_from_no_server_to_the_first_run_and_hears_of_versions_t
         assert len(widths) > 2, "the page shows what the extension looks like"
         assert all(widths), "without a network"
         window.screenshot("page")
+
+
+def _installed(scratch: Path, version: str) -> list[Path]:
+    """What shows that the extension has installed the server in that version."""
+    storage = scratch / "data" / "User" / "globalStorage" / "axe-lsp.axe-lsp"
+    return list(storage.glob(f"server/lib/*/site-packages/axe_lsp-{version}.dist-info/RECORD"))
 
 
 def _kill_server(scratch: Path) -> None:
