@@ -31,12 +31,13 @@ class Patience:
     """How long a host may take, in seconds.
 
     As long as it has orders it is asked every `heartbeat` whether it is well, and hangs if it does
-    not answer for `silence`. A cancelled run may take `cancel` to end, a host that was asked to
-    end `leave`, and one that was terminated `die` before it is killed.
+    not answer for `silence`, which is long because a busy machine is no reason to lose runs. A
+    cancelled run may take `cancel` to end, a host that was asked to end `leave`, and one that was
+    terminated `die` before it is killed.
     """
 
     heartbeat: float = 3.0
-    silence: float = 10.0
+    silence: float = 30.0
     cancel: float = 0.8
     leave: float = 1.0
     die: float = 0.1
