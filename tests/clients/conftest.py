@@ -10,13 +10,12 @@ from support.extension import packaged
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A browser on a busy machine loses a click now and then: what fails in it is tried once more.
+    """An editor on a busy machine loses a click or a key now and then: what fails in one is tried once more.
 
     pytest names what it has tried again, so that a test which needs it often is found and mended.
     """
     for item in items:
-        in_browser = item.path.name.startswith("test_vscode") and item.get_closest_marker("editor")
-        if in_browser:
+        if item.get_closest_marker("editor"):
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 

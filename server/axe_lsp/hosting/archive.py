@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from axe_lsp.hosting.jsonable import Json
 
 _PATIENCE = 2.0
-"""Seconds for which a reader waits until what it may have seen is written."""
+"""Seconds for which a reader waits until what it may know of is written."""
 
 
 class Archive:
@@ -31,6 +31,7 @@ class Archive:
         self._warn = warn
         self._origins: dict[str, Origin] = {}
         self._unwritten: dict[str, deque[Notification]] = {}
+        self._unheard: set[str] = set()
         self._progress = asyncio.Event()
         self._writer: HistoryWriter | None = None
 
@@ -38,12 +39,15 @@ class Archive:
         """A root run begins that is to be remembered."""
         self._origins[run_id] = origin
         self._unwritten[run_id] = deque()
+        self._unheard.add(run_id)
 
     def hear(self, event: Notification) -> None:
         """An event has arrived from a host, which writes it as well."""
-        unwritten = self._unwritten.get(event.params["rootRunId"])
+        run_id = event.params["rootRunId"]
+        unwritten = self._unwritten.get(run_id)
         if unwritten is not None:
             unwritten.append(event)
+            self._no_longer_unheard(run_id)
 
     def stored(self, run_id: str, seq: int) -> None:
         """The events of a root run up to that number need no more care."""
@@ -91,18 +95,36 @@ class Archive:
         return await asyncio.to_thread(looking.events, run_id, after)
 
     async def _until_written(self) -> None:
-        """Until all that has arrived by now is in the history, or the disk is too slow."""
-        marks = {run_id: events[-1] for run_id, events in self._unwritten.items() if events}
-        with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._reach(marks), _PATIENCE)
+        """Until the runs that were started by now have begun, and what has arrived of all is in the history.
 
-    async def _reach(self, marks: Mapping[str, Notification]) -> None:
-        while any(mark in self._unwritten.get(run_id, ()) for run_id, mark in marks.items()):
+        Or until the disk, or what comes before a beginning, proves too slow.
+        """
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._written(), _PATIENCE)
+
+    async def _written(self) -> None:
+        started = frozenset(self._unheard)
+        await self._until(lambda: started.isdisjoint(self._unheard))
+        marks = {run_id: events[-1] for run_id, events in self._unwritten.items() if events}
+        await self._until(
+            lambda: all(
+                mark not in self._unwritten.get(run_id, ()) for run_id, mark in marks.items()
+            )
+        )
+
+    async def _until(self, condition: Callable[[], bool]) -> None:
+        while not condition():
             self._progress.clear()
             await self._progress.wait()
 
+    def _no_longer_unheard(self, run_id: str) -> None:
+        if run_id in self._unheard:
+            self._unheard.remove(run_id)
+            self._progress.set()
+
     def _forget(self, run_id: str) -> None:
         del self._origins[run_id], self._unwritten[run_id]
+        self._no_longer_unheard(run_id)
 
     def _writer_here(self) -> HistoryWriter:
         """Imported when it is needed: most servers never do."""
