@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PAUSE = 0.05
 """Seconds in which changes that concern other files are collected."""
 
-_SLICE = 0.005
+_SLICE = 0.001
 """Seconds of work before a keystroke gets its turn."""
 
 
