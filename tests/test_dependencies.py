@@ -20,6 +20,7 @@ MODULES = {
     "certifi": {"certifi"},
     "jsonschema": {"jsonschema", "referencing"},
     "mcp": {"mcp", "httpx2"},
+    "msgspec": {"msgspec"},
     "lsprotocol": {"lsprotocol", "attrs", "cattrs"},
     "pygls": {"pygls"},
     "tomli": {"tomli"},

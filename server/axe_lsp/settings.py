@@ -7,14 +7,14 @@ generated from `SETTINGS`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 SEVERITIES = ("error", "warning", "information", "hint", "off")
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One row. `schema` is the JSON Schema of the value, `name` is dotted below `axe`.
 
     What is `personal` is for the user to say, and no repository that somebody opens.
@@ -96,8 +96,7 @@ SETTINGS: tuple[Setting, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """The values in force."""
 
     agent_paths: tuple[str, ...] = ()

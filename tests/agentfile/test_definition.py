@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 
 from axe_lsp.agentfile import schema
@@ -143,7 +141,7 @@ def test_every_field_of_a_definition_is_a_key_of_the_schema() -> None:
     tables |= {("memory",): MemoryConfig, ("params",): Params}
     for path, data in tables.items():
         keys = {key.path[-1] for key in schema.keys_of(path)}
-        assert {field.name for field in fields(data)} - {
+        assert {*data.__struct_fields__} - {
             "rest",
             "read_only",
             "beyond_first_axe",

@@ -202,11 +202,10 @@ _SHORT = """\
 - `initialize` could be answered within the time of the stub by a process that loads the rest afterwards. The first
   diagnostics would come no earlier, and what the server can do would have to be written down twice; so it isn't.
 - Nearly all of the time from the start of `axe-lsp run` to its first request goes into imports: half of it into Python's own
-  modules, anyio and aiohttp, without which no request is sent, a sixth into making the methods of some eighty frozen
-  dataclasses. A smaller HTTP client would be one that we had written ourselves, with its own ideas of TLS, proxies and
-  broken connections; data whose methods are made when they are first called would be hard to follow in a debugger. A
-  daemon that keeps everything loaded would be there for editors already, and would have to be kept in step with the shell
-  from which somebody starts a run: its environment, folder, terminal and version.
+  modules, anyio and aiohttp, without which no request is sent. A smaller HTTP client would be one that we had written
+  ourselves, with its own ideas of TLS, proxies and broken connections. A daemon that keeps everything loaded would be there
+  for editors already, and would have to be kept in step with the shell from which somebody starts a run: its environment,
+  folder, terminal and version.
 - A hundred children at once take more than a tenth of the time of the frameworks, for what can't be less is in all of
   them: two requests one after the other, and 50 ms for which a child waits. With a thousand it is below a tenth.
 - With a thousand children a third of the run host's processor time goes into what happens in them: each of six events

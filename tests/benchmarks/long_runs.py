@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from axe_lsp.runtime.messages import Message, Request, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.providers.body import encode_body

@@ -7,11 +7,11 @@ import signal
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from axe_lsp.hosting.history.life import Life, lives_beside
 from support.command_line import COMMAND, Home

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.features.code_actions import code_actions

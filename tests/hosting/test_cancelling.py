@@ -3,10 +3,10 @@
 import os
 import signal
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from axe_lsp.hosting.supervisor import Patience
 from axe_lsp.runtime.errors import RunCancelledError, RunError

@@ -4,10 +4,10 @@ import logging
 import os
 import signal
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from axe_lsp.hosting.messages import Workplace
 from axe_lsp.hosting.supervisor import Runs

@@ -5,10 +5,10 @@ import os
 import signal
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from axe_lsp.hosting.orders import Run
 from axe_lsp.runtime.errors import RunCancelledError, RunError

@@ -1,10 +1,10 @@
 """Runs in a real host: told in order, several at a time, to whoever has subscribed."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from axe_lsp.hosting.messages import Warned
 from axe_lsp.hosting.supervisor import Runs

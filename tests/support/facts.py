@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from axe_lsp.workspace.facts import Facts, Found, MatchedFile, Matches
 from support.fixture import Fixture

@@ -13,7 +13,8 @@ cursor, else the first, is open.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Places
@@ -27,8 +28,7 @@ USER_FOLDER = "file:///home/user/.config/axe/agents"
 PLACES = Places(user_folder=USER_FOLDER)
 
 
-@dataclass(frozen=True)
-class Fixture:
+class Fixture(Struct, frozen=True):
     snapshot: Snapshot
     file: AgentFile
     offset: int

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from axe_lsp.workspace.facts import Facts, Found, Matches, ProviderKey, Recording
 from axe_lsp.workspace.outside import Question

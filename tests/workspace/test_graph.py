@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from axe_lsp.workspace.graph import LONGEST, cycle_through, entangled, too_deep
 from axe_lsp.workspace.snapshot import Snapshot

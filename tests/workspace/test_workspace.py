@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from axe_lsp.features.delegation_graph import DelegationGraph, delegation_graph
 from axe_lsp.features.diagnostics import diagnostics

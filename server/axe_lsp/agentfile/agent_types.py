@@ -7,11 +7,11 @@ the only place that knows their names.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class AgentType:
+class AgentType(Struct, frozen=True):
     """A type: what it is for, the tools that it has as `tools` would list them, and its prompt.
 
     An agent that is `read_only` must not change its workspace, whatever its tools could do.

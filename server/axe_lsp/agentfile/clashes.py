@@ -7,8 +7,9 @@ says what each one clashes with. What is half-typed clashes with nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import Enum, auto
+
+from msgspec import Struct, field
 
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Document, Entry, KeyPart, Table, Value, ValueKind
@@ -40,8 +41,7 @@ class _Origin(Enum):
     VALUE = auto()
 
 
-@dataclass(slots=True)
-class _Node:
+class _Node(Struct):
     """What a name means so far; an array of tables has the members of its last table."""
 
     origin: _Origin

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES, AgentType, filled_by
 from axe_lsp.agentfile.check import check
@@ -14,8 +16,7 @@ from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.agentfile.tool_names import tools_meant
 
 
-@dataclass(frozen=True, slots=True)
-class SubAgentsConfig:
+class SubAgentsConfig(Struct, frozen=True):
     """`[sub_agents_config]`. A `max_depth` of 0 means the default, a `timeout` of 0 none of its own."""
 
     max_depth: int = 0
@@ -25,8 +26,7 @@ class SubAgentsConfig:
     pass_context: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryConfig:
+class MemoryConfig(Struct, frozen=True):
     """`[memory]`."""
 
     enabled: bool = False
@@ -36,8 +36,7 @@ class MemoryConfig:
     scope: str = "agent"
 
 
-@dataclass(frozen=True, slots=True)
-class Params:
+class Params(Struct, frozen=True):
     """`[params]`. An absent temperature is None, since an explicit 0.0 is sent."""
 
     temperature: float | None = None
@@ -45,8 +44,7 @@ class Params:
     response_format: Mapping[str, Any] | str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RetryConfig:
+class RetryConfig(Struct, frozen=True):
     """`[retry]`. A delay of 0 means the default, an empty `backoff` exponential."""
 
     max_retries: int = 0
@@ -55,8 +53,7 @@ class RetryConfig:
     max_delay_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetConfig:
+class BudgetConfig(Struct, frozen=True):
     """`[budget]`. 0 means no limit, an empty `scope` the whole tree; `max_wall_time` is in seconds."""
 
     max_tokens: int = 0
@@ -66,23 +63,20 @@ class BudgetConfig:
     max_wall_time: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class IsolationConfig:
+class IsolationConfig(Struct, frozen=True):
     """`[isolation]`: `inline`, or `process` for a process of its own."""
 
     mode: str = "inline"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolPolicy:
+class ToolPolicy(Struct, frozen=True):
     """`[tool_policy]`: names and globs."""
 
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TaskConfig:
+class TaskConfig(Struct, frozen=True):
     """`[task]`: what the `Task` tool may start. `type` holds the inline types by name."""
 
     types: tuple[str, ...] = tuple(BUILT_IN_TYPES)
@@ -99,8 +93,7 @@ class TaskConfig:
         return self.type.get(name) or BUILT_IN_TYPES.get(name)
 
 
-@dataclass(frozen=True, slots=True)
-class McpServer:
+class McpServer(Struct, frozen=True):
     """One of `[[mcp_servers]]`. `transport` is `sse` or `streamable-http`."""
 
     name: str
@@ -109,8 +102,7 @@ class McpServer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class AgentDefinition:
+class AgentDefinition(Struct, frozen=True):
     """A valid agent file, as the runtime reads it. What its `type` fills in is filled in.
 
     `rest` is what the file says beyond the fields, so that nothing it asks for is lost silently.
@@ -221,17 +213,19 @@ def _task(values: Mapping[str, Any]) -> TaskConfig:
     return TaskConfig(**{**_known(TaskConfig, values), "type": types})
 
 
-def _known(data: type, values: Mapping[str, Any]) -> dict[str, Any]:
+def _known(data: type[Struct], values: Mapping[str, Any]) -> dict[str, Any]:
     """The values that `data` has fields for; arrays become tuples."""
-    names = {each.name for each in fields(data)}
     return {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in values.items()
-        if name in names - {"rest", "read_only", "beyond_first_axe"}
+        if name in data.__struct_fields__ and name not in _OF_OUR_OWN
     }
 
 
-_TABLES: dict[str, type] = {
+_OF_OUR_OWN = {"rest", "read_only", "beyond_first_axe"}
+"""Fields that are no keys."""
+
+_TABLES: dict[str, type[Struct]] = {
     "sub_agents_config": SubAgentsConfig,
     "memory": MemoryConfig,
     "params": Params,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+
+from msgspec import Struct
 
 KeyPath = tuple[str, ...]
 
@@ -49,8 +50,7 @@ class Names(Enum):
     """Of a table whose own name is the user's choice."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeySpec:
+class KeySpec(Struct, frozen=True):
     """One key.
 
     `path` is the dotted path of the key; for a key in an array of tables the array's index is left
@@ -96,8 +96,7 @@ class KeySpec:
         )
 
 
-@dataclass(frozen=True)
-class Schema:
+class Schema(Struct, frozen=True, dict=True):
     """The keys that one kind of file may have, a row each. `name` is what users call such a file."""
 
     name: str

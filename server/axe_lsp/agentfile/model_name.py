@@ -5,7 +5,7 @@ The error texts are axe's own: scripts match on them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from axe_lsp.agentfile.text import quoted
 
@@ -23,8 +23,7 @@ class ModelNameError(ValueError):
     """The model string is not `provider/model-name`; the message says how."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelName:
+class ModelName(Struct, frozen=True):
     """A model and who serves it."""
 
     provider: str

@@ -8,8 +8,9 @@ asked for those.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 READ_ON = "2026-11-21"
 """When the providers' pages were read."""
@@ -21,8 +22,7 @@ SOURCES = {
 """The page of each provider that the figures are from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(Struct, frozen=True):
     """A model. Prices are US dollars for a million tokens.
 
     They hold for prompts of up to `dearer_above` tokens, where a model has such a limit. Input that
@@ -46,8 +46,7 @@ class Model:
         return f"{self.provider}/{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class LocalModel:
+class LocalModel(Struct, frozen=True):
     """A model that is installed on a machine of the user's. `size` is in bytes, 0 if unknown."""
 
     name: str

@@ -8,9 +8,10 @@ parts are left out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, time
 from typing import Any
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.key_spec import KeyPath
 from axe_lsp.agentfile.lookup import Lookup
@@ -19,8 +20,7 @@ from axe_lsp.agentfile.tree import Entry, KeyPart, Value, ValueKind
 from axe_lsp.agentfile.values import decode
 
 
-@dataclass(slots=True)
-class Node:
+class Node(Struct):
     """A table (`members`), an array (`items`) or another value.
 
     `range` is what to point at: the value, or the name of a table that has a header or dotted keys.

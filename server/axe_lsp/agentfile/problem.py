@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from axe_lsp.agentfile.config_schema import CONFIG
 from axe_lsp.agentfile.key_spec import KeyPath, KeySpec
@@ -10,8 +10,7 @@ from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.agentfile.text import TextRange
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """One thing that is wrong. `path` is the key's, `order` its place in axe's order of checks.
 
     A problem that is not `fatal` keeps nobody from running the agent. `found` is the value that is

@@ -6,10 +6,11 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from axe_lsp import __version__
 from axe_lsp.agentfile.text import LineIndex, TextRange
@@ -22,8 +23,7 @@ _MAX_LINE = 120
 """Characters of a source line that are shown around a finding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """One file and what there is to say about it. `path` is as people should see it."""
 
     path: str

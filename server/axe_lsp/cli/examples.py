@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.runtime.errors import ConfigError
@@ -14,8 +15,7 @@ from axe_lsp.runtime.prepare import Resolve
 _FOLDER = Path(__file__).parents[1] / "demo"
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(Struct, frozen=True):
     """A project with agents. The one to run, and its recording, are called like the example.
 
     `shows` is a line for lists, `introduction` what somebody should know who sees it run. `copy` is

@@ -7,8 +7,9 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.definition import AgentDefinition, MemoryConfig
 from axe_lsp.agentfile.text import quoted

@@ -7,9 +7,10 @@ no model can move the cursor.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from axe_lsp.cli.cells import cells, cut, dollars, one_line
 from axe_lsp.runtime.events import (
@@ -47,16 +48,14 @@ class Span(NamedTuple):
 Line = tuple[Span, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """What is new since the last frame and stays, and what may look different in the next one."""
 
     settled: tuple[Line, ...]
     live: tuple[Line, ...]
 
 
-@dataclass
-class _Agent:
+class _Agent(Struct, dict=True):
     """An agent at work. `asks` is whether it waits for its model; `end` is set when it has ended.
 
     `retry` says why its present request is not the first one of this turn, if it is not.

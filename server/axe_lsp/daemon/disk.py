@@ -6,8 +6,9 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.utf8 import NotUtf8Error, decode_utf8
@@ -96,8 +97,7 @@ def agent_files_in(folder: Path) -> list[Path]:
     return [folder / name for name in names if name.endswith(SUFFIX) and name != SUFFIX]
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(Struct, frozen=True):
     """What a file holds. A `fault` says why, and from `fault_at` on, nobody can use it as text."""
 
     text: str

@@ -7,8 +7,9 @@ when it is told to. Everything here may block.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.definition import MemoryConfig
 from axe_lsp.agentfile.globs import BadPatternError, segments_of
@@ -58,8 +59,7 @@ SHOWN_MATCHES = 50
 """Those that are remembered by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standpoint:
+class Standpoint(Struct, frozen=True):
     """From where the paths of an agent are looked at.
 
     Runs start in `workspace`, which `is_usual` unless nobody can say where the agent will be run.
@@ -70,7 +70,10 @@ class Standpoint:
     workspace: Path
     environment: Environment
     is_usual: bool = True
-    open_config: str | None = field(default=None, repr=False)
+    open_config: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Standpoint({self.agent!r}, {str(self.workspace)!r})"  # All else may hold keys.
 
 
 def find_out(
@@ -127,8 +130,7 @@ def _skill(skill: str, environment: Environment) -> Found | None:
     return _found(path, is_file(path))
 
 
-@dataclass(frozen=True, slots=True)
-class _Measured:
+class _Measured(Struct, frozen=True):
     """What a glob matches, and every file of it that counts with its size."""
 
     matches: Matches

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from axe_lsp.features.edit import Edit, Secret
 from axe_lsp.features.rule import Finding
@@ -24,8 +25,7 @@ class ActionKind(Enum):
         return any(f"{self.value}.".startswith(f"{each}.") for each in kinds)
 
 
-@dataclass(frozen=True, slots=True)
-class CodeAction:
+class CodeAction(Struct, frozen=True):
     """Something that can be done, or that can't for a reason (`disabled`).
 
     `finding` is what it mends; of several that mend one finding the `preferred` one is the likely.

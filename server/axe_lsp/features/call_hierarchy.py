@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.features.naming import named_at
@@ -11,8 +11,7 @@ from axe_lsp.workspace.meaning import Kind, agent_meaning, meaning, mentions
 from axe_lsp.workspace.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """The agent at the other end, and the names in the caller's file that lead from one to the other."""
 
     agent: AgentFile

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.workspace.agent_file import AgentFile
@@ -21,8 +22,7 @@ class LensKind(Enum):
     REFERENCES = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Lens:
+class Lens(Struct, frozen=True):
     """A line of its own above `range`. What it says about references is counted when it is seen."""
 
     range: TextRange

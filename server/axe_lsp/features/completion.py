@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.agent_name import SUFFIX

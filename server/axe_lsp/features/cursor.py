@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.key_spec import KeyPath, KeySpec, Schema
 from axe_lsp.agentfile.lookup import Lookup
@@ -38,8 +40,7 @@ class Where(Enum):
     """In a comment, behind a finished value, and so on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(Struct, frozen=True):
     """A place in a file.
 
     `parent` is the table that the key belongs to, `path` the key as far as it is typed (the parent,

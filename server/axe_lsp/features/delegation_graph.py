@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from axe_lsp.workspace.agent_file import SUB_AGENTS, TASK_TYPES, AgentFile
 from axe_lsp.workspace.components import knots, spread, way_round
@@ -21,8 +22,7 @@ class Via(Enum):
     TASK_TYPES = ".".join(TASK_TYPES)
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """An agent; without a file, one that is missed. Ids are URIs, of a missing agent its name.
 
     A root is an agent that no other one lists in `sub_agents`, or that `Task` may start. `depth` is
@@ -37,8 +37,7 @@ class Node:
     depth: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """One agent may call another one."""
 
     source: str
@@ -46,16 +45,14 @@ class Edge:
     via: Via
 
 
-@dataclass(frozen=True, slots=True)
-class Cycle:
+class Cycle(Struct, frozen=True):
     """Agents of which each can come to call each, and a shortest way round through the first."""
 
     agents: tuple[str, ...]
     path: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Unreachable:
+class Unreachable(Struct, frozen=True):
     """An agent one step deeper than any root lets calls go, and a way down to it from a root.
 
     What stands below such agents alone can't be reached either, and needs no way of its own.
@@ -65,8 +62,7 @@ class Unreachable:
     path: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DelegationGraph:
+class DelegationGraph(Struct, frozen=True):
     """Nodes are in the order of their names."""
 
     nodes: tuple[Node, ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.secrets import without_secrets
 from axe_lsp.features.rule import Finding, Rule, Severity, problems_of

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.secret_values import without_secret_values
 from axe_lsp.agentfile.text import TextRange
@@ -38,8 +39,7 @@ class SymbolKind(Enum):
     """Without a value that could be told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     """A line of the outline. `selection` is the name in the text, `range` all that belongs to it."""
 
     name: str

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct
 
 from axe_lsp.agentfile.text import TextRange
 
 
-@dataclass(frozen=True, slots=True)
-class TextChange:
+class TextChange(Struct, frozen=True):
     """Other text for a range of a file. An empty range inserts."""
 
     uri: str
@@ -16,31 +15,31 @@ class TextChange:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class NewFile:
+class NewFile(Struct, frozen=True):
     """A file that is created, with this text. It must not exist yet."""
 
     uri: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class MovedFile:
+class MovedFile(Struct, frozen=True):
     """A file that gets another name. Nothing must be there yet."""
 
     old: str
     new: str
 
 
-@dataclass(frozen=True, slots=True)
-class Secret:
+class Secret(Struct, frozen=True):
     """A provider's key, which belongs in the user's own config.toml and in no log or message.
 
     Without a `key` there is to be a place for it, where the user can enter one.
     """
 
     provider: str
-    key: str = field(default="", repr=False)
+    key: str = ""
+
+    def __repr__(self) -> str:
+        return f"Secret({self.provider!r})"  # Without the key.
 
 
 Edit = tuple[TextChange | NewFile | MovedFile, ...]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from axe_lsp.agentfile import splices
 from axe_lsp.agentfile.key_spec import KeyPath
@@ -20,8 +21,7 @@ from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """One way to mend what a finding is about.
 
     The `preferred` one is what an editor takes when it is told just to mend it. A `certain` one is

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.text import LineIndex, TextRange
 from axe_lsp.agentfile.tree import Document, Value, ValueKind
@@ -12,8 +13,7 @@ from axe_lsp.features.sections import Section, every, sections
 from axe_lsp.workspace.agent_file import AgentFile
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(Struct, frozen=True):
     """Text that can be folded away, over several lines.
 
     For editors that fold whole lines, `first_line` stays to be seen and `last_line` is the last to

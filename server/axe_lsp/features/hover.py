@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
@@ -38,8 +40,7 @@ from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class Hover:
+class Hover(Struct, frozen=True):
     """An explanation of the text in `range`."""
 
     range: TextRange

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.key_spec import KeyPath, KeySpec, KeyType
 from axe_lsp.agentfile.lookup import Lookup
@@ -16,8 +17,7 @@ _LONGEST = 60
 """Characters of a value that are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class InForce:
+class InForce(Struct, frozen=True):
     """A value as it would be written, and where it comes from."""
 
     value: str

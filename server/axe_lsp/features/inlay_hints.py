@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.agent_types import filled_by
 from axe_lsp.agentfile.key_spec import KeyPath, KeySpec, Names
@@ -20,8 +21,7 @@ _GOES_WITHOUT_SAYING = ('""', "[]", "0")
 """Defaults that nobody would expect otherwise; 0 stands for no limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class InlayHint:
+class InlayHint(Struct, frozen=True):
     """`label`, shown at `offset` as if it stood there, with an explanation in Markdown.
 
     Accepting the hint puts `text`, if there is any, at `place`.

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.text import TextRange
@@ -22,8 +23,7 @@ Piece = TextRange | str
 """Text to keep, or what stands between."""
 
 
-@dataclass(slots=True)
-class Line:
+class Line(Struct):
     """One line to be: `indent` levels in, with a comment at its end or nothing but a comment.
 
     `width` is that of its last line if there is a string over several lines on it.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.key_spec import KeyPath
 from axe_lsp.agentfile.lookup import Lookup
@@ -17,8 +18,7 @@ _NAME: KeyPath = ("name",)
 _TYPE: KeyPath = ("task", "type")
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """A name and what it means. `range` is what is written there, quotes included."""
 
     meaning: Meaning

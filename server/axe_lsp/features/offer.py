@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.text import TextRange
 
@@ -24,8 +25,7 @@ class CompletionKind(Enum):
     PATH = "path"
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(Struct, frozen=True):
     """One offer: `text` in place of `replace`.
 
     `snippet` is the same with stops to jump to, for editors that can (LSP 3.17, "Snippet Syntax").

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.globs import ANY_FOLDERS, has_magic
 from axe_lsp.agentfile.key_spec import Names
@@ -23,8 +24,7 @@ _KINDS_OF_FILES = 5
 """Globs by suffix that are offered, the most frequent first."""
 
 
-@dataclass(frozen=True, slots=True)
-class PathTyped:
+class PathTyped(Struct, frozen=True):
     """A path that is being typed.
 
     `folder` is the part of it up to where the folder that is to be listed ends, `part` the range of the name
@@ -42,16 +42,14 @@ class PathTyped:
     has_slash: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A file or a folder."""
 
     name: str
     is_folder: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """What is in a folder; of a huge one a part, which does not make it `is_complete`."""
 
     entries: tuple[Entry, ...] = ()

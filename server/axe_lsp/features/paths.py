@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.features.amounts import shown_size
@@ -11,8 +12,7 @@ from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class PathTarget:
+class PathTarget(Struct, frozen=True):
     """A string in the file, quotes included, and what it leads to. A folder has no text to go to."""
 
     origin: TextRange

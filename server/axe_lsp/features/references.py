@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.features.naming import named_at, type_keys
@@ -12,16 +13,14 @@ from axe_lsp.workspace.meaning import Kind, Meaning, mentions, mentions_in
 from axe_lsp.workspace.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Struct, frozen=True):
     """A range in a file."""
 
     uri: str
     range: TextRange
 
 
-@dataclass(frozen=True, slots=True)
-class Highlight:
+class Highlight(Struct, frozen=True):
     """A range that names the same as the one under the cursor, or is where that is defined."""
 
     range: TextRange

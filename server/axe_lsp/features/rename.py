@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.agent_name import SUFFIX, objection
 from axe_lsp.agentfile.splices import literal, requoted
@@ -34,8 +35,7 @@ class RenameError(Exception):
     """Why something can't be renamed, for the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class Renamable:
+class Renamable(Struct, frozen=True):
     """What a rename would replace, without its quotes, and the name as it is now."""
 
     range: TextRange

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from enum import IntEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.key_spec import KeyPath
 from axe_lsp.agentfile.problem import Problem
@@ -22,8 +24,7 @@ class Severity(IntEnum):
     HINT = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(Struct, frozen=True):
     """Another place that helps to understand a finding."""
 
     uri: str
@@ -31,8 +32,7 @@ class Related:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One diagnostic.
 
     `unnecessary` text is shown faded; `suggestion` would be better text for it. `path` is the key
@@ -72,8 +72,7 @@ def once_looked(snapshot: Snapshot, file: AgentFile) -> bool:
     return facts is not None and facts.question == file.question
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """One kind of diagnostic: its stable code, what it looks at, and its page in the documentation.
 
     One that is not `is_on` is only checked where the user has given it a severity. Where it

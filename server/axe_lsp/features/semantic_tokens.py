@@ -6,8 +6,9 @@ Strings, numbers, comments and punctuation are left to the editor's TOML grammar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.key_spec import ANY_NAME, KeyPath, KeySpec, Names, Schema
@@ -31,8 +32,7 @@ class TokenKind(Enum):
     """A key or a tool that does not exist."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """A word. `is_declaration` where it gives something its name."""
 
     range: TextRange

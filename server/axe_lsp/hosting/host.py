@@ -14,9 +14,10 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from axe_lsp.hosting import messages, wire
 from axe_lsp.hosting.handover import Handover

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 import anyio
+from msgspec.structs import replace
 
 from axe_lsp.hosting import messages
 from axe_lsp.hosting.link import HOST, Link, Patience, is_done_within

@@ -10,9 +10,10 @@ import functools
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from pathlib import Path, PurePath
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
 
 Json = Any
 """A value as `json.loads` returns it."""
@@ -24,7 +25,7 @@ _PLAIN = frozenset({str, int, float, bool})
 
 
 def to_json(value: Any) -> Json:
-    """`value` as JSON: dataclasses become objects, tuples arrays, paths strings."""
+    """`value` as JSON: structs become objects, tuples arrays, paths strings."""
     kind: type = type(value)
     if kind in _PLAIN:
         return value
@@ -66,24 +67,24 @@ def _part(hint: Any, value: Json) -> Any:
     if hint is Path:
         return Path(value)
     for option in (hint, *get_args(hint)):
-        if isinstance(option, type) and is_dataclass(option) and value is not None:
+        if isinstance(option, type) and issubclass(option, Struct) and value is not None:
             return from_json(option, value)
     return tuple(value) if get_origin(hint) is tuple else value
 
 
 @functools.cache
 def _keys(kind: type) -> tuple[tuple[str, str], ...] | None:
-    """Name and key of each field, None of what is no dataclass; looked up once."""
-    if not is_dataclass(kind):
+    """Name and key of each field, None of what is no struct; looked up once."""
+    if not issubclass(kind, Struct):
         return None
-    return tuple((item.name, _camel_case(item.name)) for item in fields(kind))
+    return tuple((name, _camel_case(name)) for name in kind.__struct_fields__)
 
 
 @functools.cache
-def _shape(kind: type) -> tuple[tuple[str, str, Any], ...]:
+def _shape(kind: type[Struct]) -> tuple[tuple[str, str, Any], ...]:
     """Name, key and type of each field; looked up once, since events come by the thousand."""
     hints = get_type_hints(kind)
-    return tuple((item.name, _camel_case(item.name), hints[item.name]) for item in fields(kind))
+    return tuple((name, _camel_case(name), hints[name]) for name in kind.__struct_fields__)
 
 
 def _camel_case(name: str) -> str:

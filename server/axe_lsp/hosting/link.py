@@ -7,8 +7,9 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from axe_lsp.hosting import messages, process, wire
 from axe_lsp.hosting.message import Message
@@ -26,8 +27,7 @@ HOST = (
 workspace: opening one must not run what lies there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
+class Patience(Struct, frozen=True):
     """How long a host may take, in seconds.
 
     As long as it has orders it is asked every `heartbeat` whether it is well, and hangs if it does

@@ -5,12 +5,12 @@ Apart from `messages.py`, which nobody needs who makes runs without a host.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Message:
+
+class Message(Struct, frozen=True):
     """What goes over the wire, where `TYPE` says which message it is."""
 
     TYPE: ClassVar[str]

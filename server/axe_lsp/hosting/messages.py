@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from axe_lsp.agentfile.definition import BudgetConfig
 from axe_lsp.hosting.jsonable import Json
@@ -13,8 +14,7 @@ from axe_lsp.runtime.runs import Order, RunRequest, RunResult
 from axe_lsp.runtime.safety.questions import Answer, Question
 
 
-@dataclass(frozen=True, slots=True)
-class Workplace:
+class Workplace(Struct, frozen=True):
     """What a run is surrounded by.
 
     `workspace` is where it works unless its agent says otherwise. `folders` hold the agents that
@@ -27,8 +27,7 @@ class Workplace:
     open_buffers: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Start(Message):
+class Start(Message, frozen=True):
     """To the host: make a run, under the id that is given here.
 
     It is remembered for `keep_days`, if that is not 0. `allow` says what may be done without
@@ -46,8 +45,7 @@ class Start(Message):
     traces: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StartChild(Message):
+class StartChild(Message, frozen=True):
     """To the host: make a run that belongs to the tree of another process.
 
     The deadline of `order` counts from now on. `budget` is what its callers have left.
@@ -62,8 +60,7 @@ class StartChild(Message):
     allow: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class UsedUp(Message):
+class UsedUp(Message, frozen=True):
     """To the host: the callers of the run have nothing left of their budget."""
 
     TYPE = "used-up"
@@ -71,8 +68,7 @@ class UsedUp(Message):
     run_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Preview(Message):
+class Preview(Message, frozen=True):
     """To the host: show what a run would send, and send nothing."""
 
     TYPE = "preview"
@@ -82,8 +78,7 @@ class Preview(Message):
     workplace: Workplace
 
 
-@dataclass(frozen=True, slots=True)
-class Cancel(Message):
+class Cancel(Message, frozen=True):
     """To the host: end a run, or one child of it, with all that it started."""
 
     TYPE = "cancel"
@@ -91,8 +86,7 @@ class Cancel(Message):
     run_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ping(Message):
+class Ping(Message, frozen=True):
     """To the host: say that you are well."""
 
     TYPE = "ping"
@@ -100,8 +94,7 @@ class Ping(Message):
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Pong(Message):
+class Pong(Message, frozen=True):
     """From the host: the answer to the ping of that number."""
 
     TYPE = "pong"
@@ -109,8 +102,7 @@ class Pong(Message):
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Ready(Message):
+class Ready(Message, frozen=True):
     """From the host: it is up."""
 
     TYPE = "ready"
@@ -118,8 +110,7 @@ class Ready(Message):
     pid: int
 
 
-@dataclass(frozen=True, slots=True)
-class Stored(Message):
+class Stored(Message, frozen=True):
     """From the host: the events of a run up to that number are in the history, or never will be."""
 
     TYPE = "stored"
@@ -128,8 +119,7 @@ class Stored(Message):
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class Warned(Message):
+class Warned(Message, frozen=True):
     """From the host: something about a run that a person should know, and that did not end it."""
 
     TYPE = "warning"
@@ -138,8 +128,7 @@ class Warned(Message):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Asked(Message):
+class Asked(Message, frozen=True):
     """From the host: somebody has to decide something for the root run of that id."""
 
     TYPE = "question"
@@ -149,8 +138,7 @@ class Asked(Message):
     question: Question
 
 
-@dataclass(frozen=True, slots=True)
-class Withdrawn(Message):
+class Withdrawn(Message, frozen=True):
     """From the host: the question of that number needs no answer any more."""
 
     TYPE = "question-withdrawn"
@@ -159,8 +147,7 @@ class Withdrawn(Message):
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Answered(Message):
+class Answered(Message, frozen=True):
     """To the host: the answer to the question of that number."""
 
     TYPE = "answer"
@@ -169,8 +156,7 @@ class Answered(Message):
     answer: Answer
 
 
-@dataclass(frozen=True, slots=True)
-class Finished(Message):
+class Finished(Message, frozen=True):
     """From the host: the run has ended well."""
 
     TYPE = "result"
@@ -178,8 +164,7 @@ class Finished(Message):
     result: RunResult
 
 
-@dataclass(frozen=True, slots=True)
-class Previewed(Message):
+class Previewed(Message, frozen=True):
     """From the host: what the run would send, as clients see it."""
 
     TYPE = "preview-result"
@@ -188,8 +173,7 @@ class Previewed(Message):
     preview: Mapping[str, Json]
 
 
-@dataclass(frozen=True, slots=True)
-class Failed(Message):
+class Failed(Message, frozen=True):
     """From the host: the run has ended badly. `partial` is what it came to until then.
 
     `hint` is what the user could do next.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from axe_lsp.hosting.jsonable import Json, from_json, json_text, to_json
@@ -12,8 +11,7 @@ from axe_lsp.runtime import events
 from axe_lsp.runtime.events import Event
 
 
-@dataclass(frozen=True)
-class Notification(Message):
+class Notification(Message, frozen=True, dict=True):
     """From the host: an event of a run, with the method and the parameters that clients see."""
 
     TYPE = "event"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from axe_lsp.hosting import messages
 from axe_lsp.hosting.link import Link
@@ -36,8 +37,7 @@ def error_of(message: messages.Failed) -> RunError:
     return error
 
 
-@dataclass(slots=True, eq=False)
-class Order:
+class Order(Struct, eq=False):
     """An order, from the asking until its answer.
 
     `link` leads to the host that carries it out; there is none yet while it waits for its turn.

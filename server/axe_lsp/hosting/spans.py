@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from opentelemetry.context import Context
 from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer, set_span_in_context
 
@@ -28,8 +28,7 @@ Show = Callable[[str], str]
 """Makes a text of a conversation fit to be sent away: without secrets."""
 
 
-@dataclass(slots=True)
-class _Call:
+class _Call(Struct):
     """A tool call under way. `is_claimed` when a run has begun that it asked for."""
 
     span: Span
@@ -37,8 +36,7 @@ class _Call:
     is_claimed: bool = False
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(Struct):
     """A run under way, its request if it waits for an answer, and its tool calls."""
 
     span: Span

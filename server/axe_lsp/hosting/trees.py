@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from axe_lsp.hosting.jsonable import Json, from_json
 from axe_lsp.hosting.notifications import Notification
@@ -64,8 +66,7 @@ class RunTree:
         return events, root
 
 
-@dataclass(slots=True)
-class _OpenRun:
+class _OpenRun(Struct):
     """A run under way, and what it has come to."""
 
     ids: RunIds

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from axe_lsp.daemon.uris import canonical, uri_of
 from axe_lsp.lsp.language_server import RequestFailed
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
 
 
-@dataclass(frozen=True, slots=True)
-class AgentFolder:
+class AgentFolder(Struct, frozen=True):
     """A folder in which agents are found, or will be as soon as it is there."""
 
     path: Path

@@ -8,10 +8,10 @@ classes: an editor would be left without its server over a capability that we do
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any
 
+from msgspec import Struct, field
 from pygls.uris import from_fs_path
 
 from axe_lsp.agentfile.text import PositionEncoding
@@ -23,8 +23,7 @@ _ENCODINGS: Mapping[str, PositionEncoding] = {
 }
 
 
-@dataclass(frozen=True)
-class Client:
+class Client(Struct, frozen=True, dict=True):
     """An editor, or whatever else speaks LSP. What it left out is `None` or empty."""
 
     process_id: int | None = None

@@ -7,17 +7,16 @@ negotiated; lines are LSP's (`axe_lsp.agentfile.text`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from lsprotocol import types
+from msgspec import Struct
 from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.agentfile.text import PositionEncoding
 from axe_lsp.lsp.edited_text import EditedText
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A document as it stood at one version."""
 
     uri: str

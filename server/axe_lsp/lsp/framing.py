@@ -13,7 +13,8 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 LARGEST_BODY = 256 * 1024 * 1024
 
@@ -27,8 +28,7 @@ _HEADER = re.compile(rb"[a-z-]+[ \t]*:", re.IGNORECASE)
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class BadHeader:
+class BadHeader(Struct, frozen=True):
     """A header that leaves no way to find the body behind it."""
 
     reason: str

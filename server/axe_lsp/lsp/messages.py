@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from axe_lsp.lsp.framing import BadHeader
 
@@ -20,8 +21,7 @@ PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """Wants exactly one answer. `params` is plain JSON, `None` where it was left out."""
 
     id: MessageId
@@ -29,16 +29,14 @@ class Request:
     params: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+class Notification(Struct, frozen=True):
     """Wants no answer."""
 
     method: str
     params: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(Struct, frozen=True):
     """The answer to a request of ours; `error` is `None` unless it failed."""
 
     id: MessageId | None
@@ -46,8 +44,7 @@ class Response:
     error: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Invalid:
+class Invalid(Struct, frozen=True):
     """No message; answered with `code`, and with `id` where it had one."""
 
     code: int

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.daemon.uris import canonical, path_of
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 _STRINGS = ("agent", "uri", "task", "model", "skill", "workdir")
 
 
-@dataclass(frozen=True, slots=True)
-class RunOrder:
+class RunOrder(Struct, frozen=True):
     """A run that a client wants. `token` is that of its progress, if it gave one."""
 
     request: RunRequest

@@ -7,10 +7,10 @@ import itertools
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
+from msgspec import Struct
 from pygls.exceptions import JsonRpcException
 
 from axe_lsp.hosting.describing import describe
@@ -98,8 +98,7 @@ class RunProgress:
             self._cancel()
 
 
-@dataclass(frozen=True)
-class Notifications:
+class Notifications(Struct, frozen=True, dict=True):
     """Forwards everything as the `axe/…` notifications of docs/protocol.md.
 
     All of one server are equal: who subscribes in several ways hears everything once.

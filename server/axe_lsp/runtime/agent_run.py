@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
 
 import anyio
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.text import quoted
@@ -51,8 +52,7 @@ OnReady = Callable[[Prepared], None]
 """Told about a root run when all is ready and the first request is about to be sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(Struct, frozen=True):
     """What a root run and all runs below it share.
 
     `warn` takes what everybody should know, `note` a line for a log. `live` holds the runs that

@@ -7,8 +7,9 @@ grows: the beginning of each request equals the request before, which is what pr
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from itertools import count
+
+from msgspec.structs import replace
 
 from axe_lsp.runtime.errors import AgentError
 from axe_lsp.runtime.messages import Message, Request, Response, ToolCall, ToolResult

@@ -7,16 +7,16 @@ order in which things happened; `time` is ISO 8601 in UTC with milliseconds.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
+
+from msgspec import Struct, field
 
 from axe_lsp.runtime.limits.usage import Usage
 
 Status = Literal["completed", "failed", "timeout", "cancelled", "killed"]
 
 
-@dataclass(frozen=True, slots=True)
-class RunIds:
+class RunIds(Struct, frozen=True):
     """Who a run is. The root's depth is 0 and it has no parent."""
 
     run_id: str
@@ -26,8 +26,7 @@ class RunIds:
     parent_run_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(Struct, frozen=True, kw_only=True):
     """What every event carries. `METHOD` and `KIND` are what clients see."""
 
     METHOD: ClassVar[str]
@@ -38,8 +37,7 @@ class Event:
     time: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentBegin(Event):
+class AgentBegin(Event, frozen=True, kw_only=True):
     """A run begins. `model` is empty when the agent could not be loaded.
 
     `sandbox` is what keeps the commands of an agent from writing that may only read. `description`
@@ -58,8 +56,7 @@ class AgentBegin(Event):
     isolation: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentEnd(Event):
+class AgentEnd(Event, frozen=True, kw_only=True):
     """A run has ended. Tokens, turns and tool calls are the run's own, without its children's.
 
     What was read from the provider's cache or written to it is a part of the input. `cost` is in US
@@ -86,8 +83,7 @@ class AgentEnd(Event):
     tree: Usage | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnBegin(Event):
+class TurnBegin(Event, frozen=True, kw_only=True):
     """A request is being sent: how many messages, how many of them results it delivers."""
 
     METHOD = "axe/turn"
@@ -98,8 +94,7 @@ class TurnBegin(Event):
     pending_tool_calls: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnRetry(Event):
+class TurnRetry(Event, frozen=True, kw_only=True):
     """The request has failed for a moment and is sent again after a wait.
 
     `attempt` counts from 1 how often it is sent again, at most `max_attempts` times.
@@ -116,8 +111,7 @@ class TurnRetry(Event):
     wait_ms: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnEnd(Event):
+class TurnEnd(Event, frozen=True, kw_only=True):
     """The provider has answered. Each of `tool_calls` is `{id, name, arguments}`."""
 
     METHOD = "axe/turn"
@@ -135,8 +129,7 @@ class TurnEnd(Event):
     cost: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextDelta(Event):
+class TextDelta(Event, frozen=True, kw_only=True):
     """A piece of the answer, from a provider that streams."""
 
     METHOD = "axe/text"
@@ -145,8 +138,7 @@ class TextDelta(Event):
     delta: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolBegin(Event):
+class ToolBegin(Event, frozen=True, kw_only=True):
     """A tool call begins."""
 
     METHOD = "axe/tool"
@@ -158,8 +150,7 @@ class ToolBegin(Event):
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolEnd(Event):
+class ToolEnd(Event, frozen=True, kw_only=True):
     """A tool call has ended. `content` is cut at `MAX_CONTENT` characters."""
 
     METHOD = "axe/tool"

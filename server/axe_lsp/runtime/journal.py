@@ -7,6 +7,8 @@ from datetime import datetime, timezone
 from functools import lru_cache
 from itertools import count
 
+from msgspec.structs import force_setattr
+
 from axe_lsp.runtime.events import Event, EventSink
 
 
@@ -22,8 +24,8 @@ class Journal:
 
         It is no copy, which would take as long as making its JSON: nobody else has the event yet.
         """
-        object.__setattr__(event, "seq", next(self._numbers))
-        object.__setattr__(event, "time", timestamp())
+        force_setattr(event, "seq", next(self._numbers))
+        force_setattr(event, "time", timestamp())
         self._sink(event)
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 
 import anyio
+from msgspec import Struct
 
 from axe_lsp.runtime.children.delegation import (
     CALL_AGENT,
@@ -38,8 +38,7 @@ from axe_lsp.runtime.tools.table import execute_tool, unknown_tool
 from axe_lsp.runtime.tools.tool import Workplace
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What a conversation works with: who answers, who makes child runs, who hears of it.
 
     `workplace` is where tools work, and `approve` decides about those that change something.
@@ -82,8 +81,7 @@ class Surroundings:
         return known_secrets(self.workplace.environment) | self.remote.secrets
 
 
-@dataclass(frozen=True, slots=True)
-class _Round:
+class _Round(Struct, frozen=True):
     """The calls of one answer, and what their events must not hold."""
 
     turn: int

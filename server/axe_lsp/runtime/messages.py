@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from axe_lsp.runtime.limits.usage import Usage
 
@@ -21,8 +22,7 @@ TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """The names that providers take for tools."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolParameter:
+class ToolParameter(Struct, frozen=True):
     """One parameter of a tool; `type` is a JSON Schema type (001-1.2), `choices` what it may be."""
 
     type: str
@@ -31,8 +31,7 @@ class ToolParameter:
     choices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """A tool as it is offered to the model (001-1.1). The order of `parameters` is kept.
 
     A tool that comes from elsewhere has the JSON Schema of its arguments instead.
@@ -44,8 +43,7 @@ class Tool:
     schema: Mapping[str, Json] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """The model's wish to have a tool run (001-1.3). `arguments` is the raw JSON object.
 
     `id` is the provider's. `alias` is what events say instead, if another call of the same answer has that id.
@@ -75,8 +73,7 @@ def argument_text(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(Struct, frozen=True):
     """What a tool call came to (001-1.4). Errors are text for the model as well."""
 
     call_id: str
@@ -84,8 +81,7 @@ class ToolResult:
     is_error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """One entry of a conversation (001-1.7).
 
     An `assistant` message may carry `tool_calls` beside its text; a `tool` message carries
@@ -99,8 +95,7 @@ class Message:
     original: Json = None
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseFormat:
+class ResponseFormat(Struct, frozen=True):
     """The form that the text of an answer shall have.
 
     With `json_schema` there is a `schema`, called `name`. `strict` asks for an exact match, which
@@ -109,15 +104,17 @@ class ResponseFormat:
     """
 
     type: Literal["text", "json_object", "json_schema"]
-    schema: Mapping[str, Json] = field(default_factory=dict, hash=False)
+    schema: Mapping[str, Json] = field(default_factory=dict)
     name: str = "response"
     strict: bool = True
     optional: bool = False
     otherwise: str = ""
 
+    def __hash__(self) -> int:
+        return hash((self.type, self.name))  # The schema, a mapping, has no hash.
 
-@dataclass(frozen=True, slots=True)
-class Request:
+
+class Request(Struct, frozen=True):
     """One request to a provider. `temperature` is sent iff set, even if 0; no tools, no key.
 
     `kept` is what a provider keeps for the next turn. All requests of a conversation share it.
@@ -130,11 +127,10 @@ class Request:
     max_tokens: int = 0
     tools: tuple[Tool, ...] = ()
     response_format: ResponseFormat | None = None
-    kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    kept: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(Struct, frozen=True):
     """A provider's answer. `stop_reason` is for people; tool calls are detected by `tool_calls`.
 
     `input_tokens` are those of the whole prompt. As many as `cache_read_tokens` of them came out of

@@ -6,9 +6,11 @@ The same for roots and children, and what `--dry-run` and previews show.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.model_name import ModelName, ModelNameError, parse_model_name
@@ -35,8 +37,7 @@ DEFAULT_TIMEOUT = 120.0
 """Seconds that a root run may take if nobody says otherwise (001-5.1)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """An agent, ready to be sent. `timeout` is its own limit in seconds, None if it has none.
 
     `typed` are the tools for its typed children, which are among those of the request. `output` is

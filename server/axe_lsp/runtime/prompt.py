@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
@@ -24,8 +25,7 @@ DEFAULT_USER_MESSAGE = "Execute the task described in your instructions."
 _DIVIDER = "\n\n---\n\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Struct, frozen=True):
     """The prompt and what it was made of.
 
     `workdir` is the working directory as it was given, `folder` the same as a path that stands on

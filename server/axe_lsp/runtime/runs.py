@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.runtime.events import RunIds, Status
@@ -19,8 +20,7 @@ from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.structured.schemas import canonical_json
 
 
-@dataclass(frozen=True, slots=True)
-class RunRequest:
+class RunRequest(Struct, frozen=True):
     """Run this agent. Empty strings and None leave the decision to the agent file.
 
     `task` is the user message, or `input` for an agent with `[input]`; `timeout` is in seconds.
@@ -37,8 +37,7 @@ class RunRequest:
     max_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
+class RunResult(Struct, frozen=True):
     """What a run came to. Tokens, turns and tool calls are its own, without its children's.
 
     What was read from the provider's cache or written to it is a part of the input.
@@ -71,8 +70,7 @@ class RunResult:
     tree: Usage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Struct, frozen=True):
     """One run to be made, whoever wants it: a RunRequest, or an agent that delegates.
 
     `base` is the folder whose agents are searched first. `task` is what events show and `message`

@@ -9,9 +9,10 @@ the text.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.agent_types import filled_by
 from axe_lsp.agentfile.check import check
@@ -47,8 +48,7 @@ class Reference(NamedTuple):
     key: KeyPath
 
 
-@dataclass(frozen=True)
-class AgentFile:
+class AgentFile(Struct, frozen=True, dict=True):
     """What is known of one file. `open` is there only while an editor has the file open.
 
     `typed` is where an agent with a typed input says so; `input` and `output` are what it is called

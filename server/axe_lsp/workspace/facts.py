@@ -7,13 +7,14 @@ of them stay true whose part of the question is still the same.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from axe_lsp.workspace.outside import Question
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A path that a file names: where it leads, as people read it, and whether anything is there."""
 
     uri: str
@@ -21,8 +22,7 @@ class Found:
     exists: bool
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedFile:
+class MatchedFile(Struct, frozen=True):
     """A file that a glob matches: its name as seen from the working directory, its size in bytes."""
 
     name: str
@@ -30,8 +30,7 @@ class MatchedFile:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(Struct, frozen=True):
     """What a glob matches: the first files by name, and how many there are with how many bytes.
 
     The search ends early where it would take too long; then there may be more, and not all
@@ -44,8 +43,7 @@ class Matches:
     is_complete: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderKey:
+class ProviderKey(Struct, frozen=True):
     """Whether the key of a provider is there, never the key itself.
 
     `origin` says where it was found, in a word for people; `variable` is where it may be put.
@@ -62,24 +60,21 @@ class ProviderKey:
         return self.is_needed and not self.origin
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(Struct, frozen=True):
     """Where the recording of a model `replay/NAME` was looked for, and where it lies if it does."""
 
     searched: tuple[str, ...]
     uri: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(Struct, frozen=True):
     """The file of a memory, as people read its path, and how many entries it has."""
 
     shown: str
     entries: int
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """The answers to `question`. What nobody asked for, or nobody can tell, is None.
 
     `folder` is the working directory in force; it `is_certain` unless it depends on where a run is

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from axe_lsp.agentfile.definition import MemoryConfig
 from axe_lsp.agentfile.lookup import Lookup
@@ -11,8 +11,7 @@ from axe_lsp.workspace.written import Written, written, written_items
 _NO_MEMORY = MemoryConfig()
 
 
-@dataclass(frozen=True, slots=True)
-class Outside:
+class Outside(Struct, frozen=True):
     """The values of one file that name something outside it, and where they stand."""
 
     skill: Written | None = None
@@ -21,8 +20,7 @@ class Outside:
     memory: MemoryConfig = _NO_MEMORY
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """The same without the places: what somebody who can look at the disk is asked about a file.
 
     A keystroke elsewhere in the file leaves the question as it is.

@@ -6,9 +6,10 @@ agents: `…/axe/agents` or `…/.axe/agents`, the user's own folder, or one tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.agent_name import SUFFIX
 
@@ -25,8 +26,7 @@ class Scope(IntEnum):
     """In no folder of agents: checked like an agent, but nobody can call it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """What the URI of a document says about the agent in it, or that it is config.toml."""
 
     uri: str
@@ -36,8 +36,7 @@ class Place:
     is_config: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """How to tell. Folders are URIs without a slash at the end."""
 
     user_folder: str = ""

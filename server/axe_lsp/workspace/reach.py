@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from axe_lsp.workspace.components import Graph, Step, spread, way_down
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """What stands below the roots.
 
     `depths` counts from the nearest root. `too_deep` has a way down to each node that is one step

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts
@@ -21,8 +22,7 @@ Callers = Mapping[str, frozenset[str]]
 _NO_FACTS = Facts(Question())
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """`closed` is what lies on the disk, `buffers` what editors have open and so what counts.
 
     `names` maps a stem to the URIs of the files that define it; `spelling` finds names that are

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.facts import Facts
@@ -14,8 +16,7 @@ from axe_lsp.workspace.snapshot import Callers, Files, Snapshot
 from axe_lsp.workspace.spelling import Spelling
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A file's new text, or None if it is gone: deleted from the disk, or its buffer closed.
 
     A `fault` says why a file that is there can't be used as text, and `fault_at` from where on. Where
@@ -30,8 +31,7 @@ class Change:
     file: AgentFile | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(Struct, frozen=True):
     """A new snapshot, and the URIs of the files about which it may say something new.
 
     Files that have gone are among them: there is nothing to say about them any more. About all that
@@ -84,8 +84,7 @@ class Workspace:
         return Update(after, affected.union(facts or ()), _deeper(before, after, touched))
 
 
-@dataclass(frozen=True, slots=True)
-class _Touched:
+class _Touched(Struct, frozen=True):
     """A file before and after; None where it does not exist."""
 
     uri: str

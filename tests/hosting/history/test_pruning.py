@@ -1,11 +1,11 @@
 """Runs that are forgotten are forgotten as a whole, and those under way never."""
 
 import sqlite3
-from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from axe_lsp.hosting.history.pruning import forget_all_but, forget_expired, forget_older
 from axe_lsp.hosting.history.reading import Wanted, past_runs

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.definition import AgentDefinition, SubAgentsConfig
 from axe_lsp.runtime.children.delegation import (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from axe_lsp.runtime.messages import Message, Request, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.providers.body import encode_body

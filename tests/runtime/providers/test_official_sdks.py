@@ -7,10 +7,10 @@ that it is true to what goes over the wire.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from axe_lsp.runtime.messages import (
     Message,

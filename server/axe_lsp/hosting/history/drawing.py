@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec import Struct, field
 
 from axe_lsp.hosting.describing import describe
 from axe_lsp.hosting.jsonable import Json
@@ -56,8 +57,7 @@ def number_of(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-@dataclass(slots=True)
-class _Node:
+class _Node(Struct):
     """A run, or a step of it: a turn, a tool call."""
 
     began: str

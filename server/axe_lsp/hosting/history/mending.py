@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from axe_lsp.hosting.history.database import transaction
 from axe_lsp.hosting.history.life import bury, lives

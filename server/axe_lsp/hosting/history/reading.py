@@ -8,7 +8,8 @@ import re
 import sqlite3
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.jsonable import Json
@@ -34,8 +35,7 @@ _TIME = re.compile(r"\d{4}-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?)?")
 _OF_THE_EVENT = ("seq", "time", "kind")
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """Which runs: the newest `limit` roots, or runs of `agent` at any depth.
 
     `before` is the id of a run or a time; what began then or later is left out. `folders` are paths:
@@ -90,8 +90,7 @@ def all_roots(connection: sqlite3.Connection) -> list[str]:
     return [root for (root,) in found]
 
 
-@dataclass(slots=True)
-class Progress:
+class Progress(Struct):
     """How far somebody has followed: the last event of each root that goes on, the newest run."""
 
     seen: dict[str, int]

@@ -7,9 +7,10 @@ while the event loop is busy. So a batch is a handful of statements.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import Struct, field
 
 from axe_lsp.hosting.notifications import Notification
 
@@ -23,8 +24,7 @@ _MOST_VALUES = 900
 """In one statement. Some builds of SQLite take no more than 999."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where a root run takes place, and for how many days it is remembered."""
 
     workspace: str
@@ -58,8 +58,7 @@ class EventRow(NamedTuple):
     params: str
 
 
-@dataclass(slots=True)
-class Batch:
+class Batch(Struct):
     """What is written at once.
 
     `ends` are of runs that began in another process; `superfluous` are numbers of events, by root.

@@ -9,8 +9,9 @@ business: it gets `start` handed in, which is the same function that makes root 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
@@ -26,16 +27,14 @@ Start = Callable[[Order], Awaitable[RunResult]]
 """Makes a run. Raises RunError when the run fails."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolOutcome:
+class ToolOutcome(Struct, frozen=True):
     """What a tool call came to, and the run that it started if it started one."""
 
     result: ToolResult
     child_run_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Delegator:
+class Delegator(Struct, frozen=True):
     """The agent that delegates: its file, its place in the tree, and what its children inherit.
 
     `model` is who answers it, `provider/name`, and so whatever it starts that has no model.

@@ -6,8 +6,10 @@ Which ones, and what ties them to their tree. How a process is made is handed in
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass, replace
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.definition import BudgetConfig
 from axe_lsp.runtime.errors import BudgetError
@@ -27,8 +29,7 @@ class Stoppable(Protocol):
         """End the run and everything below it, now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tether:
+class Tether(Struct, frozen=True):
     """What ties a run elsewhere to its tree here.
 
     `tell` takes each of its events; it is False when no more may be used. `warn` takes what everybody

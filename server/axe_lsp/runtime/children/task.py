@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_types import AgentType
 from axe_lsp.agentfile.definition import AgentDefinition, TaskConfig

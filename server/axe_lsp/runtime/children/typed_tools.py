@@ -7,7 +7,9 @@ starts, so that the model that made a mistake is the one to mend it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
@@ -25,8 +27,7 @@ from axe_lsp.runtime.structured.schemas import Check, canonical_json, check_of, 
 PREFIX = "subagent--"
 
 
-@dataclass(frozen=True, slots=True)
-class TypedTool:
+class TypedTool(Struct, frozen=True):
     """A tool for one agent, and what its calls must hold."""
 
     agent: str
@@ -34,8 +35,7 @@ class TypedTool:
     check: Check
 
 
-@dataclass(frozen=True, slots=True)
-class TypedTools:
+class TypedTools(Struct, frozen=True):
     """The tools of an agent's typed children, by name, and what a person should know of them."""
 
     by_name: Mapping[str, TypedTool] = field(default_factory=dict)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from axe_lsp.agentfile import agent_name
 from axe_lsp.agentfile.agent_name import SUFFIX
@@ -23,8 +24,7 @@ from axe_lsp.runtime.files.folders import Environment, config_folder
 from axe_lsp.runtime.plain_text import shown_path
 
 
-@dataclass(frozen=True, slots=True)
-class AgentFolders:
+class AgentFolders(Struct, frozen=True):
     """Folders with agent files, in the order in which they are searched, and the open texts."""
 
     folders: Sequence[Path]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from axe_lsp.agentfile.globs import (
     ANY_FOLDERS,
@@ -28,8 +29,7 @@ BINARY_PROBE = 512
 """A NUL among the first bytes makes a file binary."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContextFile:
+class ContextFile(Struct, frozen=True):
     """A file for the prompt: its path below the working directory, its text, its size in bytes."""
 
     path: str
@@ -37,8 +37,7 @@ class ContextFile:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class ContextFiles:
+class ContextFiles(Struct, frozen=True):
     """What was found, sorted by path, and what a person should know about what was not."""
 
     files: tuple[ContextFile, ...] = ()

@@ -7,12 +7,12 @@ next request. A workspace has no say here, so it can't send a key elsewhere.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import tomli
+from msgspec import Struct
 
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
@@ -30,8 +30,7 @@ _SECRETS = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 _TEXT_KEYS = ("api_key", "base_url", "region", "referer", "title", "categories")
 
 
-@dataclass(frozen=True, slots=True)
-class UserConfig:
+class UserConfig(Struct, frozen=True):
     """What the user has set, per provider."""
 
     providers: Mapping[str, Mapping[str, Any]]

@@ -7,7 +7,8 @@ that called it, too, unless their `scope` is "self". It knows neither conversati
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.definition import BudgetConfig
 from axe_lsp.runtime.errors import BudgetError
@@ -15,8 +16,7 @@ from axe_lsp.runtime.limits.usage import NOTHING
 from axe_lsp.runtime.messages import Response
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetUse:
+class BudgetUse(Struct, frozen=True):
     """How much of a `max_tokens` was used. An answer on the way may use more than there was."""
 
     max_tokens: int

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from axe_lsp.agentfile.models import Model
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """What was used, by one run or by several.
 
     What was read from a cache or written to it is a part of the input. `cost` is in US dollars, and

@@ -11,8 +11,9 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from axe_lsp import __version__
 from axe_lsp.agentfile.addresses import without_passwords
@@ -32,8 +33,7 @@ class McpError(Exception):
     """What went wrong between us and a server, for people and models."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerTool:
+class ServerTool(Struct, frozen=True):
     """A tool as its server describes it."""
 
     name: str
@@ -42,8 +42,7 @@ class ServerTool:
     only_reads: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What a call came to: the texts in it. Pictures and the like are left out."""
 
     texts: tuple[str, ...]

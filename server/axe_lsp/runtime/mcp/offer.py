@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from axe_lsp.runtime.messages import Tool
 
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from axe_lsp.runtime.mcp.connection import Connection
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteTool:
+class RemoteTool(Struct, frozen=True):
     """A tool, and the connection by which it is called. `note` takes a line for a log.
 
     `only_reads` is what its server says of it.
@@ -25,8 +25,7 @@ class RemoteTool:
     note: Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteTools:
+class RemoteTools(Struct, frozen=True):
     """The tools of all servers, by name. `secrets` is what the headers hold."""
 
     by_name: Mapping[str, RemoteTool] = field(default_factory=dict)

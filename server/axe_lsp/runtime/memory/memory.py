@@ -9,9 +9,10 @@ files, so whatever starts with `## ` counts as an entry, as in axe.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.definition import MemoryConfig
 from axe_lsp.runtime.errors import ConfigError
@@ -27,8 +28,7 @@ _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING = "## "
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Struct, frozen=True):
     """What was loaded: from where, how many entries there are, and the text of those that count.
 
     `error` says why nothing could be loaded; `path` is None if not even the place is known.

@@ -6,8 +6,9 @@ Tokens are estimated, so those of the parts add up to those of the whole only ab
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.tokens import estimated_tokens
 from axe_lsp.runtime.messages import Tool
@@ -18,8 +19,7 @@ from axe_lsp.runtime.structured.schemas import canonical_json
 Kind = Literal["systemPrompt", "skill", "file", "memory", "output", "userMessage", "tool"]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One piece. `name` says which one, where there may be several: a path, a skill, a tool."""
 
     kind: Kind

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.definition import AgentDefinition, TaskConfig
 from axe_lsp.agentfile.models import known_model
@@ -15,8 +16,7 @@ from axe_lsp.runtime.preview.parts import Part, parts_of, tool_text
 from axe_lsp.runtime.prompt import Prompt
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Struct, frozen=True):
     """Everything that a first request would hold. `text` is what `--dry-run` prints.
 
     `input_schema` is that of the agent's `[input]`, which an editor makes a form from. `parts` are the

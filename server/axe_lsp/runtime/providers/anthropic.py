@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.models import known_model
 from axe_lsp.runtime.errors import ProviderError, ProviderErrorCategory

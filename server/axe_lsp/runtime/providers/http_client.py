@@ -12,12 +12,12 @@ from base64 import b64encode
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
+from msgspec import Struct
 from yarl import URL
 
 from axe_lsp import __version__
@@ -83,8 +83,7 @@ class HttpAnswer:
             yield chunk
 
 
-@dataclass(frozen=True, slots=True)
-class _Route:
+class _Route(Struct, frozen=True):
     """The way to an address: the address without a login, that login, and who goes there."""
 
     url: URL

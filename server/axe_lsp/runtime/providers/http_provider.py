@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.model_name import RUNNABLE_PROVIDERS, ModelName
 from axe_lsp.agentfile.models import known_model
@@ -47,8 +49,7 @@ FORMATS: Mapping[str, WireFormat] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Service:
+class _Service(Struct, frozen=True):
     """Whom to ask and with which key, as the user has configured it.
 
     Requests go to `url`. `is_own`: that is the provider's own service, and none that stands in for it.

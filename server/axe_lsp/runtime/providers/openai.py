@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import (
@@ -192,8 +193,7 @@ class OpenAIStream:
         call.arguments.append(part["function"]["arguments"].text())
 
 
-@dataclass(slots=True)
-class _PartialCall:
+class _PartialCall(Struct):
     """As much of a tool call as has arrived."""
 
     index: int

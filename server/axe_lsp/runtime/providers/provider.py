@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.model_name import ModelName
 from axe_lsp.runtime.events import RunIds
@@ -16,8 +17,7 @@ OnText = Callable[[str], None]
 """Takes a piece of the answer as it arrives. The pieces together are the answer's text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(Struct, frozen=True):
     """One request on its way: who asks, whom, in which turn (from 1) and what.
 
     `workdir` is the run's working directory; recordings may lie below it. At `deadline` (of the

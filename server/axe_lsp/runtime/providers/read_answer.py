@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.providers.provider import OnText

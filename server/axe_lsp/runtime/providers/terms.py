@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Request
@@ -21,8 +23,7 @@ _LONG = 2
 """Answers after which a run is long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Struct, frozen=True):
     """How to ask a server for a model.
 
     `current`: it is the provider's own, which knows all of its API. Those that stand in for it,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.model_name import ModelName
 from axe_lsp.runtime.errors import ProviderError
@@ -23,8 +24,7 @@ from axe_lsp.runtime.recordings.recording import (
 from axe_lsp.runtime.safety.redaction import redact, redacted_table
 
 
-@dataclass
-class _Progress:
+class _Progress(Struct, dict=True):
     """A run that is being recorded: what it is, how many messages were noted, its turns."""
 
     run: RecordedRun

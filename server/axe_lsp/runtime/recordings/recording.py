@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from axe_lsp.runtime.errors import ProviderErrorCategory
 from axe_lsp.runtime.messages import Message, Response
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Struct, frozen=True):
     """A message that a request added to the conversation: the task, or the result of a call."""
 
     role: str
@@ -19,16 +19,14 @@ class Sent:
     is_error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedError:
+class RecordedError(Struct, frozen=True):
     """A request that failed."""
 
     category: ProviderErrorCategory
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedTurn:
+class RecordedTurn(Struct, frozen=True):
     """A request and its answer. `sent` None means that any request will do."""
 
     answer: Response | RecordedError
@@ -36,8 +34,7 @@ class RecordedTurn:
     duration_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedRun:
+class RecordedRun(Struct, frozen=True):
     """What one agent sent and got. `system` and `tools` None mean that any will do."""
 
     agent: str
@@ -48,8 +45,7 @@ class RecordedRun:
     turns: tuple[RecordedTurn, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(Struct, frozen=True):
     """A root run and the runs below it, in the order in which they began.
 
     A replay takes no time, unless the recording is `paced`: then it takes the recorded time.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 
 import anyio
+from msgspec import Struct
 
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.events import RunIds
@@ -15,8 +15,7 @@ from axe_lsp.runtime.safety.allowances import is_allowed
 from axe_lsp.runtime.safety.questions import NOBODY, Answer, Ask, Change, Question
 
 
-@dataclass(frozen=True, slots=True)
-class Rehearsal:
+class Rehearsal(Struct, frozen=True):
     """What a call would do: `purpose` completes "the agent wants to", `details` show it exactly.
 
     `change` is the file that it is about, unless that is too long to be sent.
@@ -34,8 +33,7 @@ class Rehearsal:
         return Rehearsal(as_shown(self.purpose), as_shown(self.details), change)
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """A call that somebody has to agree to before it is executed. Its arguments hold no secret.
 
     `rehearse` finds out what would happen, without doing it; it raises what the call would raise.

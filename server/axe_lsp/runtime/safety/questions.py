@@ -6,16 +6,16 @@ It goes from the process that makes runs to whoever can ask, so it knows nothing
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Json
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A whole file before and after; `before` is empty where there is no file yet."""
 
     path: str
@@ -23,8 +23,7 @@ class Change:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """A wish as a person is asked about it.
 
     `reason` is one line, `details` the command or the change that it is about, `change` the same
@@ -44,8 +43,7 @@ Decision = Literal["allow", "allowForRun", "deny"]
 DECISIONS: tuple[Decision, ...] = ("allow", "allowForRun", "deny")
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What was decided; `why` not is for the model.
 
     `allowForRun` is for this tool, in everything that belongs to the same root run.

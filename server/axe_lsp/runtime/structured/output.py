@@ -7,7 +7,9 @@ schemas, some models and some answers only.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.runtime.conversation import Conversation
@@ -37,8 +39,7 @@ Answer again, with nothing but JSON that fits this JSON Schema:
 {schema}"""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """What an agent has to answer with."""
 
     schema: Schema

@@ -12,11 +12,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 from anyio.abc import Process
+from msgspec import Struct
 
 from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace
 
@@ -31,8 +31,7 @@ _NEEDED_ON_WINDOWS = ("SYSTEMROOT", "COMSPEC", "PATHEXT")
 """Without them not even sockets work there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """A command that has ended; without a `code`, because its time was over.
 
     `output` is the beginning of what it wrote, to standard output and error.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import anyio
+from msgspec import Struct
 
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
@@ -21,8 +21,7 @@ from axe_lsp.runtime.tools.writing import writing
 _TOO_LARGE = 10 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class _Edit:
+class _Edit(Struct, frozen=True):
     """What is replaced by what. Bytes, so that what is not UTF-8 stays what it was."""
 
     old: bytes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 import anyio
+from msgspec import Struct
 
 _TRANSLATED = IPv6Network("64:ff9b::/96")
 """IPv6 addresses that stand for the IPv4 address in their last bits."""
@@ -29,8 +29,7 @@ async def addresses_of(host: str) -> list[str]:
     return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(Struct, frozen=True):
     """How hosts are found, and which addresses may be connected to."""
 
     resolve: Callable[[str], Awaitable[Sequence[str]]] = addresses_of

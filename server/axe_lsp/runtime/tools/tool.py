@@ -7,8 +7,9 @@ for the model: it never ends a run.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.messages import Tool, ToolCall
@@ -23,8 +24,7 @@ class ToolError(Exception):
     """What a tool could not do, and why, for the model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Workplace:
+class Workplace(Struct, frozen=True):
     """Where the tools of a run work: the folder that they do not leave, and the environment.
 
     The folder is absolute. `allowed_hosts` are those that pages may be fetched from; none means any.
@@ -38,8 +38,7 @@ class Workplace:
     read_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltinTool:
+class BuiltinTool(Struct, frozen=True):
     """A tool that an agent file may list.
 
     `execute` returns the result or raises ToolError. What may change something that was there before

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import anyio
+from msgspec import Struct
 from yarl import URL
 
 from axe_lsp import __version__
@@ -31,8 +31,7 @@ _MOST_REDIRECTS = 10
 _REDIRECTS = frozenset([301, 302, 303, 307, 308])
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """The beginning of what a server answered."""
 
     status: int
