@@ -62,6 +62,7 @@ def install_peers() -> None:
         "pip",
         "install",
         "--quiet",
+        "--quiet",  # Not even warnings about where it looked.
         "--only-binary=:all:",
         "--requirement",
         _REQUIREMENTS,

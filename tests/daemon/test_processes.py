@@ -46,7 +46,8 @@ def test_processes_end_with_a_parent_that_is_killed() -> None:
     command = [sys.executable, "-c", script]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as parent:
         assert parent.stdout is not None
-        assert [parent.stdout.readline() for _ in range(2)] == [b"at work\n"] * 2
+        said = [parent.stdout.readline() for _ in range(2)]
         parent.kill()
+        assert said == [b"at work\n"] * 2
         # The output ends when the last of those ends who hold it.
         assert parent.communicate(timeout=20) == (b"", None)

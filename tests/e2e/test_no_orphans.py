@@ -18,7 +18,7 @@ import pytest
 
 from support.processes import Sleepers, bearing, wait_for_none
 from support.raw_client import RawClient
-from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import PATIENCE, Call, Says, ScriptedProvider, calls_agent
 from support.session import SERVER, Editor, Project
 
 LEAD = 'name = "lead"\nmodel = "ollama/m-lead"\nsub_agents = ["searcher"]\n'
@@ -160,11 +160,14 @@ def test_no_process_remains_when_a_run_at_a_terminal_is_ended(
     environment = {**os.environ, **project.environment}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, env=environment, cwd=project.root, **quiet) as run:
-        sleepers.wait_for(6)
-        assert len(hosts_of(mark)) == (2 if isolation else 0)
+        try:
+            sleepers.wait_for(6)
+            assert len(hosts_of(mark)) == (2 if isolation else 0)
 
-        run.send_signal(how)
+            run.send_signal(how)
 
-        wait_for_none(sleepers.seconds)
-        assert run.wait() != 0
+            wait_for_none(sleepers.seconds)
+            assert run.wait(PATIENCE) != 0
+        finally:
+            run.kill()
     wait_for_none(mark)

@@ -24,7 +24,9 @@ def listening_server(environment: Mapping[str, str]) -> Iterator[Listening]:
     command = [sys.executable, "-m", "axe_lsp", "--tcp", "127.0.0.1:0"]
     surroundings = {**os.environ, **environment}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=surroundings) as server:
-        assert server.stderr is not None
-        port = int(server.stderr.readline().rpartition(":")[2])
-        yield Listening(server, ("127.0.0.1", port))
-        server.terminate()
+        try:
+            assert server.stderr is not None
+            port = int(server.stderr.readline().rpartition(":")[2])
+            yield Listening(server, ("127.0.0.1", port))
+        finally:
+            server.terminate()
