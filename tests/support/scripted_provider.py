@@ -154,6 +154,7 @@ class ScriptedProvider:
         self.max_in_flight = 0
         self._scripts: dict[str, list[Answer]] = {}
         self._writers: list[asyncio.StreamWriter] = []
+        self._connections: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
         self._listening: Future[int] = Future()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -206,22 +207,29 @@ class ScriptedProvider:
     async def _listen(self) -> None:
         self._stop = asyncio.Event()
         server = await asyncio.start_server(
-            self._connection, "127.0.0.1", 0, backlog=1024, limit=1 << 26
+            self._greet, "127.0.0.1", 0, backlog=1024, limit=1 << 26
         )
         self._listening.set_result(server.sockets[0].getsockname()[1])
         await self._stop.wait()
+        # A server that is closed before a connection has been accepted wholly would leave it open.
+        while accepting := asyncio.all_tasks() - self._connections - {asyncio.current_task()}:
+            await asyncio.wait(accepting)
         server.close()
-        await asyncio.sleep(0)  # So that what was accepted last has begun, and can be cancelled.
-        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
+        for connection in (connections := [*self._connections]):
+            connection.cancel()
+        await asyncio.gather(*connections, return_exceptions=True)
         for writer in self._writers:
             writer.transport.abort()  # Whoever has not read to the end by now never will.
         await asyncio.sleep(0)
 
-    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """No coroutine: a task that is cancelled before it has begun would leave its connection open."""
         self._writers.append(writer)
+        connection = self._loop.create_task(self._connection(reader, writer))
+        self._connections.add(connection)
+        connection.add_done_callback(self._connections.discard)
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
                 while await self._exchange(reader, writer):
