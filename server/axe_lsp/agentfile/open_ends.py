@@ -16,18 +16,16 @@ HEADER_ANCHOR = re.compile(_HEADER_LINE)
 ANCHOR = re.compile(_HEADER_LINE + r"|[ \t]*[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*[ \t]*=")
 """The same, or the beginning of an entry."""
 
+# The next two are compiled when a string is left open, for which no start has to wait.
+
 # In an unclosed multi-line string only lines at the margin count that look like a statement from end
 # to end: prompts are prose, and prose may well hold an equals sign.
-_ANCHOR_IN_PROSE = re.compile(
-    r"^(?:\[\[?[A-Za-z_][\w.-]*\]\]?|[a-z_]+[ \t]*=[ \t]*(?:[\"'\[{].*|true|false|\d+))[ \t]*\r?$",
-    re.MULTILINE,
-)
+_ANCHOR_IN_PROSE = r"(?m)^(?:\[\[?[A-Za-z_][\w.-]*\]\]?|[a-z_]+[ \t]*=[ \t]*(?:[\"'\[{].*|true|false|\d+))[ \t]*\r?$"
 # A `"` string ends with its line. If prose follows it, the prose was meant to stand in the string; it
 # ends before what looks like the beginning of a statement, finished or not.
-_ANCHOR_IN_PASTED = re.compile(
-    rf"^(?:{_HEADER_LINE}|[ \t]*\[\[?[A-Za-z_][\w.-]*[ \t]*\r?$"
-    r"|[A-Za-z0-9_.-]+[ \t]*=[ \t]*(?:[\"'\[{#]|true\b|false\b|[+-]?\d|\r?$))",
-    re.MULTILINE,
+_ANCHOR_IN_PASTED = (
+    rf"(?m)^(?:{_HEADER_LINE}|[ \t]*\[\[?[A-Za-z_][\w.-]*[ \t]*\r?$"
+    r"|[A-Za-z0-9_.-]+[ \t]*=[ \t]*(?:[\"'\[{#]|true\b|false\b|[+-]?\d|\r?$))"
 )
 _TWO_WORDS = re.compile(r"^[ \t]*[^#\s]\S*[ \t]+\S", re.MULTILINE)
 
@@ -48,7 +46,7 @@ def closing_quotes(text: str, start: int, quotes: str) -> int:
 
 def end_of_prose(text: str, first_line_end: int) -> int:
     """Where a string of several lines ends that nothing closes."""
-    anchor = _ANCHOR_IN_PROSE.search(text, first_line_end)
+    anchor = re.compile(_ANCHOR_IN_PROSE).search(text, first_line_end)
     return len(text) if anchor is None else _line_break_before(text, anchor.start())
 
 
@@ -57,7 +55,7 @@ def end_of_pasted(text: str, first_line_end: int, quote: str) -> int | None:
 
     It ends with a line that has the missing quote at its end, or before the next statement.
     """
-    anchor = _ANCHOR_IN_PASTED.search(text, first_line_end)
+    anchor = re.compile(_ANCHOR_IN_PASTED).search(text, first_line_end)
     limit = len(text) if anchor is None else _line_break_before(text, anchor.start())
     pasted = text[first_line_end:limit]
     closing = re.search(quote + r"[ \t]*(?=[\r\n]|\Z)", pasted)

@@ -22,41 +22,37 @@ class Secret(NamedTuple):
 
 
 class _Kind(NamedTuple):
-    """Keys that begin with `start` and look like `pattern`."""
+    """Keys that begin with `start` and go on like `rest`, a pattern that is compiled when one begins so."""
 
     start: str
-    pattern: re.Pattern[str]
+    rest: str
     owner: str
     variable: str = ""
 
 
-def _kind(start: str, rest: str, owner: str, variable: str = "") -> _Kind:
-    return _Kind(start, re.compile(re.escape(start) + rest), owner, variable)
-
-
 # More special ones first: what they have found is not looked at again.
 _KINDS = (
-    _kind("sk-ant-", r"[\w-]{32,}", "Anthropic", "ANTHROPIC_API_KEY"),
-    _kind("sk-or-", r"(?:v1-)?[0-9a-f]{32,}", "OpenRouter", "OPENROUTER_API_KEY"),
-    _kind("sk-proj-", r"[\w-]{32,}", "OpenAI", "OPENAI_API_KEY"),
-    _kind("sk-svcacct-", r"[\w-]{32,}", "OpenAI", "OPENAI_API_KEY"),
-    _kind("sk-admin-", r"[\w-]{32,}", "OpenAI", "OPENAI_API_KEY"),
-    _kind("sk-", r"[A-Za-z0-9]{32,}", "OpenAI", "OPENAI_API_KEY"),
-    _kind("AIza", r"[\w-]{35}", "Google", "GEMINI_API_KEY"),
-    _kind("tvly-", r"(?:dev-|prod-)?[A-Za-z0-9]{24,}", "Tavily", "TAVILY_API_KEY"),
-    _kind("gsk_", r"[A-Za-z0-9]{40,}", "Groq"),
-    _kind("xai-", r"[A-Za-z0-9]{60,}", "xAI"),
-    _kind("hf_", r"[A-Za-z0-9]{30,}", "Hugging Face"),
-    _kind("pplx-", r"[A-Za-z0-9]{40,}", "Perplexity"),
-    _kind("r8_", r"[A-Za-z0-9]{36,}", "Replicate"),
-    _kind("ghp_", r"[A-Za-z0-9]{36,}", "GitHub"),
-    _kind("gho_", r"[A-Za-z0-9]{36,}", "GitHub"),
-    _kind("ghs_", r"[A-Za-z0-9]{36,}", "GitHub"),
-    _kind("github_pat_", r"\w{60,}", "GitHub"),
-    _kind("glpat-", r"[\w-]{20,}", "GitLab"),
-    _kind("xoxb-", r"[A-Za-z0-9-]{24,}", "Slack"),
-    _kind("xoxp-", r"[A-Za-z0-9-]{24,}", "Slack"),
-    _kind("AKIA", r"[A-Z0-9]{16}", "AWS"),
+    _Kind("sk-ant-", r"[\w-]{32,}", "Anthropic", "ANTHROPIC_API_KEY"),
+    _Kind("sk-or-", r"(?:v1-)?[0-9a-f]{32,}", "OpenRouter", "OPENROUTER_API_KEY"),
+    _Kind("sk-proj-", r"[\w-]{32,}", "OpenAI", "OPENAI_API_KEY"),
+    _Kind("sk-svcacct-", r"[\w-]{32,}", "OpenAI", "OPENAI_API_KEY"),
+    _Kind("sk-admin-", r"[\w-]{32,}", "OpenAI", "OPENAI_API_KEY"),
+    _Kind("sk-", r"[A-Za-z0-9]{32,}", "OpenAI", "OPENAI_API_KEY"),
+    _Kind("AIza", r"[\w-]{35}", "Google", "GEMINI_API_KEY"),
+    _Kind("tvly-", r"(?:dev-|prod-)?[A-Za-z0-9]{24,}", "Tavily", "TAVILY_API_KEY"),
+    _Kind("gsk_", r"[A-Za-z0-9]{40,}", "Groq"),
+    _Kind("xai-", r"[A-Za-z0-9]{60,}", "xAI"),
+    _Kind("hf_", r"[A-Za-z0-9]{30,}", "Hugging Face"),
+    _Kind("pplx-", r"[A-Za-z0-9]{40,}", "Perplexity"),
+    _Kind("r8_", r"[A-Za-z0-9]{36,}", "Replicate"),
+    _Kind("ghp_", r"[A-Za-z0-9]{36,}", "GitHub"),
+    _Kind("gho_", r"[A-Za-z0-9]{36,}", "GitHub"),
+    _Kind("ghs_", r"[A-Za-z0-9]{36,}", "GitHub"),
+    _Kind("github_pat_", r"\w{60,}", "GitHub"),
+    _Kind("glpat-", r"[\w-]{20,}", "GitLab"),
+    _Kind("xoxb-", r"[A-Za-z0-9-]{24,}", "Slack"),
+    _Kind("xoxp-", r"[A-Za-z0-9-]{24,}", "Slack"),
+    _Kind("AKIA", r"[A-Z0-9]{16}", "AWS"),
 )
 
 _PART_OF_A_WORD = re.compile(r"[A-Za-z0-9_-]")
@@ -90,10 +86,8 @@ def without_secrets(text: str) -> str:
 def _secret_at(kind: _Kind, text: str, start: int) -> TextRange | None:
     if start > 0 and _PART_OF_A_WORD.match(text, start - 1):
         return None
-    match = kind.pattern.match(text, start)
-    if match is None or not _is_random(match.group().removeprefix(kind.start)):
-        return None
-    return TextRange(*match.span())
+    rest = re.compile(kind.rest).match(text, start + len(kind.start))
+    return TextRange(start, rest.end()) if rest is not None and _is_random(rest.group()) else None
 
 
 def _is_random(text: str) -> bool:

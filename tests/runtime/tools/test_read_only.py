@@ -11,7 +11,6 @@ import pytest
 
 from axe_lsp.runtime.events import AgentBegin, RunIds, ToolEnd
 from axe_lsp.runtime.messages import ToolCall
-from axe_lsp.runtime.safety import sandbox
 from axe_lsp.runtime.safety.approval import allowed
 from axe_lsp.runtime.tools.read_only import is_enforceable
 from axe_lsp.runtime.tools.run_command import run_shell
@@ -123,7 +122,7 @@ async def test_a_run_of_such_an_agent_can_not_write_and_says_what_keeps_it(
 async def test_where_the_system_can_not_do_it_the_run_goes_on_and_says_so(
     provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sandbox, "is_enforceable", lambda: False)
+    monkeypatch.setattr("axe_lsp.runtime.tools.read_only.is_enforceable", lambda: False)
     agents = agent("a", type="explore")
     provider.script("m-a", Says("done"))
     async with bench(provider, tmp_path, agents) as work:

@@ -72,20 +72,21 @@ def refused_field(error: ProviderError, request: Request, terms: Terms) -> Field
     if error.status not in (400, 422):
         return None
     sent = (field for field in _REFUSALS if _was_sent(field, request, terms))
-    return next((field for field in sent if _REFUSALS[field].search(error.message)), None)
+    return next((field for field in sent if re.search(_REFUSALS[field], error.message)), None)
 
 
-_REFUSALS: dict[Field, re.Pattern[str]] = {
-    "max_tokens": re.compile("max_completion_tokens"),
+_REFUSALS: dict[Field, str] = {
+    "max_tokens": "max_completion_tokens",
     # Not what is said of a number that is too high, which the user has to know.
-    "temperature": re.compile(
-        r"unsupported.*temperature|temperature.*(unsupported|not support|not allowed|deprecated)",
-        re.DOTALL | re.IGNORECASE,
+    "temperature": (
+        r"(?is)unsupported.*temperature"
+        r"|temperature.*(unsupported|not support|not allowed|deprecated)"
     ),
-    "cache_control": re.compile("cache_control"),
-    "stream_options": re.compile("stream_options"),
-    "response_format": re.compile("format|schema|output_config", re.IGNORECASE),
+    "cache_control": "cache_control",
+    "stream_options": "stream_options",
+    "response_format": "(?i)format|schema|output_config",
 }
+"""Patterns, which are compiled when a server has refused something."""
 
 
 def _was_sent(field: Field, request: Request, terms: Terms) -> bool:

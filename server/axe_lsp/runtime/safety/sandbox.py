@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.tools.read_only import is_enforceable
 
 
 def sandbox_of(definition: AgentDefinition) -> str | None:
     """What keeps the agent's commands from writing: "landlock", or "none"; None if they may write."""
     if not definition.read_only or "run_command" not in definition.ordinary_tools:
         return None
+    # Imported here, with all of ctypes, since hardly any agent asks.
+    from axe_lsp.runtime.tools.read_only import is_enforceable  # noqa: PLC0415
+
     return "landlock" if is_enforceable() else "none"
 
 
