@@ -42,9 +42,9 @@ class LabServer(LanguageServer):
 def set_up(server: Any) -> None:
     server.documents = Documents()
     for name, handler in FEATURES.items():
-        server.feature(name)(handler)
+        server.feature(name)(functools.partial(handler, server))
     for name, handler in COMMANDS.items():
-        server.command(name)(handler)
+        server.command(name)(functools.partial(handler, server))
 
 
 def feature(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
 
 _KINDS = [
-    types.CodeActionKind.QuickFix,
-    types.CodeActionKind.RefactorExtract,
-    types.CodeActionKind.RefactorRewrite,
-    types.CodeActionKind.SourceFixAll,
+    types.CodeActionKind.QuickFix.value,
+    types.CodeActionKind.RefactorExtract.value,
+    types.CodeActionKind.RefactorRewrite.value,
+    types.CodeActionKind.SourceFixAll.value,
 ]
 
 
 def register(server: AxeServer) -> None:
     """Offer the feature and the commands to the client of `server`."""
 
-    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(_KINDS))
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, {"codeActionKinds": _KINDS})
     def on_code_action(
         params: types.CodeActionParams,
     ) -> list[types.CodeAction | types.Command] | None:
@@ -48,7 +48,7 @@ def register(server: AxeServer) -> None:
         return new_agents.create(server, params)
 
 
-def announce(capabilities: types.ServerCapabilities, client: Client) -> None:
-    """What pygls says to clients that don't know it: only those who know actions know kinds."""
+def announce(capabilities: JsonObject, client: Client) -> None:
+    """Only clients that know actions know kinds of them."""
     if client.capability("textDocument.codeAction.codeActionLiteralSupport") is None:
-        capabilities.code_action_provider = True  # LSP 3.17, "Code Action Request"
+        capabilities["codeActionProvider"] = True  # LSP 3.17, "Code Action Request"

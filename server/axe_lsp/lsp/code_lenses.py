@@ -55,7 +55,7 @@ class CodeLenses:
     def _register(self) -> None:
         server = self._server
 
-        @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
+        @server.feature(types.TEXT_DOCUMENT_CODE_LENS, {"resolveProvider": True})
         def on_code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
             file = open_file(server, params.text_document)
             if file is None or file.open is None:

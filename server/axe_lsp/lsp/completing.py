@@ -53,7 +53,7 @@ def register(server: AxeServer) -> None:
 
     @server.feature(
         types.TEXT_DOCUMENT_COMPLETION,
-        types.CompletionOptions(trigger_characters=_TRIGGERS),
+        {"triggerCharacters": _TRIGGERS},
     )
     def on_completion(params: types.CompletionParams) -> JsonObject:
         place = position_of(server, params)

@@ -71,19 +71,6 @@ def to_json(value: Any) -> Any:
     return shared_converter().unstructure(value)
 
 
-def to_json_once(value: Any) -> Any:
-    """The same for a value that is sent once: the converter would first write code for each class.
-
-    For the server's capabilities that code takes 16 ms, and the editor is waiting.
-    """
-    if isinstance(value, list | tuple):
-        return [to_json_once(item) for item in value]
-    if not attrs.has(type(value)):
-        return value
-    members = ((field.name, getattr(value, field.name)) for field in attrs.fields(type(value)))
-    return {_camel(name): to_json_once(member) for name, member in members if member is not None}
-
-
 def _structure(value: Any, wanted: Any, name: str) -> Any:
     try:
         return shared_converter().structure(value, wanted)
@@ -96,8 +83,3 @@ def _structure(value: Any, wanted: Any, name: str) -> Any:
 
 def _in_lsp_names(text: str) -> str:
     return re.sub(r"_([a-z])", lambda match: match[1].upper(), text)
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.rstrip("_").split("_")
-    return first + "".join(word.title() for word in rest)

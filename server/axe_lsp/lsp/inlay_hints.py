@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def register(server: AxeServer) -> None:
     """Offer hints, unless the setting `axe.inlayHints` is off."""
 
-    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT, {"resolveProvider": False})
     def on_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
         file = open_file(server, params.text_document)
         if file is None or file.open is None or not server.daemon.settings.inlay_hints:

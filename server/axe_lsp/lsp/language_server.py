@@ -14,7 +14,8 @@
 What a handler can count on:
 
 - It gets the params as lsprotocol's class where LSP defines the method, else as plain JSON (`None`
-  where they were left out). A command gets its arguments as plain JSON, one by one.
+  where they were left out). A command gets its arguments as plain JSON, one by one. Neither gets the
+  server, which they close over.
 - A plain `def` runs at once and in order: what it sees is what the client had seen when it sent the
   message. Features of the language are plain functions. An `async def` is for what takes time; it
   begins after the messages that were read together with its own, so what has to be of the moment is
@@ -33,19 +34,21 @@ share is closed over.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 import pygls.lsp.server
+from cattrs import Converter
 from lsprotocol import types
-from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.exceptions import JsonRpcException
 
 from axe_lsp.agentfile.text import PositionEncoding
+from axe_lsp.lsp.capabilities import capabilities
 from axe_lsp.lsp.client import Client
-from axe_lsp.lsp.conversion import shared_converter
 from axe_lsp.lsp.messages import JsonObject
 from axe_lsp.lsp.protocol import Protocol
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
 class RequestFailed(JsonRpcException):
@@ -61,22 +64,42 @@ class LanguageServer(pygls.lsp.server.LanguageServer):
     protocol: Protocol
 
     def __init__(self, name: str, version: str) -> None:
-        super().__init__(name, version, protocol_cls=Protocol, converter_factory=shared_converter)
+        # The converter is for parts of pygls that are not used here; our own is made on first use.
+        super().__init__(name, version, protocol_cls=Protocol, converter_factory=Converter)
 
-    def initialize(self, client: Client) -> types.ServerCapabilities | JsonObject:
+    def feature(
+        self, method: str, options: JsonObject | None = None
+    ) -> Callable[[Handler], Handler]:
+        """Have a method handled; `options` are what the client is told of it.
+
+        pygls would look at annotations and convert options first, for longer than the rest of the
+        answer to `initialize` takes.
+        """
+
+        def register(handler: Handler) -> Handler:
+            self.protocol.fm.features[method] = handler
+            if options is not None:
+                self.protocol.fm.feature_options[method] = options
+            return handler
+
+        return register
+
+    def command(self, name: str) -> Callable[[Handler], Handler]:
+        """Have a command of `workspace/executeCommand` handled, likewise."""
+
+        def register(handler: Handler) -> Handler:
+            self.protocol.fm.commands[name] = handler
+            return handler
+
+        return register
+
+    def initialize(self, client: Client) -> JsonObject:
         """What the server can do for `client`. The position encoding is filled in.
 
         As it stands: what follows from the features and commands that have been registered.
         """
-        builder = ServerCapabilitiesBuilder(
-            types.ClientCapabilities(),
-            set(self.protocol.fm.features),
-            self.protocol.fm.feature_options,
-            list(self.protocol.fm.commands),
-            types.TextDocumentSyncKind.Incremental,
-        )
-        capabilities: types.ServerCapabilities = builder.build()  # type: ignore[no-untyped-call]
-        return capabilities
+        manager = self.protocol.fm
+        return capabilities(manager.features, manager.feature_options, manager.commands)
 
     async def release(self) -> None:
         """Let go of what the connection holds. Called once: at `shutdown`, or when it breaks."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def register(server: AxeServer) -> None:
     """Offer links to the client of `server`."""
 
-    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK)
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK, {"resolveProvider": False})
     def on_document_link(params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
         file = open_file(server, params.text_document)
         if file is None or file.open is None:

@@ -7,7 +7,6 @@ take `exit` for success, and let commands run on that were cancelled.
 from __future__ import annotations
 
 import asyncio
-import functools
 import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,7 +19,6 @@ from pygls.exceptions import (
 )
 
 from axe_lsp.lsp.client import Client, read_client
-from axe_lsp.lsp.conversion import to_json_once
 from axe_lsp.lsp.dispatch import Dispatcher
 from axe_lsp.lsp.messages import JsonObject, Notification, Request
 from axe_lsp.lsp.progress import Progress
@@ -94,7 +92,7 @@ class Protocol(Dispatcher):
         if not isinstance(params, dict):
             raise JsonRpcInvalidParams("initialize: params has to be an object")
         self.client = read_client(params)
-        capabilities = to_json_once(self._server.initialize(self.client))
+        capabilities = self._server.initialize(self.client)
         self._phase = "running"
         self.initialized.set()
         return {
@@ -128,7 +126,7 @@ class Protocol(Dispatcher):
             )
         arguments = params.arguments or ()
         try:
-            _signature(command).bind(*arguments)
+            inspect.signature(command).bind(*arguments)
         except TypeError as error:
             raise JsonRpcInvalidParams(f"arguments of {params.command}: {error}") from error
         return command(*arguments)
@@ -143,13 +141,3 @@ class Protocol(Dispatcher):
             future.cancel()
         released = self.tasks.start_unattended(self._server.release(), name="releasing a session")
         await asyncio.wait({released}, timeout=GRACE)
-
-
-def _signature(command: Callable[..., Any]) -> inspect.Signature:
-    """How `command` may be called."""
-    wrapped = getattr(command, "func", None)
-    if wrapped is None or isinstance(command, functools.partial):
-        return inspect.signature(command)
-    # pygls hands the server to coroutine functions through a wrapper that takes anything.
-    signature = inspect.signature(wrapped)
-    return signature.replace(parameters=list(signature.parameters.values())[1:])

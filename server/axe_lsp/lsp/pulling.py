@@ -32,6 +32,12 @@ _PORTION = 200
 
 _REFRESH = "workspace.diagnostics.refreshSupport"
 
+_OPTIONS = {
+    "identifier": "axe-lsp",
+    "interFileDependencies": True,
+    "workspaceDiagnostics": True,
+}
+
 
 class _Report(NamedTuple):
     """What there is to say about a file."""
@@ -200,25 +206,19 @@ def _can_pull(client: Client) -> bool:
     return asks and client.supports(_REFRESH)
 
 
-def announce(capabilities: types.ServerCapabilities, client: Client) -> None:
+def announce(capabilities: JsonObject, client: Client) -> None:
     """Leave out what the client would be worse off with than with what is pushed."""
-    provider = capabilities.diagnostic_provider
     if not _can_pull(client):
-        capabilities.diagnostic_provider = None
-    elif provider is not None and client.name == "Neovim":
+        del capabilities["diagnosticProvider"]
+    elif client.name == "Neovim":
         # Up to 0.12 a refresh lets it pull the workspace, where the open documents are left out.
-        provider.workspace_diagnostics = False
+        capabilities["diagnosticProvider"] = {**_OPTIONS, "workspaceDiagnostics": False}
 
 
 def register(server: AxeServer) -> None:
     """Offer the requests to the client of `server`."""
 
-    @server.feature(
-        types.TEXT_DOCUMENT_DIAGNOSTIC,
-        types.DiagnosticOptions(
-            inter_file_dependencies=True, workspace_diagnostics=True, identifier="axe-lsp"
-        ),
-    )
+    @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, _OPTIONS)
     def on_document_diagnostic(params: types.DocumentDiagnosticParams) -> JsonObject:
         return server.publisher.pulling.document(params)
 

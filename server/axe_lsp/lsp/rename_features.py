@@ -17,6 +17,7 @@ from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.client import Client
 from axe_lsp.lsp.language_server import RequestFailed
 from axe_lsp.lsp.locations import Locations
+from axe_lsp.lsp.messages import JsonObject
 from axe_lsp.lsp.positions import position_of
 from axe_lsp.lsp.workspace_edits import can_apply, workspace_edit
 
@@ -25,14 +26,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_AGENT_FILES = types.FileOperationRegistrationOptions(
-    [
-        types.FileOperationFilter(
-            types.FileOperationPattern(f"**/*{SUFFIX}", types.FileOperationPatternKind.File),
-            scheme="file",
-        )
-    ]
-)
+_AGENT_FILES = {
+    "filters": [{"scheme": "file", "pattern": {"glob": f"**/*{SUFFIX}", "matches": "file"}}]
+}
 """Which of them are agents depends on settings that may change, so that is asked when one moves.
 
 Folders are not among them: an agent is called by the name of its file, wherever that lies.
@@ -82,13 +78,10 @@ def register(server: AxeServer) -> None:
         server.daemon.changed_on_disk([canonical(uri) for uri in uris])
 
 
-def announce(capabilities: types.ServerCapabilities, client: Client) -> None:
-    """What pygls can not say of these features without knowing the client's capabilities."""
+def announce(capabilities: JsonObject, client: Client) -> None:
+    """Clients that ask whether something can be renamed are told that they may."""
     if client.supports("textDocument.rename.prepareSupport"):  # Else no options are allowed.
-        capabilities.rename_provider = types.RenameOptions(prepare_provider=True)
-    operations = types.FileOperationOptions(will_rename=_AGENT_FILES, did_rename=_AGENT_FILES)
-    if capabilities.workspace is not None:
-        capabilities.workspace.file_operations = operations
+        capabilities["renameProvider"] = {"prepareProvider": True}
 
 
 @contextmanager

@@ -27,18 +27,19 @@ _TYPES = {
 """LSP's own types, which all themes know, and the one that rust-analyzer has made common."""
 
 _MODIFIERS = ["declaration"]
-_LEGEND = types.SemanticTokensLegend(list(_TYPES.values()), _MODIFIERS)
+_LEGEND = {"tokenTypes": list(_TYPES.values()), "tokenModifiers": _MODIFIERS}
 _NUMBERS = {kind: number for number, kind in enumerate(_TYPES)}
 
 
 def register(server: AxeServer) -> None:
     """Offer tokens of whole documents and of what is to be seen of them."""
+    options = {"legend": _LEGEND, "full": True, "range": True}
 
-    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, _LEGEND)
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, options)
     def on_full(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
         return _tokens(server, params.text_document, None)
 
-    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, _LEGEND)
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE)
     def on_range(params: types.SemanticTokensRangeParams) -> types.SemanticTokens | None:
         return _tokens(server, params.text_document, params.range)
 

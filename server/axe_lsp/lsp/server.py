@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -71,15 +70,14 @@ class AxeServer(LanguageServer):
         self._facts = daemon.snapshot.facts
         self._register()
 
-    def initialize(self, client: Client) -> types.ServerCapabilities | JsonObject:
+    def initialize(self, client: Client) -> JsonObject:
         """Learn the client's folders and settings. The disk is read once it is ready."""
         if client.options:  # Whoever says nothing leaves to others what they have said.
             self._put_in_force(client.options)
         capabilities = super().initialize(client)
-        if isinstance(capabilities, types.ServerCapabilities):
-            pulling.announce(capabilities, client)
-            rename_features.announce(capabilities, client)
-            action_features.announce(capabilities, client)
+        pulling.announce(capabilities, client)
+        rename_features.announce(capabilities, client)
+        action_features.announce(capabilities, client)
         return capabilities
 
     async def release(self) -> None:
@@ -102,8 +100,7 @@ class AxeServer(LanguageServer):
             types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._did_change_watched_files,
         }
         for method, handler in handlers.items():
-            # pygls marks handlers with attributes, which bound methods cannot take.
-            self.feature(method)(partial(handler))
+            self.feature(method)(handler)
         language_features.register(self)
         completing.register(self)
         pulling.register(self)

@@ -23,7 +23,7 @@ _RESOLVABLE = "workspace.symbol.resolveSupport.properties"
 def register(server: AxeServer) -> None:
     """Offer the feature to the client of `server`."""
 
-    @server.feature(types.WORKSPACE_SYMBOL, types.WorkspaceSymbolOptions(resolve_provider=True))
+    @server.feature(types.WORKSPACE_SYMBOL, {"resolveProvider": True})
     def on_workspace_symbol(
         params: types.WorkspaceSymbolParams,
     ) -> list[types.WorkspaceSymbol] | list[types.SymbolInformation]:
