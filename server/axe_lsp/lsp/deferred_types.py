@@ -2,11 +2,11 @@
 
 The module defines 554 attrs classes, and attrs writes and compiles several methods for each of them:
 360 of the 520 ms that a pygls server needs before it can read its first byte. A session uses some
-eighty of these classes. While the module is imported, `attrs.define` is therefore replaced by one
-that puts the work off until a class is first instantiated or asked for its fields, after which the
-class is what attrs would have made of it, apart from `slots`: those need a new class object, and by
-then the old one is referred to everywhere. Measured from spawn to the answer of `initialize`, this
-halves the time.
+eighty of these classes. While the module is imported, `attrs.define` and `attrs.field` are therefore
+replaced by functions that put the work off until a class is first instantiated or asked for its fields,
+after which the class is what attrs would have made of it, apart from `slots`: those need a new class
+object, and by then the old one is referred to everywhere. Measured from spawn to the answer of
+`initialize`, this halves the time.
 
 Nothing but the import is touched. Where `lsprotocol.types` has been imported before, all stays as
 it is.
@@ -23,6 +23,7 @@ from typing import Any
 import attrs
 
 _define_now = attrs.define
+_field_now = attrs.field
 _pending: dict[type, dict[str, Any]] = {}
 # A class that attrs has defined must not be defined again, whichever thread asks.
 _lock = threading.RLock()
@@ -34,10 +35,12 @@ def install() -> None:
         return
     # Through `setattr`, because type checkers take names of modules for constants.
     setattr(attrs, "define", _define_later)  # noqa: B010
+    setattr(attrs, "field", _LaterField)  # noqa: B010
     try:
         importlib.import_module("lsprotocol.types")
     finally:
         setattr(attrs, "define", _define_now)  # noqa: B010
+        setattr(attrs, "field", _field_now)  # noqa: B010
     # `get_converter` would complete all classes before it begins, to resolve forward references.
     # The flag is private to lsprotocol; without it nothing breaks, all classes are just completed.
     hooks = importlib.import_module("lsprotocol._hooks")
@@ -59,6 +62,13 @@ def _define_later(maybe_class: type | None = None, **options: Any) -> Any:
     return cls
 
 
+class _LaterField:
+    """Stands in the body of a class for one of its fields."""
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+
+
 class _Fields:
     """Stands where attrs keeps a class's fields, and has them made when they are looked at."""
 
@@ -75,6 +85,9 @@ def _complete(cls: type) -> None:
         options = _pending.pop(cls, None)
         if options is None:
             return
+        for name, member in list(vars(cls).items()):
+            if isinstance(member, _LaterField):
+                setattr(cls, name, _field_now(**member.options))
         # attrs leaves alone an `__init__` that it finds in a class, unless it is told to write one.
         _define_now(cls, **{**options, "slots": False, "init": True})
         # A copy, because names are added to it.
