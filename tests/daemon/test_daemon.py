@@ -199,6 +199,34 @@ async def test_further_folders_come_with_the_settings_and_go_with_them(tmp_path:
         assert _names(daemon) == {"one"}
 
 
+async def test_further_folders_are_known_by_the_path_that_editors_open_them_by(
+    tmp_path: Path,
+) -> None:
+    shared = uri_of(_write(tmp_path / "shared/far.toml"))
+
+    async with _daemon(tmp_path, tmp_path / "project") as daemon:
+        daemon.configure(Settings(agent_paths=("../shared/",)))
+        await daemon.settled()
+        assert daemon.snapshot.names["far"] == (shared,)
+
+        daemon.edit(shared, 'name = "far"\n', CLIENT)
+        assert daemon.snapshot.names["far"] == (shared,)
+
+
+@pytest.mark.parametrize("half_typed", ["", " ", "~nobody-of-that-name/agents"])
+async def test_a_folder_that_is_not_typed_whole_leaves_the_others_in_force(
+    tmp_path: Path, half_typed: str
+) -> None:
+    root = tmp_path / "project"
+    _write(root / "more/two.toml")
+    _write(root / "pyproject.toml")
+
+    async with _daemon(tmp_path, root) as daemon:
+        daemon.configure(Settings(agent_paths=(half_typed, "more")))
+        await daemon.settled()
+        assert _names(daemon) == {"two"}
+
+
 async def test_settings_that_come_before_the_roots_are_relative_to_them(tmp_path: Path) -> None:
     root = tmp_path / "project"
     far = uri_of(_write(root / "more/far.toml"))

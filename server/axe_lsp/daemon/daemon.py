@@ -93,11 +93,14 @@ class Daemon:
 
     @property
     def extra_folders(self) -> tuple[Path, ...]:
-        """The folders that the settings add; relative ones below each root."""
-        paths = [Path(text).expanduser() for text in self.settings.agent_paths]
+        """The folders that the settings add; relative ones start at each root.
+
+        `..` is worked out, as editors do it in the URIs of the files that they open there.
+        """
         return tuple(
-            folder
-            for path in paths
+            Path(os.path.normpath(folder))
+            for text in self.settings.agent_paths
+            if (path := disk.path_in_settings(text)) is not None
             for folder in ([path] if path.is_absolute() else [root / path for root in self.roots])
         )
 

@@ -40,6 +40,14 @@ def config_file(environment: Environment) -> Path | None:
     return folder.parent / CONFIG_FILE if folder is not None else None
 
 
+def path_in_settings(text: str) -> Path | None:
+    """The path that a user has written; None while there is none, or nobody of that name has a home."""
+    try:
+        return Path(text.strip()).expanduser() if text.strip() else None
+    except RuntimeError:
+        return None
+
+
 def agent_folders_below(root: Path) -> Iterator[Path]:
     """The folders of agents in a workspace folder, near ones first.
 
