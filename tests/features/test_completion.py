@@ -371,6 +371,31 @@ def test_whether_somebody_types_a_model_of_ollama(text: str, expected: bool) -> 
     assert is_about_ollama(opened.file, opened.offset) is expected
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[params]\nresponse_format = <|>",
+        'params.response_format = "<|>"',
+        "params = { response_format = 'te<|>",
+    ],
+)
+def test_a_word_that_stands_for_a_table_is_offered(text: str) -> None:
+    assert labels(text) == ["text", "json_object", "json_schema"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'mcp_servers = [{ name = "a",<|>',
+        'mcp_servers = [{ name = "a", <|>',
+        'mcp_servers = [\n  { name = "a",\n    <|>\n\n[memory]',
+        'mcp_servers = [{ name = "b" }, { name = "a", <|>',
+    ],
+)
+def test_keys_are_offered_in_a_table_of_a_list_while_both_are_open(text: str) -> None:
+    assert labels(text) == ["url", "transport", "headers"]
+
+
 # -- the list as a whole
 
 

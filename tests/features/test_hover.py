@@ -51,6 +51,14 @@ def test_a_member_of_a_schema_however_it_is_written(text: str) -> None:
     assert markdown(text) == "**`input.properties.path`** · string, required\n\nA file."
 
 
+def test_a_word_that_stands_for_a_table_is_explained_as_the_key_that_it_sets() -> None:
+    found = hovered('params.response_format = "te<|>xt"')
+    assert found is not None
+    assert found[0] == '"text"'
+    assert found[1].startswith("**`params.response_format.type`** · string")
+    assert 'In force: `"text"` · this file' in found[1]
+
+
 def test_members_of_members_and_those_without_a_word_about_them() -> None:
     inner = "[output.properties.a.items.properties.b<|>]\n"
     assert markdown(inner) == "**`output.properties.a.items.properties.b`** · optional"

@@ -21,6 +21,7 @@ _WORD = re.compile(r"[\w./:*-]*")
 _BLANK = re.compile(r"[ \t]*")
 _BLANK_LINES = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n|\r))*[ \t]*(?=[\r\n]|\Z)")
 _COMMENT = re.compile(r"#[^\r\n]*")
+_LISTS = (ValueKind.ARRAY, ValueKind.INLINE_TABLE)
 
 
 class Where(Enum):
@@ -63,8 +64,11 @@ class Cursor(Struct, frozen=True):
 
     @property
     def spec(self) -> KeySpec | None:
-        """What is known about the key, if it is a known one."""
-        return self.schema.find(self.path) or find_keyword(self.path)
+        """What is known about the key, if it is a known one; behind it, about the value that is due."""
+        found = self.schema.find(self.path) or find_keyword(self.path)
+        if found is not None and found.shorthand and self.where in (Where.STRING, Where.VALUE):
+            return self.schema.find((*self.path, found.shorthand))
+        return found
 
 
 @lru_cache(maxsize=1)  # Those who answer one request ask one after the other.
@@ -134,11 +138,16 @@ def _end_of(text: str, entry: Entry) -> int:
 
 
 def _wants_more(text: str, value: Value) -> bool:
-    """Whether an unclosed array or inline table ends with its bracket or with a comma."""
-    if value.kind not in (ValueKind.ARRAY, ValueKind.INLINE_TABLE):
+    """Whether an unclosed array or inline table, or the one that it ends with, ends with its bracket or a comma."""
+    if value.kind not in _LISTS:
         return False
-    parts = (*(each.range.end for each in value.items), *(each.range.end for each in value.entries))
-    return not parts or "," in _COMMENT.sub("", text[parts[-1] : value.range.end])
+    parts: tuple[Value | Entry, ...] = (*value.items, *value.entries)
+    if not parts:
+        return True
+    last = parts[-1].value if isinstance(parts[-1], Entry) else parts[-1]
+    if last is not None and last.kind in _LISTS and not last.complete:
+        return _wants_more(text, last)
+    return "," in _COMMENT.sub("", text[parts[-1].range.end : value.range.end])
 
 
 def _in_key(
@@ -178,7 +187,7 @@ def _in_value(text: str, path: KeyPath, whole: Value, value: Value, offset: int)
             content = TextRange(content.start, max(offset, word.end() if word else 0))
         return Cursor(Where.STRING, parent, path, content, value=whole, item=value)
     for item in value.items:
-        if item.range.touches(offset):
+        if item.range.touches(offset) or _goes_on(text, item, offset):
             return _in_value(text, path, whole, item, offset)
     is_inside = value.range.start < offset and (offset < value.range.end or not value.complete)
     if value.kind is ValueKind.INLINE_TABLE:
@@ -189,6 +198,12 @@ def _in_value(text: str, path: KeyPath, whole: Value, value: Value, offset: int)
         where = Where.VALUE if is_inside else Where.ELSEWHERE
         return Cursor(where, parent, path, here, value=whole)
     return Cursor(Where.VALUE, parent, path, value.range, value=whole, item=value)
+
+
+def _goes_on(text: str, item: Value, offset: int) -> bool:
+    """Whether an array or inline table that is not closed yet is typed further at `offset`."""
+    is_open = item.kind in _LISTS and not item.complete
+    return is_open and item.range.end < offset and not text[item.range.end : offset].strip()
 
 
 def _on_free_line(text: str, table: Table, offset: int) -> Cursor:
