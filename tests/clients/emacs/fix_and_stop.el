@@ -1,4 +1,4 @@
-;; A user takes a quick fix, looks at what would be sent, runs the agent, and stops it.  -*- lexical-binding: t; -*-
+;; A user takes a quick fix, looks at what would be sent, runs the agent, and stops a child and then all.  -*- lexical-binding: t; -*-
 
 (load (expand-file-name "support" (file-name-directory load-file-name)))
 
@@ -25,6 +25,12 @@
   (with-current-buffer "*axe preview*"
     (cl-assert (string-search "=== Dry Run ===" (buffer-string)) t)
     (cl-assert (string-search "Write down what they find" (buffer-string)) t)))
+
+(defun stop-the-child ()
+  (with-current-buffer (axe-lsp-runs-buffer)
+    (goto-char (point-min))
+    (search-forward "▶ slow")
+    (call-interactively (key-binding "s"))))
 
 (defun rename-an-agent ()
   "Rename the agent that the user has in the list, and its file with it."
@@ -57,7 +63,10 @@
           (user-error (report (cadr notice))))
         (axe-run "")
         (wait-for-log "  ✓ fast🚀" "▶ slow: Look at the style  openai/slow\n    · turn 1")
+        (stop-the-child)
+        (wait-for-log "  ✗ slow: Look at the style  " "\n    ! cancelled" "  │ Ready to")
+        (cl-assert (not (string-search "✗ manager" (runs-text))) nil "its caller goes on")
         (axe-stop)
-        (wait-for-log "  ✗ slow: Look at the style  " "✗ manager  " "\n  ! cancelled")
+        (wait-for-log "✗ manager  " "\n  ! cancelled")
         (report (runs-text))
         (rename-an-agent)))
