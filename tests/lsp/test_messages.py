@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from axe_lsp.lsp.conversion import to_json
 from axe_lsp.lsp.messages import (
     Invalid,
     Notification,
     Request,
     Response,
     UnsendableError,
+    Wire,
     read_message,
     write_message,
 )
@@ -105,3 +107,33 @@ def test_half_a_surrogate_pair_is_sent_escaped() -> None:
 def test_what_has_no_form_in_json_is_not_sent(value: object) -> None:
     with pytest.raises(UnsendableError):
         write_message({"value": value}, refuse)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (b'"\\ud83d"', "\ud83d"),
+        (b"1e400", float("inf")),
+        (b"[Infinity]", [float("inf")]),
+        (b"-0", 0),
+        (b"1" * 30, int("1" * 30)),
+    ],
+)
+def test_json_is_read_as_liberally_as_python_reads_it(written: bytes, read: Any) -> None:
+    body = b'{"jsonrpc": "2.0", "method": "m", "params": %b}' % written
+    assert read_message(body) == Notification("m", read)
+
+
+def test_a_byte_order_mark_before_a_message_is_passed_over() -> None:
+    assert read_message(b"\xef\xbb\xbf" + message(method="m")) == Notification("m", None)
+
+
+class Part(Wire, frozen=True):
+    new_text: str
+    part: Part | None = None
+
+
+@pytest.mark.parametrize("text", ["plain", "Gr\u00f6\u00dfe \U0001f600", "half \ud83d", '"\\\n'])
+def test_structs_are_sent_with_the_names_of_lsp_and_without_what_is_not_there(text: str) -> None:
+    sent = write_message({"id": 1, "result": Part("a", Part(text))}, to_json)
+    assert json.loads(sent) == {"id": 1, "result": {"newText": "a", "part": {"newText": text}}}

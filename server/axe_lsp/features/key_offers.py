@@ -10,7 +10,7 @@ from axe_lsp.agentfile.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Name
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.model_name import AXE_PROVIDERS
 from axe_lsp.agentfile.schema_keywords import keywords_of
-from axe_lsp.agentfile.tree import Table
+from axe_lsp.agentfile.tree import Entry, Table
 from axe_lsp.features.cursor import Cursor, Where
 from axe_lsp.features.describe import key_markdown
 from axe_lsp.features.offer import (
@@ -29,6 +29,7 @@ def key_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
     """The keys of the table under the cursor that are not set."""
     text = lookup.parse.text
     behind = text[cursor.range.end :].lstrip(" \t")[:1]
+    before, after = _around(text, cursor)
     for spec in (*lookup.schema.keys_of(cursor.parent), *keywords_of(cursor.parent)):
         if _is_offered_as_header(spec, cursor) or _is_set(lookup, spec, cursor):
             continue
@@ -38,7 +39,6 @@ def key_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
             yield _key(spec, cursor, f"{spec.path[-1]}.", None)
         else:
             plain, snippet = f"{spec.path[-1]} = ", f"{spec.path[-1]} = {_placeholder(spec, 1)}"
-            before, after = _around(text, cursor)
             yield _key(spec, cursor, before + plain + after, before + snippet + after)
 
 
@@ -117,8 +117,7 @@ def _is_set(lookup: Lookup, spec: KeySpec, cursor: Cursor) -> bool:
     name, depth = spec.path[-1], cursor.depth
     written = (*cursor.parent[len(cursor.parent) - depth :], name)
     for entry in cursor.siblings:
-        is_typed_now = entry.key.range.touches(cursor.range.start)
-        if entry.key.names[: depth + 1] == written and not is_typed_now:
+        if entry.key.names[: depth + 1] == written and not _touches(entry, cursor):
             return True
     if not spec.is_table:
         return False
@@ -135,7 +134,12 @@ def _around(text: str, cursor: Cursor) -> tuple[str, str]:
 
 
 def _is_on_key(cursor: Cursor) -> bool:
-    return any(entry.key.range.touches(cursor.range.start) for entry in cursor.siblings)
+    return any(_touches(entry, cursor) for entry in cursor.siblings)
+
+
+def _touches(entry: Entry, cursor: Cursor) -> bool:
+    """Whether the key of the entry is being typed."""
+    return entry.key.range.touches(cursor.range.start)
 
 
 def _placeholder(spec: KeySpec, stop: int) -> str:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.completion import completion
 from axe_lsp.features.model_offers import is_about_ollama
 from axe_lsp.features.offer import Completion, CompletionKind
 from axe_lsp.features.path_offers import path_offers, path_typed
 from axe_lsp.features.shortlist import MOST
-from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.client import Client
-from axe_lsp.lsp.messages import JsonObject
+from axe_lsp.lsp.messages import Wire
+from axe_lsp.lsp.plain_text import plain_text
 from axe_lsp.lsp.positions import Position, position_of
 
 if TYPE_CHECKING:
@@ -25,17 +25,72 @@ if TYPE_CHECKING:
 _TRIGGERS = ['"', "'", "[", "=", ".", "/"]
 
 _KINDS = {
-    CompletionKind.KEY: types.CompletionItemKind.Property,
-    CompletionKind.TABLE: types.CompletionItemKind.Module,
-    CompletionKind.AGENT: types.CompletionItemKind.Reference,
-    CompletionKind.TOOL: types.CompletionItemKind.Function,
-    CompletionKind.MODEL: types.CompletionItemKind.Value,
-    CompletionKind.CHOICE: types.CompletionItemKind.EnumMember,
-    CompletionKind.PATH: types.CompletionItemKind.File,
+    CompletionKind.KEY: types.CompletionItemKind.Property.value,
+    CompletionKind.TABLE: types.CompletionItemKind.Module.value,
+    CompletionKind.AGENT: types.CompletionItemKind.Reference.value,
+    CompletionKind.TOOL: types.CompletionItemKind.Function.value,
+    CompletionKind.MODEL: types.CompletionItemKind.Value.value,
+    CompletionKind.CHOICE: types.CompletionItemKind.EnumMember.value,
+    CompletionKind.PATH: types.CompletionItemKind.File.value,
 }
+_FOLDER = types.CompletionItemKind.Folder.value
+
+_SNIPPET = types.InsertTextFormat.Snippet.value
+_PLAIN_TEXT = types.InsertTextFormat.PlainText.value
 
 
-RangeOf = Callable[[TextRange], JsonObject]
+class Place(Wire, frozen=True):
+    """A `Position` of LSP."""
+
+    line: int
+    character: int
+
+
+class Span(Wire, frozen=True):
+    """A `Range` of LSP."""
+
+    start: Place
+    end: Place
+
+
+class Edit(Wire, frozen=True):
+    """A `TextEdit` of LSP, or an `InsertReplaceEdit`."""
+
+    new_text: str
+    range: Span | None = None
+    insert: Span | None = None
+    replace: Span | None = None
+
+
+class Documentation(Wire, frozen=True):
+    """`MarkupContent` of LSP."""
+
+    kind: str
+    value: str
+
+
+class Item(Wire, frozen=True):
+    """A `CompletionItem` of LSP."""
+
+    label: str
+    kind: int
+    sort_text: str
+    insert_text_format: int
+    text_edit: Edit
+    detail: str = ""
+    documentation: Documentation | None = None
+    filter_text: str = ""
+    commit_characters: list[str] | None = None
+
+
+class Offers(Wire, frozen=True):
+    """A `CompletionList` of LSP."""
+
+    is_incomplete: bool
+    items: list[Item]
+
+
+RangeOf = Callable[[TextRange], Span]
 """What a range is to the client."""
 
 
@@ -55,10 +110,10 @@ def register(server: AxeServer) -> None:
         types.TEXT_DOCUMENT_COMPLETION,
         {"triggerCharacters": _TRIGGERS},
     )
-    def on_completion(params: types.CompletionParams) -> JsonObject:
+    def on_completion(params: types.CompletionParams) -> Offers:
         place = position_of(server, params)
         if place is None or _has_just_opened_a_list(params.context, place):
-            return {"isIncomplete": False, "items": []}
+            return Offers(is_incomplete=False, items=[])
         snapshot = server.daemon.snapshot
         ollama = server.daemon.ollama if is_about_ollama(place.file, place.offset) else None
         installed = ollama.models() if ollama is not None else ()
@@ -68,8 +123,8 @@ def register(server: AxeServer) -> None:
         can = _abilities(server.client)
 
         @cache  # Nearly all offers are for the same place.
-        def range_of(where: TextRange) -> JsonObject:
-            return to_proto.json_range(where, place.lines, server.position_encoding)
+        def range_of(where: TextRange) -> Span:
+            return _span(where, place.lines, server.position_encoding)
 
         items = [_item(place, offer, rank, can, range_of) for rank, offer in enumerate(found)]
         # While the folders are being read, agents and their models are missing.
@@ -77,7 +132,7 @@ def register(server: AxeServer) -> None:
             ollama is not None and ollama.is_asked
         )
         is_cut = len(found) >= MOST - 1  # The agent itself is not offered.
-        return {"isIncomplete": is_late or is_cut or not all_paths, "items": items}
+        return Offers(is_incomplete=is_late or is_cut or not all_paths, items=items)
 
 
 def _has_just_opened_a_list(context: types.CompletionContext | None, place: Position) -> bool:
@@ -111,46 +166,44 @@ def _abilities(client: Client) -> Abilities:
     )
 
 
-def _item(
-    place: Position, offer: Completion, rank: int, can: Abilities, range_of: RangeOf
-) -> JsonObject:
-    """An offer, as plain JSON: there may be hundreds. `rank` keeps our order in clients that sort."""
+def _span(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -> Span:
+    start, end = (Place(*lines.position(offset, encoding)) for offset in where)
+    return Span(start, end)
+
+
+def _item(place: Position, offer: Completion, rank: int, can: Abilities, range_of: RangeOf) -> Item:
+    """What the client is told of an offer. `rank` keeps our order in clients that sort."""
     is_snippet = can.snippets and offer.snippet is not None
-    formats = types.InsertTextFormat
-    item: JsonObject = {
-        "label": offer.label,
-        "kind": int(_kind(offer)),
-        "sortText": f"{rank:04}",
-        "insertTextFormat": int(formats.Snippet if is_snippet else formats.PlainText),
-        "textEdit": _edit(place, offer, can, range_of),
-    }
-    if offer.detail:
-        item["detail"] = offer.detail
-    if offer.documentation:
-        item["documentation"] = _documentation(offer.documentation, can)
-    if offer.typed_as:
-        item["filterText"] = offer.typed_as
-    if offer.commit and can.commit_characters:
-        item["commitCharacters"] = list(offer.commit)
-    return item
+    return Item(
+        label=offer.label,
+        kind=_kind(offer),
+        sort_text=f"{rank:04}",
+        insert_text_format=_SNIPPET if is_snippet else _PLAIN_TEXT,
+        text_edit=_edit(place, offer, can, range_of),
+        detail=offer.detail,
+        documentation=_documentation(offer.documentation, can) if offer.documentation else None,
+        filter_text=offer.typed_as,
+        commit_characters=list(offer.commit) if offer.commit and can.commit_characters else None,
+    )
 
 
-def _kind(offer: Completion) -> types.CompletionItemKind:
+def _kind(offer: Completion) -> int:
     is_folder = offer.kind is CompletionKind.PATH and offer.label.endswith("/")
-    return types.CompletionItemKind.Folder if is_folder else _KINDS[offer.kind]
+    return _FOLDER if is_folder else _KINDS[offer.kind]
 
 
-def _edit(place: Position, offer: Completion, can: Abilities, range_of: RangeOf) -> JsonObject:
+def _edit(place: Position, offer: Completion, can: Abilities, range_of: RangeOf) -> Edit:
     """Where the client asks users whether the rest of a word stays, both edits of a plain word."""
     whole = range_of(offer.replace)
     if can.snippets and offer.snippet is not None:
-        return {"range": whole, "newText": offer.snippet}
+        return Edit(offer.snippet, whole)
     if not can.inserts_or_replaces or offer.replace.end == place.offset:
-        return {"range": whole, "newText": offer.text}
+        return Edit(offer.text, whole)
     before = range_of(TextRange(offer.replace.start, place.offset))
-    return {"newText": offer.text, "insert": before, "replace": whole}
+    return Edit(offer.text, insert=before, replace=whole)
 
 
-def _documentation(markdown: str, can: Abilities) -> JsonObject:
-    content = to_proto.explanation(markdown, markdown=can.markdown)
-    return {"kind": content.kind.value, "value": content.value}
+def _documentation(markdown: str, can: Abilities) -> Documentation:
+    if can.markdown:
+        return Documentation("markdown", markdown)
+    return Documentation("plaintext", plain_text(markdown))

@@ -14,6 +14,9 @@ import attrs
 from cattrs import ClassValidationError, Converter, IterableValidationError, transform_error
 from lsprotocol import converters, types
 from lsprotocol.types import METHOD_TO_TYPES
+from msgspec import to_builtins
+
+from axe_lsp.lsp.messages import Wire
 
 T = TypeVar("T")
 
@@ -66,6 +69,8 @@ def structured(value: Any, wanted: type[T], name: str) -> T:
 
 def to_json(value: Any) -> Any:
     """The JSON for an object that `json.dumps` doesn't know."""
+    if isinstance(value, Wire):
+        return to_builtins(value)
     if not attrs.has(type(value)):
         raise TypeError(f"a {type(value).__name__} can't be sent as JSON")
     return shared_converter().unstructure(value)

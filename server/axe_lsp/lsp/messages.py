@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeAlias
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct
+from msgspec.json import Decoder, Encoder
 
 from axe_lsp.lsp.framing import BadHeader
 
@@ -52,9 +54,15 @@ class Invalid(Struct, frozen=True):
     id: MessageId | None = None
 
 
+class Wire(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A result made of such structs, lists, strings and whole numbers alone, which is sent in one go."""
+
+
 class UnsendableError(Exception):
     """A message that has no form in JSON."""
 
+
+_reader, _writer = Decoder(), Encoder()
 
 Message: TypeAlias = Request | Notification | Response | Invalid
 
@@ -64,7 +72,7 @@ def read_message(body: bytes | BadHeader) -> Message:
     if isinstance(body, BadHeader):
         return Invalid(PARSE_ERROR, body.reason)
     try:
-        message = json.loads(body)
+        message = _loads(body)
     except RecursionError:
         return Invalid(PARSE_ERROR, "the message is nested too deeply")
     except UnicodeDecodeError as error:
@@ -79,6 +87,9 @@ def write_message(message: JsonObject, default: Callable[[Any], Any]) -> bytes:
 
     Raises `UnsendableError` for what has no form in JSON, such as NaN.
     """
+    if isinstance(message.get("result"), Wire):
+        with suppress(UnicodeEncodeError):
+            return _writer.encode(message)
     try:
         return _dumps(message, default, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -92,6 +103,14 @@ def id_of(message: JsonObject) -> MessageId | None:
     """The id in a message, or in the params of `$/cancelRequest`; `None` if it is no id."""
     value = message.get("id")
     return value if isinstance(value, (int, str)) and not isinstance(value, bool) else None
+
+
+def _loads(body: bytes) -> Any:
+    """What the JSON says. msgspec takes a tenth of the time, but no NaN, BOM or half a surrogate pair."""
+    try:
+        return _reader.decode(body)
+    except (DecodeError, UnicodeDecodeError):
+        return json.loads(body)
 
 
 def _dumps(message: JsonObject, default: Callable[[Any], Any], *, ensure_ascii: bool) -> str:
