@@ -297,6 +297,20 @@ async def test_a_folder_that_has_gone_takes_its_agents_along(tmp_path: Path) -> 
         assert _names(daemon) == set()
 
 
+async def test_agents_below_a_folder_that_has_come_are_found_but_not_those_of_dependencies(
+    tmp_path: Path,
+) -> None:
+    root = tmp_path / "project"
+    async with _daemon(tmp_path, root) as daemon:
+        _write(root / "tools/deep/axe/agents/one.toml")
+        _write(root / "hidden/.axe/agents/two.toml")
+        _write(root / "node_modules/kit/axe/agents/three.toml")
+        come = ["tools", "hidden/.axe", "node_modules"]
+        daemon.changed_on_disk([uri_of(root / name) for name in come])
+        await daemon.settled()
+        assert _names(daemon) == {"one", "two"}
+
+
 async def test_a_folder_that_goes_while_it_is_being_read_takes_its_agents_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

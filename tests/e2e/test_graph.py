@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -198,6 +199,31 @@ def test_a_file_that_is_moved_in_the_editor_takes_the_lists_along(project: Proje
         editor.replace("parent", '"lint", "lint"', '"style"')
         editor.client.notify("workspace/didRenameFiles", moved)
         editor.problems("parent", lambda found: found == ['unknown-agent "😀"'])
+
+
+def test_agents_below_a_folder_that_is_moved_or_deleted_in_the_editor_go_with_it(
+    project: Project,
+) -> None:
+    project.write("parent", 'name = "parent"\nmodel = "ollama/m"\nsub_agents = ["lint"]\n')
+    tools, kit = project.root / "tools", project.root / "kit"
+    (tools / "far" / "axe" / "agents").mkdir(parents=True)
+    project.path("lint").rename(tools / "far" / "axe" / "agents" / "lint.toml")
+    with project.editor(capabilities=RENAMES) as editor:
+        opened(editor, "parent")
+        for operation in ("didRename", "didDelete"):
+            filters = editor.server["capabilities"]["workspace"]["fileOperations"][operation]
+            assert "folder" in [each["pattern"]["matches"] for each in filters["filters"]]
+        tools.rename(kit)
+        moved = {"oldUri": tools.as_uri(), "newUri": kit.as_uri()}
+        editor.client.notify("workspace/didRenameFiles", {"files": [moved]})
+        lint = (kit / "far" / "axe" / "agents" / "lint.toml").as_uri()
+        while lint not in [each["uri"] for each in editor.client.request("axe/agents")]:
+            pass
+        assert editor.ask("definition", "parent", '"li')["uri"] == lint
+
+        shutil.rmtree(kit)
+        editor.client.notify("workspace/didDeleteFiles", {"files": [{"uri": kit.as_uri()}]})
+        editor.problems("parent", lambda found: found == ['unknown-agent "lint"'])
 
 
 def test_a_move_that_lists_can_not_follow_is_told_and_made_all_the_same(project: Project) -> None:

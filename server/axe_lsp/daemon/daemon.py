@@ -318,7 +318,10 @@ class Daemon:
         path = self._twins.name(path)
         known = [each for uri in self.snapshot.closed if (each := path_of(uri)) is not None]
         below = [each for each in known if path in each.parents]
-        return sorted({*below, *disk.agent_files_in(path)})
+        is_searched = any(disk.is_entered(path, root) for root in self.roots)
+        # What is found in a folder that is none of agents is left out when it is taken in.
+        found = disk.agent_files_below([path] if is_searched else [], [path, path / "agents"])
+        return sorted({*below, *found})
 
     def _places(self) -> Places:
         user = uri_of(self.user_folder) if self.user_folder is not None else ""

@@ -64,6 +64,13 @@ def agent_folders_below(root: Path) -> Iterator[Path]:
         level = below
 
 
+def is_entered(folder: Path, root: Path) -> bool:
+    """Whether a search below `root` gets as far as `folder`."""
+    if root != folder and root not in folder.parents:
+        return False
+    return all(map(_is_entered, folder.relative_to(root).parts))
+
+
 def agent_files_below(roots: Sequence[Path], folders: Sequence[Path]) -> Iterator[Path]:
     """Every agent file below the roots, and those in the folders. Blocks while it is iterated."""
     for root in roots:
@@ -86,12 +93,14 @@ def _folders_in(folder: Path) -> list[Path]:
             return sorted(
                 Path(entry.path)
                 for entry in entries
-                if entry.is_dir(follow_symlinks=False)
-                and not entry.name.startswith(".")
-                and entry.name not in _NEVER_ENTERED
+                if entry.is_dir(follow_symlinks=False) and _is_entered(entry.name)
             )
     except OSError:
         return []
+
+
+def _is_entered(name: str) -> bool:
+    return not name.startswith(".") and name not in _NEVER_ENTERED
 
 
 def agent_files_in(folder: Path) -> list[Path]:

@@ -38,6 +38,7 @@ _PROVIDERS = {
 _FILE_OPERATIONS = {
     types.WORKSPACE_WILL_RENAME_FILES: "willRename",
     types.WORKSPACE_DID_RENAME_FILES: "didRename",
+    types.WORKSPACE_DID_DELETE_FILES: "didDelete",
 }
 
 

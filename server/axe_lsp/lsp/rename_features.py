@@ -34,6 +34,14 @@ _AGENT_FILES = {
 Folders are not among them: an agent is called by the name of its file, wherever that lies.
 """
 
+_ANYTHING = {
+    "filters": [
+        *_AGENT_FILES["filters"],
+        {"scheme": "file", "pattern": {"glob": "**/*", "matches": "folder"}},
+    ]
+}
+"""What may take agents along. Who watches folders of agents is not told of those far above them."""
+
 
 def register(server: AxeServer) -> None:
     """Offer the features to the client of `server`."""
@@ -71,11 +79,15 @@ def register(server: AxeServer) -> None:
         edit = tuple(step for moved in params.files for step in _follow(server, moved, locations))
         return workspace_edit(server, edit, locations) if edit else None
 
-    @server.feature(types.WORKSPACE_DID_RENAME_FILES, _AGENT_FILES)
+    @server.feature(types.WORKSPACE_DID_RENAME_FILES, _ANYTHING)
     def on_did_rename_files(params: types.RenameFilesParams) -> None:
         # Whoever watches the disk says so too, but later: until then the names would be unknown.
         uris = (uri for moved in params.files for uri in (moved.old_uri, moved.new_uri))
         server.daemon.changed_on_disk([canonical(uri) for uri in uris])
+
+    @server.feature(types.WORKSPACE_DID_DELETE_FILES, _ANYTHING)
+    def on_did_delete_files(params: types.DeleteFilesParams) -> None:
+        server.daemon.changed_on_disk([canonical(each.uri) for each in params.files])
 
 
 def announce(capabilities: JsonObject, client: Client) -> None:
