@@ -205,6 +205,25 @@ def test_agents_of_the_project_come_first(home: Home, provider: ScriptedProvider
     assert [request.model for request in provider.requests] == ["local", "deeper", "local"]
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["run", "dry run"])
+def test_agents_are_looked_for_where_a_flag_says_that_the_run_works(
+    home: Home, provider: ScriptedProvider, more: tuple[str, ...]
+) -> None:
+    home.environment["HOME"] = str(home.work.parent)
+    for folder, model in (("work", "openai/here"), ("project", "openai/there")):
+        agents = home.work.parent / folder / "axe" / "agents"
+        agents.mkdir(parents=True)
+        (agents / "solo.toml").write_text(agent("solo", model=model)["solo"])
+        (agents / f"only-{folder}.toml").write_text(agent("solo", model=model)["solo"])
+    for model in ("here", "there"):
+        provider.script(model, Answer(Says(f"Model:    openai/{model}"), repeat=True))
+    for place in ("~/project", "../project", str(home.work.parent / "project")):
+        code, out, _ = home.call("run", "solo", "--workdir", place, *more)
+        assert (code, "Model:    openai/there" in out) == (0, True)
+    assert home.call("run", "only-project", "--workdir", "../project", *more)[0] == 0
+    assert home.call("run", "only-work", "--workdir", "../project", *more)[0] == 0
+
+
 def test_a_named_folder_that_is_not_there_is_passed_over_but_named(
     home: Home, provider: ScriptedProvider
 ) -> None:

@@ -28,7 +28,7 @@ def prompt(workspace: Path, definition: dict[str, Any] | None = None, **request:
         "HOME": str(workspace / "home"),
         "PROJECT": "demo",
     }
-    order = root_order(RunRequest("stem", **request), workspace)
+    order = root_order(RunRequest("stem", **request), workspace, environment)
     return build_prompt(order, agent, workspace, environment)
 
 

@@ -70,7 +70,12 @@ def _parser() -> Parser:
     tell("--input", metavar="JSON", help="the object for an agent with [input], or @FILE with it")
     add("--model", metavar="PROVIDER/NAME", default="", help="instead of the agent's own model")
     add("--skill", metavar="PATH", default="", help="instead of the agent's own skill")
-    add("--workdir", metavar="DIR", default="", help="instead of the agent's own workdir")
+    add(
+        "--workdir",
+        metavar="DIR",
+        default="",
+        help="instead of the agent's own workdir; the agents of this folder come first",
+    )
     add(
         "--timeout",
         metavar="SECONDS",

@@ -109,13 +109,14 @@ def preview(order: messages.Preview) -> dict[str, Json]:
 
 
 def _resolver(workplace: messages.Workplace) -> Resolve:
-    """Agents are those that the editor knows, then those where the run works, then the user's."""
+    """Agents are those that the editor knows, those where the run works or was started, the user's."""
     known = [Path(folder) for folder in workplace.folders]
+    workspace = Path(workplace.workspace)
     open_buffers = {Path(path): text for path, text in workplace.open_buffers.items()}
 
     @cache
     def seen_from(folder: Path) -> AgentFolders:
-        *local, of_user = search_folders((folder,), os.environ)
+        *local, of_user = search_folders((folder, workspace), os.environ)
         folders = [path for path in (*known, *local) if path != of_user]
         return AgentFolders((*folders, of_user), open_buffers)
 

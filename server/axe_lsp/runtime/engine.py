@@ -106,7 +106,7 @@ class Engine:
         RunCancelledError after `cancel`. When the calling task is cancelled, the whole tree is,
         and the cancellation passes on.
         """
-        order = root_order(request, self._workspace, run_id)
+        order = root_order(request, self._workspace, self._environment, run_id)
         try:
             return await AgentRun(order, self._tree(on_ready)).execute()
         finally:

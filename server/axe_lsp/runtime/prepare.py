@@ -126,8 +126,8 @@ def prepare_request(
     request: RunRequest, resolve: Resolve, workspace: Path, environment: Environment
 ) -> Prepared:
     """What a root run would send first. Needs no key. Raises ConfigError or AgentError."""
-    order = root_order(request, workspace)
-    definition = resolve(request.agent, workspace)
+    order = root_order(request, workspace, environment)
+    definition = resolve(request.agent, order.base)
     load_user_config(environment)
     return prepare(order, definition, resolve, workspace, environment)
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.runtime.events import RunIds, Status
+from axe_lsp.runtime.files.folders import Environment, expand_path
 from axe_lsp.runtime.limits.budget import BudgetUse
 from axe_lsp.runtime.limits.usage import Usage
 from axe_lsp.runtime.messages import Json
@@ -106,15 +107,20 @@ class Order(Struct, frozen=True):
     context: str = ""
 
 
-def root_order(request: RunRequest, workspace: Path, run_id: str | None = None) -> Order:
-    """The order for the root of a tree."""
+def root_order(
+    request: RunRequest, workspace: Path, environment: Environment, run_id: str | None = None
+) -> Order:
+    """The order for the root of a tree. Its agent is looked for where it is told to work, as in axe.
+
+    Raises ConfigError for a `~` that nobody knows.
+    """
     run_id = run_id or new_run_id()
     task = request.task or ""
     if request.input is not None:
         task = canonical_json(request.input)
     return Order(
         ids=RunIds(run_id=run_id, root_run_id=run_id, agent=request.agent),
-        base=workspace,
+        base=workspace / expand_path(request.workdir, environment),
         task=task,
         message=task,
         input=request.input,
