@@ -163,6 +163,8 @@ def test_a_run_is_shown_as_a_tree_by_the_beginning_of_its_id(home: Home) -> None
         (["export", "cc"], "no run 'cc' is remembered; `axe-lsp history list` shows which\n"),
         (["list", "--before", "cc"], "no run 'cc' is remembered; "),
         (["list", "--limit", "-1"], "'-1' is not a whole number of runs from 0"),
+        (["list", "--limit", "9" * 20], "is too large: integers have 64 bits"),
+        (["prune", "--keep", "9" * 20], "is too large: integers have 64 bits"),
         (["list", "--status", "done"], "invalid choice: 'done'"),
         (["prune"], "one of the arguments --older-than --keep is required"),
     ],

@@ -183,6 +183,13 @@ def test_streams_that_are_closed_lose_no_answer_unnoticed(
     assert outcome == (1, "", "axe-lsp: the output can't be written: Bad file descriptor\n")
 
 
+def test_a_timeout_that_no_clock_can_count_is_a_usage_error(home: Home) -> None:
+    home.add(agent("solo"))
+    code, out, err = home.call("run", "solo", "--timeout", "9" * 400)
+    assert (code, out) == (1, "")
+    assert "is too large: integers have 64 bits" in err
+
+
 @pytest.mark.parametrize("seconds", ["-1", "soon", "1.5", ""])
 def test_a_timeout_that_is_no_time_is_a_usage_error(home: Home, seconds: str) -> None:
     home.add(agent("solo"))

@@ -12,6 +12,8 @@ from axe_lsp.runtime.plain_text import shown_path
 USAGE_ERROR = 1
 """Exit code for arguments that make no sense, as in axe (2 is for configuration)."""
 
+_LARGEST = 2**63 - 1
+
 
 def seconds(text: str) -> int:
     """A whole number of seconds; as the type of an argument."""
@@ -36,7 +38,10 @@ def runs(text: str) -> int:
 def _whole_number(text: str, unit: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of {unit} from 0")
-    return int(text)
+    number = int(text)
+    if number > _LARGEST:
+        raise argparse.ArgumentTypeError(f"{text!r} is too large: integers have 64 bits")
+    return number
 
 
 def agents_folder(given: str | None) -> Path | None:

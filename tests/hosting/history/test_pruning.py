@@ -36,6 +36,14 @@ def test_what_is_older_goes(tmp_path: Path) -> None:
         assert left(connection) == ["young"]
 
 
+@pytest.mark.parametrize("days", [400_000, 800_000, 2**63 - 1])
+def test_nothing_is_older_than_the_calendar(tmp_path: Path, days: int) -> None:
+    """The first is in the year 931, whose text is no longer below those of other years without a zero."""
+    with history(tmp_path / "history.db", tale("old", 10)) as connection:
+        assert forget_older(connection, days) == 0
+        assert left(connection) == ["old"]
+
+
 def test_the_newest_stay(tmp_path: Path) -> None:
     tales = [tale(f"r{days}", days) for days in (1, 2, 3)]
     with history(tmp_path / "history.db", *tales) as connection:

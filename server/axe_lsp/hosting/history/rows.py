@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _LONGEST_KEPT = 1_000_000
 """Days, which end before the calendar of Python does."""
 
+_LONGEST_AGO = 700_000
+"""The same for the past."""
+
 _MOST_VALUES = 900
 """In one statement. Some builds of SQLite take no more than 999."""
 
@@ -193,8 +196,10 @@ def _run_row(event: Notification, origin: Origin, writer: str) -> RunRow:
 
 def date_in(days: int) -> str:
     """The moment so many days from now, written as the times of events are."""
-    moment = datetime.now(timezone.utc) + timedelta(days=min(days, _LONGEST_KEPT))
-    return moment.strftime("%Y-%m-%dT%H:%M:%S")
+    days = max(-_LONGEST_AGO, min(days, _LONGEST_KEPT))
+    moment = datetime.now(timezone.utc) + timedelta(days=days)
+    # Unlike `strftime`, it writes every year with four digits: times are compared as texts.
+    return moment.replace(tzinfo=None).isoformat(timespec="seconds")
 
 
 def _is_clean(event: Notification) -> bool:
