@@ -11,9 +11,11 @@ from axe_lsp.runtime.errors import (
     ConfigError,
     ProviderError,
 )
+from axe_lsp.runtime.events import ToolEnd
 from support.answers import DIALECTS
 from support.engines import agent, bench
 from support.scripted_provider import (
+    Call,
     Raw,
     Refuses,
     Says,
@@ -39,6 +41,24 @@ async def test_a_failure_of_the_parents_own_provider_ends_the_run(
     assert error.partial is not None
     assert error.run_id == error.partial.run_id != ""
     assert (error.partial.content, error.partial.tool_calls) == ("thinking", 1)
+
+
+@pytest.mark.req("001-3.4", "001-13.1")
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("depth", [150, 600])
+async def test_arguments_without_a_bottom_are_none(
+    provider: ScriptedProvider, tmp_path: Path, dialect: str, depth: int
+) -> None:
+    """A model that repeats itself writes one bracket after the other; it can do better next time."""
+    task: list[object] = []
+    for _ in range(depth):
+        task = [task]
+    call = Call("call_agent", {"agent": "h", "task": task})
+    provider.script("m-p", Says(calls=[call]), Says("better"))
+    agents = agent("p", dialect, sub_agents=["h"]) | agent("h")
+    async with bench(provider, tmp_path, agents) as work:
+        assert (await work.run("p")).content == "better"
+        assert "argument is required" in work.of(ToolEnd)[0].content
 
 
 @pytest.mark.req("001-5.6g")

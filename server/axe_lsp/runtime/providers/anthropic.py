@@ -18,6 +18,7 @@ from axe_lsp.runtime.providers.wire import (
     parse_arguments,
     parse_json,
     tool_schema,
+    usable_arguments,
 )
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
@@ -116,7 +117,11 @@ def decode(body: Json) -> Response:
     return Response(
         content="".join(block["text"].text() for kind, block in blocks if kind == "text"),
         tool_calls=tuple(
-            ToolCall(block["id"].text(), block["name"].text(), block["input"].table())
+            ToolCall(
+                block["id"].text(),
+                block["name"].text(),
+                usable_arguments(block["input"].table()),
+            )
             for kind, block in blocks
             if kind == "tool_use"
         ),

@@ -14,6 +14,7 @@ from axe_lsp.runtime.providers.wire import (
     error_message,
     function_of,
     parse_json,
+    usable_arguments,
 )
 
 DEFAULT_BASE_URL = "http://localhost:11434"
@@ -78,7 +79,7 @@ def decode(body: Json) -> Response:
             ToolCall(
                 f"ollama_{index}",
                 call["function"]["name"].text(),
-                call["function"]["arguments"].table(),
+                usable_arguments(call["function"]["arguments"].table()),
             )
             for index, call in enumerate(message["tool_calls"].items())
         ),

@@ -5,6 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 
+_LONGEST = 1e9
+"""Seconds, some thirty years. What is longer, as far as infinity, is as good as that."""
+
 
 def retry_after(header: str, now: datetime) -> float | None:
     """The seconds that the header asks for, None if there is none or nobody can read it.
@@ -13,7 +16,7 @@ def retry_after(header: str, now: datetime) -> float | None:
     """
     text = header.strip()
     if text.isascii() and text.isdigit():
-        return float(text)
+        return min(float(text), _LONGEST)
     try:
         date = parsedate_to_datetime(text)
     except ValueError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, NoReturn, Protocol
 from urllib.parse import urlsplit
@@ -28,6 +28,9 @@ _CATEGORIES: Mapping[int, ProviderErrorCategory] = {
     529: "overloaded",
 }
 
+
+_DEEPEST = 100
+"""Levels of a call's arguments. All that reads them goes down level by level, and Python not for ever."""
 
 _VERSION = re.compile(r"[^/]/v\d[^/]*(/|$)")
 
@@ -153,7 +156,26 @@ def parse_arguments(text: str) -> Mapping[str, Json]:
         value = parse_json(text)
     except WireError:
         return {}
-    return value if isinstance(value, dict) else {}
+    return usable_arguments(value) if isinstance(value, dict) else {}
+
+
+def usable_arguments(arguments: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The arguments; none if a model that went astray has nested them as no tool wants them.
+
+    So the tool says what is missing, as for text that is no JSON, and the run goes on.
+    """
+    level: list[Json] = [arguments]
+    for _ in range(_DEEPEST):
+        level = [item for value in level for item in _items_of(value)]
+        if not level:
+            return arguments
+    return {}
+
+
+def _items_of(value: Json) -> Iterable[Json]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def to_json(value: Json) -> str:
