@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types
@@ -122,9 +121,12 @@ def register(server: AxeServer) -> None:
         found = [*found, *paths]
         can = _abilities(server.client)
 
-        @cache  # Nearly all offers are for the same place.
+        spans: dict[TextRange, Span] = {}  # Nearly all offers are for the same place.
+
         def range_of(where: TextRange) -> Span:
-            return _span(where, place.lines, server.position_encoding)
+            if where not in spans:
+                spans[where] = _span(where, place.lines, server.position_encoding)
+            return spans[where]
 
         items = [_item(place, offer, rank, can, range_of) for rank, offer in enumerate(found)]
         # While the folders are being read, agents and their models are missing.

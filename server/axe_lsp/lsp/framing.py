@@ -21,6 +21,9 @@ LARGEST_BODY = 256 * 1024 * 1024
 # No header line comes near this; what is longer and has no line end yet is garbage.
 _LONGEST_LINE = 64 * 1024
 
+# How nearly all clients begin their messages.
+_USUAL_HEADER = re.compile(rb"Content-Length: ([0-9]{1,8})\r\n\r\n")
+
 # The name need not begin the line: the end of a body whose length was too small stands before it.
 _CONTENT_LENGTH = re.compile(rb"content-length[ \t]*:(.*)", re.IGNORECASE | re.DOTALL)
 _HEADER = re.compile(rb"[a-z-]+[ \t]*:", re.IGNORECASE)
@@ -51,6 +54,9 @@ class FrameReader:
                 if len(self._buffer) < (self._length or 0):
                     return
                 yield self._take_body()
+            elif (usual := _USUAL_HEADER.match(self._buffer)) is not None:
+                self._length, self._in_body = int(usual[1]), True
+                self._take(usual.end())
             else:
                 line = self._take_line()
                 if line is None:
