@@ -28,12 +28,21 @@ def test_names_may_be_nested_or_dotted(section: object) -> None:
         ({"diagnostics": {"syntax": "loud"}}, "axe.diagnostics knows the severities error, "),
         ({"inlayHints": "off"}, "axe.inlayHints must be true or false, not 'off'"),
         ({"diagnostics": 3}, "axe.diagnostics must be an object"),
+        ({"agentPaths": {"syntax": "off"}}, "axe.agentPaths must be a list of strings"),
     ],
 )
 def test_a_wrong_value_is_explained_and_ignored(section: object, said: str) -> None:
     settings, (complaint,) = read_settings(section)
     assert said in complaint
     assert settings == Settings()
+
+
+def test_a_wrong_severity_leaves_those_of_the_other_codes_in_force() -> None:
+    settings, (complaint,) = read_settings(
+        {"diagnostics": {"unknown-key": "off", "syntax": "Off", "bad-glob": False}}
+    )
+    assert settings.diagnostics == {"unknown-key": "off"}
+    assert "not 'Off' for syntax, False for bad-glob; it is ignored" in complaint
 
 
 def test_every_setting_has_a_name_of_its_own_and_a_sentence() -> None:

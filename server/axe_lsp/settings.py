@@ -113,7 +113,7 @@ class Settings(Struct, frozen=True):
 def read_settings(section: Any) -> tuple[Settings, list[str]]:
     """The settings in a client's JSON, and a sentence about each value that is not usable.
 
-    What is absent, null or wrong has its default.
+    What is absent, null or wrong has its default; of an object only the wrong members are left out.
     """
     values: dict[str, Any] = {}
     complaints: list[str] = []
@@ -122,7 +122,8 @@ def read_settings(section: Any) -> tuple[Settings, list[str]]:
         reason = None if value is None else _fault(setting, value)
         if reason is not None:
             complaints.append(f"the setting axe.{setting.name} {reason}; it is ignored")
-        values[setting.name] = setting.default if value is None or reason is not None else value
+        fits = value is not None and reason is None
+        values[setting.name] = value if fits else _usable(setting, value)
     settings = Settings(
         agent_paths=tuple(values["agentPaths"]),
         diagnostics=values["diagnostics"],
@@ -149,6 +150,13 @@ def _at(section: Any, dotted: str) -> Any:
     return value
 
 
+def _usable(setting: Setting, value: Any) -> Any:
+    """What there is instead of a value that does not fit."""
+    if setting.schema["type"] == "object" and isinstance(value, Mapping):
+        return {code: severity for code, severity in value.items() if severity in SEVERITIES}
+    return setting.default
+
+
 def _fault(setting: Setting, value: Any) -> str | None:
     match setting.schema["type"]:
         case "array":
@@ -163,7 +171,7 @@ def _fault(setting: Setting, value: Any) -> str | None:
         case "object":
             if not isinstance(value, Mapping):
                 return "must be an object"
-            wrong = [each for each in value.values() if each not in SEVERITIES]
+            wrong = [f"{each!r} for {at}" for at, each in value.items() if each not in SEVERITIES]
             if wrong:
-                return f"knows the severities {', '.join(SEVERITIES)}, not {wrong[0]!r}"
+                return f"knows the severities {', '.join(SEVERITIES)}, not {', '.join(wrong)}"
     return None

@@ -18,6 +18,14 @@ names = st.sampled_from(
 )
 
 
+def test_options_may_stand_in_the_section_that_settings_stand_in() -> None:
+    options = {"axe": {"trusted": False, "run": {"timeout": 5}}, "inlayHints": False}
+    client = read_client({"initializationOptions": options})
+    assert client.options["trusted"] is False
+    assert client.options["run"] == {"timeout": 5}
+    assert client.options["inlayHints"] is False
+
+
 def test_client_introduces_itself() -> None:
     client = read_client(
         {

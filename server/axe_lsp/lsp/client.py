@@ -32,7 +32,7 @@ class Client(Struct, frozen=True, dict=True):
     folders: tuple[str, ...] = ()
     """URIs of the workspace folders; of the root where the client knows no folders."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """`initializationOptions`"""
+    """`initializationOptions`, those in a section `axe` included"""
     capabilities: Mapping[str, Any] = field(default_factory=dict)
 
     def capability(self, path: str) -> Any:
@@ -67,14 +67,15 @@ class Client(Struct, frozen=True, dict=True):
 
 def read_client(params: Mapping[str, Any]) -> Client:
     """The client that sent `params` with `initialize`. Values of a wrong type count as left out."""
-    info = _object(params.get("clientInfo"))
+    info, options = _object(params.get("clientInfo")), _object(params.get("initializationOptions"))
     process_id = params.get("processId")
     return Client(
         process_id=process_id if type(process_id) is int and process_id > 0 else None,
         name=_string(info.get("name")),
         version=_string(info.get("version")),
         folders=_folders(params),
-        options=_object(params.get("initializationOptions")),
+        # Helix sends what it has for `workspace/configuration`, where a section is asked for.
+        options={**options, **_object(options.get("axe"))},
         capabilities=_object(params.get("capabilities")),
     )
 
