@@ -36,6 +36,8 @@ PAIRS = [
     ('skill = "C:\\d<|>"', 'skill = "C:\\\\d"'),
     # words without quotes
     ("description = Checks<|> the style # of all", 'description = "Checks the style" # of all'),
+    ("sub_agents = lint<|>", 'sub_agents = ["lint"]'),
+    ("files = src/*.py<|> # all", 'files = ["src/*.py"] # all'),
     ("sub_agents = lint<|>, test", 'sub_agents = ["lint", "test"]'),
     ("tools = [grep<|>, read_file]", 'tools = ["grep", "read_file"]'),
     ("tools = [grep<|>]", 'tools = ["grep"]'),
@@ -107,3 +109,10 @@ def test_nothing_is_guessed_that_leaves_the_statement_broken(text: str) -> None:
         if action.finding is not None and action.finding.code == "syntax":
             before, after = Parse(offered.opened.text), Parse(offered.taken(action.title))
             assert len(after.problems) < len(before.problems)
+
+
+@pytest.mark.parametrize(
+    "text", ["timeout = 5<|>m", "stream = en<|>abled", "params.temperature = w<|>arm"]
+)
+def test_what_is_to_be_a_number_or_a_truth_is_not_put_into_quotes(text: str) -> None:
+    assert "Put it into quotes" not in Offered(HEAD + text, "quickfix").titles

@@ -122,6 +122,7 @@ _BOOLEANS = {
     "no": "false",
     "off": "false",
 }
+_WITHOUT_QUOTES = (KeyType.INTEGER, KeyType.FLOAT, KeyType.BOOLEAN)
 _LEADING_ZEROS = re.compile(r"([+-]?)0+(\d+)")
 
 
@@ -137,8 +138,13 @@ def _no_value(statement: Statement) -> Iterator[Guess]:
     ]
     if typographic:
         yield Guess("Use straight quotes", typographic)
+    if wanted in _WITHOUT_QUOTES:
+        return  # It would be wrong in another way.
     invalid = [each.range for each in statement.values if each.kind is ValueKind.INVALID]
-    quoted = [Splice(each, splices.literal(each.of(text))) for each in invalid]
+    is_whole = bool(invalid) and invalid[0] == statement.values[0].range
+    quoted = [
+        Splice(each, _as_wanted(each.of(text), wanted if is_whole else None)) for each in invalid
+    ]
     yield Guess("Put it into quotes" if len(quoted) == 1 else "Put them into quotes", quoted)
     unquoted = _UNQUOTED.match(text, where.start)
     if unquoted is not None:
