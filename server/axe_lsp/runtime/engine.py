@@ -24,6 +24,7 @@ from axe_lsp.runtime.providers.named_replays import NamedReplays
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
 from axe_lsp.runtime.runs import Order, RunRequest, RunResult, root_order
 from axe_lsp.runtime.safety.approval import Approve, nobody_to_ask
+from axe_lsp.runtime.steps import once_a_step
 
 
 def always(_: Prepared) -> bool:
@@ -70,7 +71,7 @@ class Engine:
         elsewhere: Elsewhere | None = None,
         environment: Environment | None = None,
     ) -> None:
-        self._resolve = resolve
+        self._resolve = once_a_step(resolve)
         self._workspace = workspace
         self._emit = emit
         self._streams = streams

@@ -1,7 +1,7 @@
 """The user's own settings for providers: config.toml and the environment, which wins.
 
-They are read at the moment of use and never kept: a key that the user changes is in force for the
-next request. A workspace has no say here, so it can't send a key elsewhere.
+They are read at the moment of use and kept for no longer than that (`steps.py`): a key that the user
+changes is in force for the next request. A workspace has no say here, so it can't send a key elsewhere.
 """
 
 from __future__ import annotations

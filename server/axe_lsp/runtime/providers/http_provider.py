@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime, timezone
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ from axe_lsp.runtime.providers.wire import (
     refusal,
 )
 from axe_lsp.runtime.safety.redaction import redact
+from axe_lsp.runtime.steps import once_a_step
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.providers.http_client import HttpAnswer, HttpClient
@@ -81,7 +82,7 @@ class HttpProvider:
     """Answers requests by asking the service that the model names."""
 
     def __init__(self, environment: Environment) -> None:
-        self._environment = environment
+        self._load_config = once_a_step(partial(load_user_config, environment))
         self._client: HttpClient | None = None
         self._refused: dict[_Place, frozenset[Field]] = {}
 
@@ -115,7 +116,7 @@ class HttpProvider:
             await self._client.close()
 
     def _service(self, provider: str) -> _Service:
-        config = load_user_config(self._environment)
+        config = self._load_config()
         if provider not in FORMATS:
             supported = ", ".join(RUNNABLE_PROVIDERS)
             raise AgentError(

@@ -1,0 +1,39 @@
+"""What is looked up once in a step of the event loop, however many children begin in it.
+
+A thousand of them that are called at once ask the disk the same. Nothing else happens in this process
+between their questions, and whoever asks in a later step gets an answer of that moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable
+from functools import wraps
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+Answer = TypeVar("Answer")
+
+_Answers = dict[tuple[Hashable, ...], Any]
+
+
+def once_a_step(look: Callable[..., Answer]) -> Callable[..., Answer]:
+    """`look`, with what it has answered in this step. In a thread, which has none, it looks anew."""
+    by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Answers] = WeakKeyDictionary()
+
+    @wraps(look)
+    def looked(*about: Hashable) -> Answer:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return look(*about)
+        answers = by_loop.get(loop)
+        if answers is None:
+            answers = by_loop[loop] = {}
+            loop.call_soon(by_loop.pop, loop)  # Runs when the next step begins.
+        if about not in answers:
+            answers[about] = look(*about)
+        answer: Answer = answers[about]
+        return answer
+
+    return looked
