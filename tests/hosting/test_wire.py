@@ -1,6 +1,7 @@
 """What goes over the wire arrives as it was, and events look as clients expect them."""
 
 import json
+import math
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args
@@ -10,6 +11,7 @@ import pytest
 
 from axe_lsp.agentfile.definition import BudgetConfig
 from axe_lsp.hosting import messages, wire
+from axe_lsp.hosting.jsonable import plain_json
 from axe_lsp.hosting.message import Message
 from axe_lsp.hosting.notifications import Notification, event_of, notification
 from axe_lsp.runtime import events
@@ -110,6 +112,46 @@ def test_half_a_character_does_not_break_the_line() -> None:
     line = wire.encode(messages.Warned("r", "half: \ud83d"))
 
     assert wire.decode(line) == messages.Warned("r", "half: ?")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        {"null": [None, "null"]},
+        -0.5,
+        1e300,
+        2**63,
+        -(10**30),
+        "\x00\x1f\u2028é😀",
+        (),
+        {},
+        [True],
+    ],
+    ids=repr,
+)
+def test_arguments_of_tools_arrive_whatever_they_are(value: Any) -> None:
+    line = wire.encode(Notification("axe/tool", {"runId": "r", "arguments": {"a": value}}))
+    assert line == line.strip() + b"\n"
+    arrived = wire.decode(line)
+    assert isinstance(arrived, Notification)
+    sent = list(value) if isinstance(value, tuple) else value
+    assert arrived.params == {"runId": "r", "arguments": {"a": sent}}
+    assert json.loads(arrived.text) == arrived.params
+
+
+@pytest.mark.parametrize("value", [None, math.nan, math.inf, "half: \ud83d"], ids=repr)
+def test_what_needs_a_closer_look_is_not_made_in_haste(value: Any) -> None:
+    assert plain_json({"arguments": {"a": value}}) is None
+    assert plain_json({"arguments": {"a": 1}}) == b'{"arguments":{"a":1}}'
+
+
+def test_what_is_no_number_arrives_as_none_too() -> None:
+    sent = {"nan": math.nan, "infinity": -math.inf}
+    arrived = wire.decode(wire.encode(Notification("axe/tool", sent)))
+    assert isinstance(arrived, Notification)
+    assert math.isnan(arrived.params["nan"])
+    assert arrived.params["infinity"] == -math.inf
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,17 @@ def burst(ls: Any, params: Any) -> None:
         ls.protocol.notify("test/burst", {"number": number, "filler": "x" * params["size"]})
 
 
+@feature("test/together")
+def together(ls: Any, params: Any) -> Any:
+    """One thing after another, in different ways: ten numbers, and the answer."""
+    for number in range(10):
+        if number == 5:
+            ls.protocol.notify("test/number", number)
+        else:
+            ls.protocol.notify_together("test/number", b"%d" % number)
+    return "done"
+
+
 @feature("test/account")
 def account(ls: Any, params: Any) -> Any:
     """What the server still holds of messages that are done with."""

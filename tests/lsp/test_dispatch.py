@@ -66,6 +66,11 @@ def test_result_that_is_null_is_sent(lab: RawClient) -> None:
     assert lab.answer(number) == {"jsonrpc": "2.0", "id": number, "result": None}
 
 
+def test_what_is_sent_together_arrives_before_what_is_sent_afterwards(lab: RawClient) -> None:
+    assert lab.request("test/together") == "done"
+    assert lab.notifications("test/number") == list(range(10))
+
+
 def test_half_a_surrogate_pair_survives(lab: RawClient) -> None:
     assert lab.request("test/echo", "\ud83d") == "\ud83d"
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+import msgspec.json
 from msgspec import Struct
 
 Json = Any
@@ -51,9 +52,32 @@ def from_json(kind: type[Data], value: Mapping[str, Json]) -> Data:
 
 def json_text(value: Json) -> str:
     """`value`, which is JSON, as compact text that can be written in UTF-8."""
+    plain = plain_json(value)
+    if plain is not None:
+        return plain.decode()
     text = _ENCODER.encode(value)
     # A lone surrogate, which JSON can spell and UTF-8 can't, becomes a question mark.
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def plain_json(value: Json) -> bytes | None:
+    """`value`, which is JSON, as compact JSON, made many times as fast as by Python's own `json`.
+
+    None for what needs a closer look: half a character, or a null, which may have been a NaN.
+    """
+    try:
+        text = msgspec.json.encode(value)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return None
+    return None if b"null" in text else text
+
+
+def parsed_json(line: bytes) -> Json:
+    """What `json.loads` makes of it, several times as fast where it is plain. Raises ValueError."""
+    try:
+        return msgspec.json.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return json.loads(line.decode())
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))

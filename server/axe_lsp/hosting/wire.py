@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from axe_lsp.hosting import messages
-from axe_lsp.hosting.jsonable import from_json, json_text, to_json
+from axe_lsp.hosting.jsonable import from_json, json_text, parsed_json, to_json
 from axe_lsp.hosting.message import Message
 from axe_lsp.hosting.notifications import Notification
 
@@ -20,7 +18,7 @@ def encode(message: Message) -> bytes:
 
 def decode(line: bytes) -> Message:
     """The message in a line. Raises ValueError, LookupError or TypeError if there is none."""
-    value = json.loads(line.decode())
+    value = parsed_json(line)
     if value["type"] == Notification.TYPE:  # As most are, and there is nothing to be translated.
         return Notification(value["method"], value["params"])
     return from_json(_MESSAGES[value["type"]], value)

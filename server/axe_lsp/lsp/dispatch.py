@@ -66,6 +66,7 @@ class Dispatcher(LanguageServerProtocol):
         self._withdrawn: set[MessageId] = set()
         self._awaited: dict[MessageId, tuple[str, Future[Any]]] = {}
         self._request_numbers = itertools.count(1)
+        self._together: list[bytes] = []
 
     def expect(self, messages: Iterable[Message]) -> None:
         """Learn which of the messages that are about to be received have been cancelled since."""
@@ -91,6 +92,13 @@ class Dispatcher(LanguageServerProtocol):
     def notify(self, method: str, params: Any | None = None) -> None:
         """Send a notification; `params` is an object of lsprotocol or plain JSON."""
         self._send(_call(method, params))
+
+    def notify_together(self, method: str, params: bytes) -> None:
+        """The same with JSON in UTF-8, for what comes by the hundred: sent with all others of this step."""
+        if not self._together:
+            asyncio.get_running_loop().call_soon(self._write)
+        body = b'{"jsonrpc":"2.0","method":"%b","params":%b}' % (method.encode(), params)
+        self._together.append(frame(body))
 
     def send_request(
         self,
@@ -212,8 +220,14 @@ class Dispatcher(LanguageServerProtocol):
             self._send({"id": message_id, "error": body})
 
     def _send(self, message: JsonObject) -> None:
-        if self.writer is not None:
-            self.writer.write(frame(write_message({"jsonrpc": "2.0", **message}, to_json)))
+        self._write(frame(write_message({"jsonrpc": "2.0", **message}, to_json)))
+
+    def _write(self, last: bytes = b"") -> None:
+        """Send what has been put together, and `last`."""
+        data = b"".join((*self._together, last))
+        self._together.clear()
+        if self.writer is not None and data:
+            self.writer.write(data)
 
     # --- Answers from the client
 

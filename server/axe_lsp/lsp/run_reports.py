@@ -14,6 +14,7 @@ from msgspec import Struct
 from pygls.exceptions import JsonRpcException
 
 from axe_lsp.hosting.describing import describe
+from axe_lsp.hosting.jsonable import plain_json
 from axe_lsp.hosting.messages import Warned
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.subscribers import News
@@ -108,7 +109,12 @@ class Notifications(Struct, frozen=True, dict=True):
 
     def __call__(self, news: News) -> None:
         """Something happened."""
-        if isinstance(news, Notification):
+        if not isinstance(news, Notification):
+            return
+        params = plain_json(news.params)
+        if params is not None:
+            self.server.protocol.notify_together(news.method, params)
+        else:
             self.server.notify(news.method, news.params)
 
 
