@@ -7,12 +7,10 @@ gives its results as values that can be sent.
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import signal
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from itertools import chain
 from typing import TypeVar
 
@@ -31,6 +29,10 @@ def shared(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[Item]
     count = min(os.cpu_count() or 1, len(items) // ENOUGH)
     if count < 2:
         return work(items)
+    # Imported late: it takes longer than all that the few files of most people take.
+    import multiprocessing  # noqa: PLC0415
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
+
     # Not by `fork`, which Windows lacks and which copies locks that threads hold.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(count, context, initializer=_begin) as pool:
@@ -46,7 +48,9 @@ def _begin() -> None:
 
 def _end_with_parent() -> None:
     """If the parent is killed it can't tell us, and we would wait for work for ever."""
-    parent = multiprocessing.parent_process()
+    from multiprocessing import parent_process  # noqa: PLC0415 - only who has a parent is here
+
+    parent = parent_process()
     if parent is not None:
         parent.join()
         os._exit(1)
