@@ -201,16 +201,16 @@ _SHORT = """\
 - `taplo lint` is native, uses one schema and no other file, and is several times as fast as `axe-lsp check`.
 - `initialize` could be answered within the time of the stub by a process that loads the rest afterwards. The first
   diagnostics would come no earlier, and what the server can do would have to be written down twice; so it isn't.
-- Nearly all of the time from the start of `axe-lsp run` to its first request goes into imports: half of it into Python's own
+- Nearly all of the time from the start of `axe-lsp run` to its first request goes into imports: three quarters of it into Python's own
   modules, anyio and aiohttp, without which no request is sent. A smaller HTTP client would be one that we had written
   ourselves, with its own ideas of TLS, proxies and broken connections. A daemon that keeps everything loaded would be there
   for editors already, and would have to be kept in step with the shell from which somebody starts a run: its environment,
   folder, terminal and version.
 - A hundred children at once take more than a tenth of the time of the frameworks, for what can't be less is in all of
   them: two requests one after the other, and 50 ms for which a child waits. With a thousand it is below a tenth.
-- With a thousand children a third of the run host's processor time goes into what happens in them: each of six events
-  a child is made into JSON, sent to the supervisor and kept, so that none is lost when a process is killed. Two thirds of
-  the rest are what makes a child a run of its own: its file, prompt, deadline, budget and id.
+- With a thousand children a quarter of the run host's processor time goes into what happens in them: each of six events
+  a child is made into JSON, sent to the supervisor and kept, so that none is lost when a process is killed. Half of
+  the rest is what makes a child a run of its own: its prompt, deadline, budget and id.
 """
 
 
