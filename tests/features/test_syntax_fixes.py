@@ -37,6 +37,9 @@ PAIRS = [
     # words without quotes
     ("description = Checks<|> the style # of all", 'description = "Checks the style" # of all'),
     ("sub_agents = lint<|>", 'sub_agents = ["lint"]'),
+    ("task = { types = explore<|> }", 'task = { types = ["explore"] }'),
+    ("memory = { enabled = yes<|> }", "memory = { enabled = true }"),
+    ("mcp_servers = [{ headers = { A = x<|> } }]", 'mcp_servers = [{ headers = { A = "x" } }]'),
     ("files = src/*.py<|> # all", 'files = ["src/*.py"] # all'),
     ("sub_agents = lint<|>, test", 'sub_agents = ["lint", "test"]'),
     ("tools = [grep<|>, read_file]", 'tools = ["grep", "read_file"]'),

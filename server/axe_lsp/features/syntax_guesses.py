@@ -42,10 +42,25 @@ class Statement(NamedTuple):
         return found
 
     def type(self) -> KeyType | None:
-        """What the key wants."""
-        names = self.entry.key.names if self.entry is not None else ()
-        spec = self.schema.find(self.table.path + names)
+        """What the key wants, in an inline table the one there."""
+        path = self.table.path
+        for entry in self._way():
+            path += entry.key.names
+        spec = self.schema.find(path)
         return spec.type if spec is not None else None
+
+    def is_whole(self, where: TextRange) -> bool:
+        """Whether a key is set to what stands there, rather than to a list of such."""
+        return any(entry.value is not None and entry.value.range == where for entry in self._way())
+
+    def _way(self) -> Iterator[Entry]:
+        """The entry, and those in it that lead to the trouble."""
+        entry = self.entry
+        while entry is not None:
+            yield entry
+            tables = (entry.value, *entry.value.items) if entry.value is not None else ()
+            inner = (each for table in tables for each in table.entries)
+            entry = next((each for each in inner if each.range.touches(self.trouble.start)), None)
 
     def rest_of_line(self, offset: int) -> TextRange:
         """What stands from `offset` to the end of its line, without the blanks there."""
@@ -141,9 +156,9 @@ def _no_value(statement: Statement) -> Iterator[Guess]:
     if wanted in _WITHOUT_QUOTES:
         return  # It would be wrong in another way.
     invalid = [each.range for each in statement.values if each.kind is ValueKind.INVALID]
-    is_whole = bool(invalid) and invalid[0] == statement.values[0].range
     quoted = [
-        Splice(each, _as_wanted(each.of(text), wanted if is_whole else None)) for each in invalid
+        Splice(each, _as_wanted(each.of(text), wanted if statement.is_whole(each) else None))
+        for each in invalid
     ]
     yield Guess("Put it into quotes" if len(quoted) == 1 else "Put them into quotes", quoted)
     unquoted = _UNQUOTED.match(text, where.start)
