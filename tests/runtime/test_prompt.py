@@ -133,7 +133,7 @@ def test_a_skill_may_lie_anywhere(skills: Path, tmp_path: Path) -> None:
         ("skills/none.md", "skill not found: {f}/skills/none.md"),
         ("x/../none.md", "skill not found: {f}/none.md"),
         ("nobody", "skill not found: {f}/nobody"),
-        ("skills", "failed to read skill: "),
+        ("skills", "failed to read skill: {f}/skills: Is a directory"),
         ("a\0b", "failed to read skill: "),
         ("You are a reviewer. " * 300, "failed to read skill: "),
     ],

@@ -17,7 +17,7 @@ from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.context_files import ContextFile, find_context_files, is_folder
 from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path
 from axe_lsp.runtime.memory.memory import Memory, load_memory
-from axe_lsp.runtime.plain_text import decode, shown_path, valid_text
+from axe_lsp.runtime.plain_text import decode, os_fault, shown_path, valid_text
 from axe_lsp.runtime.runs import Order
 
 DEFAULT_USER_MESSAGE = "Execute the task described in your instructions."
@@ -98,7 +98,9 @@ def load_skill(skill: str, environment: Environment) -> str:
         return decode(path.read_bytes())
     except FileNotFoundError:
         message = f"skill not found: {shown_path(path)}"
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path.
+    except OSError as error:
+        message = f"failed to read skill: {os_fault(error)}"
+    except ValueError as error:  # A NUL in the path.
         message = f"failed to read skill: {error}"
     raise ConfigError(message, step="failed to load skill for agent")
 

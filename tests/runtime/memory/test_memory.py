@@ -74,7 +74,7 @@ def test_a_path_of_its_own_starts_at_the_workspace(tmp_path: Path) -> None:
 
 def test_memory_that_cannot_be_loaded_says_why(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    assert "directory" in load(tmp_path, path="folder").error
+    assert load(tmp_path, path="folder").error == f"{tmp_path / 'folder'}: Is a directory"
     nowhere = load_memory("bot", MemoryConfig(enabled=True), tmp_path, {})
     assert nowhere.path is None
     assert "$HOME is not set" in nowhere.error

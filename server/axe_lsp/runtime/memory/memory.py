@@ -19,7 +19,7 @@ from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.memory.place import memory_path
-from axe_lsp.runtime.plain_text import decode
+from axe_lsp.runtime.plain_text import decode, os_fault
 
 MAX_RESULT = 1000
 """Characters of a result that are kept."""
@@ -56,8 +56,10 @@ def load_memory(
         lines = _LINES.findall(decode(path.read_bytes()))
     except FileNotFoundError:
         return Memory(path)
-    except (ConfigError, OSError) as error:
+    except ConfigError as error:
         return Memory(path, error=str(error))
+    except OSError as error:
+        return Memory(path, error=os_fault(error))
     except ValueError as error:  # A NUL in the path, so that nothing can be written there either.
         return Memory(None, error=str(error))
     starts = _headings(lines)
