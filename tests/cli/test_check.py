@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from axe_lsp.cli.check import check, main
 from axe_lsp.cli.check_formats import FORMATS, print_human
 from axe_lsp.daemon import processes
+from support.command_line import Home
 from support.secrets import OPENAI_KEY
 
 HEAD = 'name = "{0}"\nmodel = "ollama/llama"\n'
@@ -302,3 +304,11 @@ def test_keys_in_agent_files_are_not_printed_either(agents: Path, run: Run) -> N
     _, out, _ = run()
     assert "plain-secret" in out
     assert OPENAI_KEY not in out
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_no_agent_and_nobody_waits_for_it(home: Home) -> None:
+    os.mkfifo(home.work / "a.toml")
+    code, out, _ = home.shell("check a.toml")
+    assert code == 1
+    assert "the file can't be read: it is not a regular file" in out

@@ -51,6 +51,8 @@ def load_recording(path: Path) -> Recording:
 
 def is_recording(path: Path) -> bool:
     """Whether the file begins like a recording, in order or not."""
+    if not path.is_file():  # Reading a pipe would wait for somebody who writes.
+        return False
     try:
         with path.open("rb") as file:
             return _BEGINNING.match(file.read(4096)) is not None
