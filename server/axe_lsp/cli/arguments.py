@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -59,12 +60,45 @@ def agents_folder(given: str | None) -> Path | None:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that knows no abbreviations and says in one line what is wrong."""
+    """A parser that knows no abbreviations and says in one line what is wrong.
+
+    It reads options as axe does: one that takes a value takes the next word, even if that begins with
+    `-`, and a switch may be `=true` or `=false`.
+    """
 
     def __init__(self, **settings: object) -> None:
         super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type] # argparse's own
+
+    def parse_known_args(  # type: ignore[override] # argparse's own has overloads for namespaces
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """The options, and what is left; `args` are those of the program if there are none."""
+        words = self._plain(iter(sys.argv[1:] if args is None else args))
+        return super().parse_known_args(list(words), namespace)
 
     def error(self, message: str) -> NoReturn:
         """Leave with the message."""
         print(f"{self.prog}: {message} (see `{self.prog} --help`)", file=sys.stderr)
         raise SystemExit(USAGE_ERROR)
+
+    def _plain(self, words: Iterator[str]) -> Iterator[str]:
+        """The words in the spelling that argparse understands."""
+        for word in words:
+            name, has_value, value = word.partition("=")
+            option = self._option_string_actions.get(name)
+            if word == "--":
+                yield word
+                yield from words
+            elif option is None:
+                yield word
+            elif option.nargs == 0:
+                yield from self._switch(name, value if has_value else "true")
+            else:
+                given = value if has_value else next(words, None)
+                yield name if given is None else f"{name}={given}"
+
+    def _switch(self, name: str, value: str) -> Iterator[str]:
+        if value in ("true", "True", "TRUE", "t", "T", "1"):
+            yield name
+        elif value not in ("false", "False", "FALSE", "f", "F", "0"):
+            self.error(f"argument {name}: {value!r} is neither true nor false")

@@ -87,7 +87,7 @@ def _parser() -> Parser:
         metavar="N",
         type=tokens,
         default=0,
-        help="end the run and all it calls when so many tokens are used (0: the agent's own budget)",
+        help="end the run when it and all it calls have used so many tokens (0: the agent's own budget)",
     )
     add("--agents-dir", metavar="DIR", help="search this folder for agents first")
     add("--dry-run", action="store_true", help="show what would be sent, and send nothing")
