@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
 
 PAUSE = 0.05
-"""Seconds in which changes that concern other files are collected."""
+"""Seconds in which changes that concern other files are collected, and for which those files wait while somebody types."""
 
 _SLICE = 0.001
 """Seconds of work before a keystroke gets its turn."""
@@ -38,6 +38,7 @@ class Publisher:
         self._waiting: dict[str, None] = {}
         self._deeper: set[str] = set()
         self._is_flushing = False
+        self._edits = 0
 
     @property
     def is_idle(self) -> bool:
@@ -49,6 +50,7 @@ class Publisher:
 
         If it pulls, it is going to ask by itself.
         """
+        self._edits += 1
         self._waiting.pop(uri, None)
         if self.pulling.takes(uri):
             self._take_back(uri)
@@ -77,11 +79,7 @@ class Publisher:
     async def _flush(self) -> None:
         try:
             await asyncio.sleep(PAUSE)
-            pause_at = time.monotonic() + _SLICE
-            for _ in self._work():
-                if time.monotonic() > pause_at:
-                    await let_others_go_first()
-                    pause_at = time.monotonic() + _SLICE
+            await between_edits(self._work(), lambda: self._edits)
         finally:
             self._is_flushing = False
             self.pulling.tell()
@@ -128,3 +126,14 @@ class Publisher:
         if version is not None:
             params["version"] = version
         self._server.notify(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+
+
+async def between_edits(steps: Iterable[None], edits: Callable[[], int]) -> None:
+    """Take the steps in slices, and wait a while behind each slice in which somebody has typed."""
+    seen, pause_at = edits(), time.monotonic() + _SLICE
+    for _ in steps:
+        if time.monotonic() > pause_at:
+            await let_others_go_first()
+            if edits() != seen:
+                await asyncio.sleep(PAUSE)
+            seen, pause_at = edits(), time.monotonic() + _SLICE
