@@ -10,13 +10,17 @@ from support.extension import packaged
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """An editor on a busy machine loses a click or a key now and then: what fails in one is tried once more.
-
-    pytest names what it has tried again, so that a test which needs it often is found and mended.
-    """
+    """An editor on a busy machine loses a click or a key now and then: what fails in one is tried once more."""
     for item in items:
         if item.get_closest_marker("editor"):
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Why something had to be tried again: behind a click that was lost there may be a fault."""
+    for report in terminalreporter.stats.get("rerun", ()):
+        terminalreporter.section(f"first try of {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext)
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import pytest
 
 from support.editors import PROJECT, missing, server_program
 from support.extension import TRUSTING, path_without_server, vscode
+from support.scripted_provider import Answer, Hold, Says, ScriptedProvider
 
 FAKES = Path(__file__).parent / "vscode"
 
@@ -36,15 +37,20 @@ FILES = {
 
 
 @pytest.mark.editor
-def test_the_extension_inside_vscode(extension: Path, tmp_path: Path) -> None:
+def test_the_extension_inside_vscode(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
     project = tmp_path / "project"
     for path, text in FILES.items():
         (project / path).parent.mkdir(parents=True, exist_ok=True)
         (project / path).write_text(text, encoding="utf-8")
     with zipfile.ZipFile(extension) as package:
         package.extractall(tmp_path / "unpacked")
+    provider.script("llama3", Answer(Says("Late."), match="Wait", hold=Hold()))
+    provider.script("llama3", Answer(Says("Done."), match="Work", repeat=True))
     settings = {**TRUSTING, "axe.agentPaths": ["bots"]}
     variables = {
+        **provider.environment,
         "PATH": path_without_server(),
         "AXE_TEST_SELECTED_PYTHON": str(server_program().with_name("python")),
     }

@@ -40,9 +40,8 @@ def test_a_run_from_the_lens_grows_as_a_tree_and_one_agent_of_it_can_be_stopped(
         runs.wait_until_spoken("slow", "slow, running, ")
         window.picture("runs")
 
-        runs.press("slow", "Stop")
+        runs.press_until_spoken("slow", "Stop", "slow, cancelled, ")
         runs.wait_for("manager", "fast🚀", "slow", "Ready to")
-        runs.wait_until_spoken("slow", "slow, cancelled, ")
         runs.wait_until_spoken("manager", "manager, running, ")
         runs.click("Turn 2")
         window.wait_for_text("# manager, turn 2", "running · ", "Ready to")

@@ -7,6 +7,9 @@ from collections.abc import Callable
 WaitFor = Callable[[str, Callable[[], bool]], None]
 """Waits for what the text says, until it is so."""
 
+UNTIL_PRESSED_AGAIN = 1000
+"""Milliseconds after which something is pressed again that was not taken, the workbench being busy."""
+
 
 def too_late() -> type[Exception]:
     """What the browser raises when a deadline of its own passes; imported late, for it is not in the dev extras."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
-from support.browser import WaitFor, too_late
+from support.browser import UNTIL_PRESSED_AGAIN, WaitFor, too_late
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -67,9 +68,7 @@ class TreeView:
 
     def press(self, part: str, button: str) -> None:
         """Presses a button that the first such row shows under the mouse."""
-        row = self._row(part)
-        row.hover(timeout=self._timeout)
-        row.locator(f'.action-label[aria-label^="{button}"]').click(timeout=self._timeout)
+        self._button(part, button).click(timeout=self._timeout)
 
     def choose(self, part: str, *, also: str = "", entry: str) -> None:
         """Takes an entry of the menu of such a row, or of two rows that are selected."""
@@ -109,11 +108,22 @@ class TreeView:
 
     def wait_until_spoken(self, part: str, beginning: str) -> None:
         """Waits until a screen reader says something of the first such row that begins so."""
-        row = self._row(part)
-        self._wait_for(
-            f"the words {beginning} of {part}",
-            lambda: (row.get_attribute("aria-label") or "").startswith(beginning),
-        )
+        self._wait_for(f"the words {beginning} of {part}", lambda: self._speaks(part, beginning))
+
+    def press_until_spoken(self, part: str, button: str, beginning: str) -> None:
+        """Presses a button of a row, and again if the row was just being drawn anew, until it had that effect."""
+
+        def has_effect() -> bool:
+            if not self._speaks(part, beginning):
+                with contextlib.suppress(too_late()):
+                    self._button(part, button).click(timeout=UNTIL_PRESSED_AGAIN)
+                self._page.wait_for_timeout(UNTIL_PRESSED_AGAIN)
+            return self._speaks(part, beginning)
+
+        self._wait_for(f"the words {beginning} of {part}", has_effect)
+
+    def _speaks(self, part: str, beginning: str) -> bool:
+        return (self._row(part).get_attribute("aria-label") or "").startswith(beginning)
 
     def _chooses(self, row: Locator, entry: str) -> bool:
         """Opens the menu of a row and takes an entry of it, unless the menu closes before.
@@ -129,6 +139,12 @@ class TreeView:
         except too_late():
             return False
         return True
+
+    def _button(self, part: str, button: str) -> Locator:
+        """The button of a row, which shows it now that the mouse is there."""
+        row = self._row(part)
+        row.hover(timeout=self._timeout)
+        return row.locator(f'.action-label[aria-label^="{button}"]')
 
     def _row(self, part: str) -> Locator:
         return self._pane().locator(".monaco-list-row", has_text=part).first

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from support.browser import UNTIL_PRESSED_AGAIN
 from support.palette import Palette
 from support.setting_up import SettingUp
 from support.tree_view import TreeView
@@ -33,9 +34,6 @@ TIMEOUT = 60_000
 """Milliseconds. Generous, because the machine may be busy; only a failing test waits that long."""
 
 _POLL = 50
-
-_UNTIL_PRESSED_AGAIN = 1000
-"""Milliseconds after which a key is pressed again that a dialog has not taken, being busy."""
 
 # What elements say, from top to bottom; the workbench draws rows in any order and then places them.
 _TEXTS = """
@@ -236,7 +234,7 @@ class Workbench:
 
         def is_taken() -> bool:
             self._page.keyboard.press("Enter")
-            self._page.wait_for_timeout(_UNTIL_PRESSED_AGAIN)
+            self._page.wait_for_timeout(UNTIL_PRESSED_AGAIN)
             return not dialog.is_visible()
 
         self._wait_for(f"the end of the dialog {title}", is_taken)

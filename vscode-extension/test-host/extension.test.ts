@@ -119,6 +119,18 @@ describe('Beside an extension for TOML', () => {
   });
 });
 
+describe('Runs', () => {
+  it('are not stopped by a row that was drawn anew while it was pressed', async () => {
+    await show('axe/agents/lint.toml');
+    const waiting = commands.executeCommand('axe.run', { agent: 'lint', task: 'Wait' });
+    await commands.executeCommand('axe.run', { agent: 'lint', task: 'Work' });
+    await commands.executeCommand('axeLsp.stopNode', undefined);
+    await commands.executeCommand('axe.run', { agent: 'lint', task: 'Work' });
+    assert.deepEqual(await commands.executeCommand('axe.stop'), { stopped: true }, 'it still waits');
+    await Promise.allSettled([waiting]);
+  });
+});
+
 describe('The manifest', () => {
   it('has a picture or a text for every step of the walkthrough', async () => {
     const extension = extensions.getExtension(OURS);

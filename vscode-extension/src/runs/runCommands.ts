@@ -33,7 +33,8 @@ export class RunCommands {
     return [
       commands.registerCommand('axeLsp.showRuns', () => this.runs.show()),
       register('axeLsp.openNode', async (_, given) => void (isNode(given) && (await this.documents.show(given)))),
-      register('axeLsp.stop', (client, node) => this.stop(client, node)),
+      register('axeLsp.stop', (client) => this.stop(client)),
+      register('axeLsp.stopNode', (client, given) => this.stopNode(client, given)),
       register('axeLsp.runAgain', inTrust((client, given) => this.runAgain(client, given))),
       register('axeLsp.searchRuns', () => this.search()),
       register('axeLsp.refreshRuns', () => this.runs.refresh()),
@@ -50,12 +51,24 @@ export class RunCommands {
     await client.sendRequest(RunRequest, params);
   }
 
-  /** A turn or a tool call ends with the run that it belongs to. */
-  private async stop(client: LanguageClient, given: unknown): Promise<void> {
-    const run = isNode(given) ? runOf(given) : await this.chooseGoing();
-    if (!run) {
-      return;
+  private async stop(client: LanguageClient): Promise<void> {
+    const run = await this.chooseGoing();
+    if (run) {
+      await this.end(client, run);
     }
+  }
+
+  /** A turn or a tool call ends with the run that it belongs to. */
+  private async stopNode(client: LanguageClient, given: unknown): Promise<void> {
+    if (isNode(given)) {
+      await this.end(client, runOf(given));
+    } else {
+      // VS Code drew the row anew in the moment in which it was pressed, and can't say which it was.
+      void window.showInformationMessage('The runs have changed just now, and nothing was stopped. Press Stop again.');
+    }
+  }
+
+  private async end(client: LanguageClient, run: RunNode): Promise<void> {
     const { stopped } = await client.sendRequest(StopRequest, { runId: run.runId });
     if (!stopped && run.status === 'running') {
       void window.showInformationMessage(`The run of ${run.agent} is made by another window or command line, which alone can stop it.`);
