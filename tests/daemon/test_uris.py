@@ -22,6 +22,10 @@ def test_a_path_and_its_uri_belong_together(tmp_path: Path) -> None:
         "file:///work/my agents/a.toml",
         "file:///work/my%20agents/%61.toml",
         "file://localhost/work/my%20agents/a.toml",
+        "file://LOCALHOST/work/my%20agents/a.toml",
+        "FILE:/work/my%20agents/a.toml",
+        "file:////work/my%20agents//a.toml",
+        "file:///work/./other/../my%20agents/a%2Etoml",
     ],
 )
 def test_spellings_of_one_file_are_one(spelling: str) -> None:
@@ -43,3 +47,4 @@ def test_paths_of_windows_keep_their_drive_or_server(path: str, uri: str) -> Non
 def test_what_is_no_file_has_no_path() -> None:
     assert path_of("untitled:Untitled-1") is None
     assert canonical("untitled:Untitled-1") == "untitled:Untitled-1"
+    assert path_of("file://[") is None

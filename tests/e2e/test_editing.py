@@ -297,6 +297,59 @@ def test_a_client_that_spells_uris_its_own_way_gets_its_spelling_back(project: P
         assert editor.ask("hover", odd, "timeo")["contents"]["value"].startswith("**`timeout`**")
 
 
+def test_two_spellings_of_one_uri_are_one_agent_that_goes_by_the_one_edited_last(
+    project: Project,
+) -> None:
+    project.write("a-b", CHILD)
+    plain, escaped = (f"{project.agents.as_uri()}/a{sign}b.toml" for sign in ("-", "%2D"))
+    with project.editor() as editor:
+        for spelling in (plain, escaped):
+            editor.open(spelling, "model = ")
+            editor.problems(spelling, 2)
+        assert editor.problems(plain, 0) == []  # They are shown at the other one now.
+        editor.replace(plain, "model = ", 'name = "a-b"\nmodel = ')
+        assert editor.problems(plain, 1) == ["syntax ="]
+        assert [each["uri"] for each in editor.client.request("axe/agents")[:1]] == [plain]
+        editor.close(plain)
+        assert len(editor.problems(escaped, 2)) == 2
+        assert editor.ask("hover", escaped, "mod") is not None
+
+
+def test_a_document_is_changed_and_closed_by_any_spelling_of_its_uri(project: Project) -> None:
+    opened, other = (f"{project.agents.as_uri()}/a{sign}b.toml" for sign in ("%2D", "-"))
+    with project.editor() as editor:
+        editor.open(opened, HEAD)
+        editor.problems(opened, 1)
+        document = {"uri": other, "version": 2}
+        changes = {"textDocument": document, "contentChanges": [{"text": "model = "}]}
+        editor.client.notify("textDocument/didChange", changes)
+        editor.problems(opened, 2)
+        editor.close(other)
+        assert editor.problems(opened, 0) == []
+
+
+@pytest.mark.parametrize("scheme", ["fugitive://", "git:", "vscode-notebook-cell:"])
+@pytest.mark.parametrize("language", ["toml", "axe-agent"])
+def test_what_editors_show_of_an_old_state_of_an_agent_is_none(
+    project: Project, scheme: str, language: str
+) -> None:
+    project.write("lint", CHILD)
+    project.write("parent", HEAD + 'sub_agents = ["lint", "old"]\n')
+    old = {name: f"{scheme}{project.path(name)}" for name in ("lint", "parent", "old")}
+    with project.editor() as editor:
+        editor.open("lint")
+        for uri in old.values():
+            editor.open(uri, HEAD + 'sub_agents = ["lint"]\nmodel = 5\n', language)
+        assert editor.problems("parent", 1) == ['unknown-agent "old"']
+        editor.problems("lint", 0)
+        assert editor.ask("hover", old["parent"], "lin") is None
+        params = {**editor.place("lint", 'name = "'), "context": {"includeDeclaration": False}}
+        (mention,) = editor.client.request("textDocument/references", params)
+        assert mention["uri"] == editor.uri("parent")
+        reported = {params["uri"] for params in editor.client.notifications(PUBLISH)}
+        assert reported == {editor.uri("lint"), editor.uri("parent")}
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

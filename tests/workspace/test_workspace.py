@@ -275,4 +275,5 @@ def test_scopes_follow_from_the_place() -> None:
     assert PLACES.locate("file:///p/a.toml").scope is Scope.LOOSE
     assert PLACES.locate(f"{FOLDER}/notes.md").scope is Scope.LOOSE
     assert PLACES.locate("untitled:Untitled-1").scope is Scope.LOOSE
+    assert PLACES.locate("fugitive:///project/axe/agents/a.toml").scope is Scope.LOOSE
     assert PLACES.locate(f"{FOLDER}/my%20agent.toml").stem == "my agent"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import lru_cache
 from pathlib import Path
@@ -15,12 +16,16 @@ def uri_of(path: Path) -> str:
 
 def path_of(uri: str) -> Path | None:
     """The path of a `file:` URI, or None for any other (such as `untitled:`)."""
-    parts = urlsplit(uri)
+    try:
+        parts = urlsplit(uri)
+    except ValueError:  # As for `file://[`, where an address should follow.
+        return None
     if parts.scheme != "file":
         return None
     # UNC paths carry their host in the authority.
-    path = f"//{parts.netloc}{parts.path}" if parts.netloc not in ("", "localhost") else parts.path
-    return Path(windows_path(path) if sys.platform == "win32" else unquote(path))
+    is_ours = parts.netloc.lower() in ("", "localhost")
+    path = parts.path if is_ours else f"//{parts.netloc}{parts.path}"
+    return Path(windows_path(path) if sys.platform == "win32" else _posix_path(path))
 
 
 def folder_of(uri: str) -> Path | None:
@@ -35,11 +40,12 @@ def _folder(uri: str) -> Path | None:
 
 @lru_cache(maxsize=4096)  # Every keystroke asks.
 def canonical(uri: str) -> str:
-    """The one spelling of a URI; clients differ in what they escape and in drive letters."""
+    """The one spelling of a URI; clients differ in what they escape, in drive letters and in slashes."""
     path = path_of(uri)
     if path is None or not path.is_absolute():
         return unquote(uri)
-    return path.as_uri()
+    # `..` in a URI goes back by a name, whatever the disk holds (RFC 3986, 5.2.4).
+    return Path(os.path.normpath(path)).as_uri()
 
 
 def windows_path(path: str) -> str:
@@ -49,3 +55,9 @@ def windows_path(path: str) -> str:
     if path[2:3] == ":" and path[1].isalpha():
         return path[1].upper() + path[2:]
     return path
+
+
+def _posix_path(path: str) -> str:
+    """The path of a URI elsewhere, where two slashes at its beginning mean nothing but pathlib keeps them."""
+    path = unquote(path)
+    return f"/{path.lstrip('/')}" if path.startswith("//") else path

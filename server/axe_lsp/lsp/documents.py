@@ -13,6 +13,7 @@ from msgspec import Struct
 from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.agentfile.text import PositionEncoding
+from axe_lsp.daemon.uris import canonical
 from axe_lsp.lsp.edited_text import EditedText
 
 
@@ -58,8 +59,8 @@ class Documents:
         self, params: types.DidChangeTextDocumentParams, encoding: PositionEncoding
     ) -> Document:
         """Apply the changes, each to what the one before has left, and give the new document."""
-        uri = params.text_document.uri
-        before = self._require(uri)
+        before = self._require(params.text_document.uri)
+        uri = before.uri
         for change in params.content_changes:
             self._apply(uri, change, encoding)
         # The version is the client's to count; to refuse an old one would lose the text.
@@ -75,10 +76,14 @@ class Documents:
         return document
 
     def _require(self, uri: str) -> Document:
-        document = self._open.get(uri)
-        if document is None:
-            raise NotOpenError(uri)
-        return document
+        """The document as it was opened, else one whose URI is only spelled otherwise."""
+        if uri in self._open:
+            return self._open[uri]
+        wanted = canonical(uri)
+        for document in self:
+            if canonical(document.uri) == wanted:
+                return document
+        raise NotOpenError(uri)
 
     def _apply(
         self, uri: str, change: types.TextDocumentContentChangeEvent, encoding: PositionEncoding

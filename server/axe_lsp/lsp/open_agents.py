@@ -11,21 +11,36 @@ from axe_lsp.workspace.places import Places
 LANGUAGE_ID = "axe-agent"
 """A document with this language id is an agent file wherever it lies, even if it lies nowhere."""
 
+_SERVED = ("file:", "untitled:")
+"""What else editors show, such as `git:` and `fugitive:`, is an old state of a file, which nobody edits."""
+
 
 class OpenAgents:
-    """The open documents by our URIs. A client may spell a URI otherwise, and gets its own back."""
+    """The open documents by our URIs. A client may spell a URI otherwise, and gets its own back.
+
+    Of several spellings that it has opened, that of the last edit.
+    """
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._names: dict[str, str] = {}
+        self._names: dict[str, list[str]] = {}
 
     def add(self, document: Document, places: Places) -> str | None:
         """Our URI of a document that was opened, or None if it is no agent file."""
         if not self._is_agent(document, places):
             return None
         uri = canonical(document.uri)
-        self._names[uri] = document.uri
+        self._names.setdefault(uri, [document.uri])
         return uri
+
+    def turn_to(self, uri: str, name: str) -> str | None:
+        """Go by this spelling from now on; the one that the file went by, if another."""
+        names = self._names[uri]
+        before = names[-1]
+        if before == name:
+            return None
+        self._names[uri] = [*(each for each in names if each != name), name]
+        return before
 
     def misplaced(self, places: Places) -> list[Document]:
         """The open documents that have become agent files, or have ceased to be."""
@@ -38,7 +53,12 @@ class OpenAgents:
     def remove(self, name: str) -> str | None:
         """Our URI of a document that was closed, if it was an agent file."""
         uri = canonical(name)
-        return uri if self._names.pop(uri, None) is not None else None
+        if uri not in self._names:
+            return None
+        names = [each for each in self._names.pop(uri) if each != name]
+        if names:
+            self._names[uri] = names
+        return uri
 
     def uri(self, name: str) -> str | None:
         """Our URI of an open agent file."""
@@ -47,16 +67,18 @@ class OpenAgents:
 
     def document(self, uri: str) -> Document | None:
         """The open document at our URI."""
-        name = self._names.get(uri)
-        return self._documents.get(name) if name is not None else None
+        names = self._names.get(uri)
+        return self._documents.get(names[-1]) if names is not None else None
 
     def name(self, uri: str) -> str:
         """Our URI of any file as the client spells it, if it has."""
-        return self._names.get(uri, uri)
+        return self._names[uri][-1] if uri in self._names else uri
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 
     @staticmethod
     def _is_agent(document: Document, places: Places) -> bool:
-        return document.language_id == LANGUAGE_ID or places.is_ours(canonical(document.uri))
+        uri = canonical(document.uri)
+        is_called_so = document.language_id == LANGUAGE_ID and uri.startswith(_SERVED)
+        return is_called_so or places.is_ours(uri)

@@ -190,18 +190,21 @@ class AxeServer(LanguageServer):
     def _take(self, document: Document) -> None:
         uri = self.opened.add(document, self.daemon.snapshot.places)
         if uri is not None:
-            self._edit(uri, document.text)
+            self._edit(uri, document)
 
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         document = self.documents.change(params, self.position_encoding)
         uri = self.opened.uri(document.uri)
         if uri is not None:
-            self._edit(uri, document.text)
+            self._edit(uri, document)
 
-    def _edit(self, uri: str, text: str) -> None:
+    def _edit(self, uri: str, document: Document) -> None:
+        other_name = self.opened.turn_to(uri, document.uri)
+        if other_name is not None:
+            self.publisher.forget(uri, other_name)
         self._editing = uri
         try:
-            self.daemon.edit(uri, text, self)
+            self.daemon.edit(uri, document.text, self)
         finally:
             self._editing = None
         self.publisher.publish_edited(uri)
@@ -211,8 +214,13 @@ class AxeServer(LanguageServer):
 
     def _drop(self, document: Document) -> None:
         uri = self.opened.remove(document.uri)
-        if uri is not None:
-            self.publisher.forget(uri, document.uri)
+        if uri is None:
+            return
+        self.publisher.forget(uri, document.uri)
+        other = self.opened.document(uri)
+        if other is not None:  # The client has opened the file by another spelling as well.
+            self._edit(uri, other)
+        else:
             self.daemon.close_buffer(uri, self)
 
     def _did_save(self, params: types.DidSaveTextDocumentParams) -> None:

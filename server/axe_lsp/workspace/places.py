@@ -1,7 +1,8 @@
 """Which documents are agent files or config.toml, and under which name agents are found.
 
 Places are URIs. An agent is found by the stem of its file (never by its `name` key), in a folder of
-agents: `…/axe/agents` or `…/.axe/agents`, the user's own folder, or one that the settings add.
+agents: `…/axe/agents` or `…/.axe/agents`, the user's own folder, or one that the settings add. Only files
+are agents by their place: what editors show at `git:` or `fugitive:` is an old state of one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from axe_lsp.agentfile.agent_name import SUFFIX
 
 AGENT_FOLDERS = ("/axe/agents", "/.axe/agents")
 CONFIG_FILE = "config.toml"
+_FILE = "file:"
 
 
 class Scope(IntEnum):
@@ -64,7 +66,7 @@ class Places(Struct, frozen=True):
     def _scope(self, uri: str) -> Scope:
         folder, _, name = uri.rpartition("/")
         is_named = name.endswith(SUFFIX) and name != SUFFIX  # An agent needs a name.
-        if not is_named or uri == self.config_file:
+        if not is_named or not uri.startswith(_FILE) or uri == self.config_file:
             return Scope.LOOSE
         if folder == self.user_folder:
             return Scope.USER
