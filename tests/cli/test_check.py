@@ -46,6 +46,16 @@ def write(folder: Path, name: str, text: str) -> None:
     (folder / f"{name}.toml").write_text(HEAD.format(name) + text, encoding="utf-8")
 
 
+def test_a_link_to_an_agent_is_not_its_double(agents: Path, run: Run) -> None:
+    write(agents, "lint", "")
+    other = agents.parents[1] / "sub" / "axe" / "agents"
+    write(other, "style", "")
+    (other / "lint.toml").symlink_to(agents / "lint.toml")
+    assert run("--strict")[0] == 0
+    write(agents, "style", "")
+    assert "duplicate-name" in run("--strict")[1]
+
+
 def test_findings_are_shown_with_their_line_and_carets(agents: Path, run: Run) -> None:
     write(agents, "lint", "")
     write(agents, "parent", 'sub_agents = ["lnt"]\n[sub_agents_config]\nmax_depth = 6\n')

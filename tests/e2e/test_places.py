@@ -280,6 +280,34 @@ def test_a_file_that_is_a_link_is_an_agent_by_the_name_of_the_link(
         assert target(editor, "parent", '"st') == project.path("style")
 
 
+def test_a_file_and_a_link_to_it_are_no_doubles(project: Project) -> None:
+    lint = write(project.agents, "lint")
+    elsewhere = project.root / "sub" / "axe" / "agents"
+    double, link = write(elsewhere, "style"), elsewhere / "lint.toml"
+    link.symlink_to(lint)
+    write(project.agents, "style")
+    with project.editor(capabilities=PULLS) as editor:
+        for path, found in [(lint, []), (link, []), (double, ["duplicate-name"])]:
+            uri = open_at(editor, path)
+            assert codes(editor, uri) == found
+        link.unlink()
+        write(elsewhere, "lint")
+        editor.changed_on_disk(link)
+        while codes(editor, lint.as_uri()) != ["duplicate-name"]:
+            pass
+
+
+def test_a_file_that_is_open_by_two_paths_is_not_its_own_double(
+    project: Project, tmp_path: Path
+) -> None:
+    lint = write(project.agents, "lint")
+    root = linked(tmp_path / "link", project.root)
+    with project.editor(capabilities=PULLS) as editor:
+        graph(editor)
+        uris = [open_at(editor, path) for path in (lint, root / "axe/agents/lint.toml")]
+        assert [codes(editor, uri) for uri in uris] == [[], []]
+
+
 def completions(editor: Editor, uri: str, before: str) -> list[Any]:
     found = editor.ask("completion", uri, before)
     items = found if isinstance(found, list) else found["items"]

@@ -15,6 +15,7 @@ from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.check_formats import FORMATS, Checked
 from axe_lsp.daemon import disk
+from axe_lsp.daemon.doubles import real_uris
 from axe_lsp.daemon.outside import Searched, Standpoint, find_out
 from axe_lsp.daemon.processes import shared
 from axe_lsp.daemon.uris import uri_of
@@ -89,15 +90,12 @@ def check(paths: Sequence[Path], severities: Severities | None = None) -> list[C
     )
     read = partial(_read, places, user_folder)
     files = dict(shared(read, [(path, path in wanted) for path in known]))
-    snapshot = (
-        Workspace(places)
-        .apply(
-            [Change(file.uri, None, file=file) for file, _ in files.values()],
-            complete=True,
-            facts={file.uri: facts for file, facts in files.values() if facts is not None},
-        )
-        .snapshot
-    )
+    workspace = Workspace(places)
+    changes = [Change(file.uri, None, file=file) for file, _ in files.values()]
+    facts = {file.uri: facts for file, facts in files.values() if facts is not None}
+    workspace.apply(changes, complete=True, facts=facts)
+    linked = real_uris(workspace.snapshot, (each.uri for each in changes))
+    snapshot = workspace.apply([], real_uris=linked).snapshot
     return [
         _checked(path, files[path][0], diagnostics(snapshot, files[path][0], severities))
         for path in wanted

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.buffers import Buffers
+from axe_lsp.daemon.doubles import real_uris
 from axe_lsp.daemon.indexer import Indexer
 from axe_lsp.daemon.inquiries import Inquiries
 from axe_lsp.daemon.lookout import Lookout
@@ -231,12 +232,17 @@ class Daemon:
         unread: frozenset[str] | None = None,
     ) -> Update:
         update = self._workspace.apply(changes, complete=complete, facts=facts, unread=unread)
-        self._lookout.follow(update)
+        self._tell(update)
+        if linked := real_uris(self.snapshot, [each.uri for each in changes]):
+            self._tell(self._workspace.apply([], real_uris=linked))
         if any(each.uri == self.snapshot.places.config_file for each in changes):
             self._lookout.look_again()  # Whether keys are there depends on it.
+        return update
+
+    def _tell(self, update: Update) -> None:
+        self._lookout.follow(update)
         for listener in tuple(self._listeners):
             listener(update)
-        return update
 
     def _take(self, changes: Sequence[Change]) -> None:
         """Take in what was read, as far as it is news."""

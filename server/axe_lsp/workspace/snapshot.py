@@ -30,7 +30,8 @@ class Snapshot(Struct, frozen=True):
     list costs nothing for all the files that are closed. Until the folders have been read once,
     `complete` is False and nothing can be said about names that are missing. Nor can it in `unread`,
     folders that have only become known because somebody opened a file in them. `facts` are by URI, of
-    the files that somebody has looked beyond.
+    the files that somebody has looked beyond. Of files that have a name in common `real_uris` tells
+    where they lie once links are followed.
     """
 
     places: Places = field(default_factory=Places)
@@ -41,6 +42,7 @@ class Snapshot(Struct, frozen=True):
     buffer_callers: Callers = field(default_factory=dict)
     spelling: Spelling = field(default_factory=Spelling)
     facts: Mapping[str, Facts] = field(default_factory=dict)
+    real_uris: Mapping[str, str] = field(default_factory=dict)
     complete: bool = False
     unread: frozenset[str] = frozenset()
     revision: int = 0
@@ -75,6 +77,11 @@ class Snapshot(Struct, frozen=True):
         if len(files) < 2:
             return files  # As nearly always; the graph asks thousands of times.
         return sorted(files, key=lambda file: precedence(file.place, seen_from))
+
+    def is_one_file(self, one: AgentFile, other: AgentFile) -> bool:
+        """Whether two paths lead to the same file."""
+        real = self.real_uris
+        return real.get(one.uri, one.uri) == real.get(other.uri, other.uri)
 
     def facts_about(self, file: AgentFile) -> Facts:
         """What is known of things that lie outside `file`; nothing until they were looked at."""

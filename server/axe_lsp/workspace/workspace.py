@@ -60,11 +60,12 @@ class Workspace:
         *,
         complete: bool | None = None,
         facts: Mapping[str, Facts] | None = None,
+        real_uris: Mapping[str, str] | None = None,
         unread: frozenset[str] | None = None,
     ) -> Update:
         """Take in changes. `complete` tells that all folders have been read but those in `unread`.
 
-        New `facts`, by URI, take the place of what was known of these files.
+        New `facts` and `real_uris`, by URI, take the place of what was known of these files.
         """
         before = self.snapshot
         maps = _with_files(before, changes)
@@ -75,13 +76,15 @@ class Workspace:
             names=names,
             spelling=before.spelling if names is before.names else Spelling(names),
             facts=_with_facts(before.facts, changes, facts or {}),
+            real_uris={**before.real_uris, **real_uris} if real_uris else before.real_uris,
             complete=before.complete if complete is None else complete,
             unread=before.unread if unread is None else unread,
             revision=before.revision + 1,
         )
         self.snapshot = after
         affected = _affected(before, after, touched)
-        return Update(after, affected.union(facts or ()), _deeper(before, after, touched))
+        looked_at = {*(facts or ()), *(real_uris or ())}
+        return Update(after, affected | looked_at, _deeper(before, after, touched))
 
 
 class _Touched(Struct, frozen=True):

@@ -15,7 +15,11 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     if file.place.scope is Scope.LOOSE:
         return
     stem = file.place.stem
-    others = [each for each in snapshot.agents(stem, file.place) if each.uri != file.uri]
+    others = [
+        each
+        for each in snapshot.agents(stem, file.place)
+        if each.uri != file.uri and not snapshot.is_one_file(each, file)
+    ]
     alike = [each for each in others if each.place.scope is file.place.scope]
     above = [each for each in others if each.place.scope < file.place.scope]
     if alike:
@@ -41,7 +45,7 @@ RULE = Rule(
 Agents are found by the names of their files. Of several with the same name the one in the caller's own folder
 counts, then those of the other folders of the workspace, then the user's. Two in the same scope are a warning, because
 who is called depends on who calls. An agent of the user that one of the workspace puts in the shade is an
-information, since that is usually meant. The fix gives this one a number, with all who mean it.
+information, since that is usually meant. A file and a link to it are one. The fix gives this one a number, with all who mean it.
 """,
     check=check,
     is_settled=once_complete,
