@@ -464,6 +464,7 @@ def test_no_keywords_where_no_schema_is(text: str) -> None:
 
 def test_types_of_a_schema() -> None:
     assert taken('[input]\ntype = "<|>"', "object") == '[input]\ntype = "object"'
+    assert labels("[input]\ntype = <|>") == ["object"]
     assert taken("input.properties.a.type = <|>", "string").endswith('= "string"')
     _, found = offers("[output]\n<|>")
     assert found["properties"].snippet == "properties = { $1 }"

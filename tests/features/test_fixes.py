@@ -439,6 +439,11 @@ def test_a_table_without_effect_goes() -> None:
 # -- schemas and globs
 
 
+def test_an_input_gets_the_only_type_that_it_can_have() -> None:
+    text = '[input]\ntype = "strin<|>"'
+    check(text, 'Replace by `"object"`', '[input]\ntype = "object"')
+
+
 def test_a_type_of_a_schema_is_respelled() -> None:
     check('[input]\ntype = "objct<|>"', 'Replace by `"object"`', '[input]\ntype = "object"')
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.nested import Node
 from axe_lsp.agentfile.text import TextRange, quoted
 
@@ -23,11 +24,11 @@ _MAX_DEPTH = 100
 
 
 class SchemaFault(NamedTuple):
-    """What is wrong with a schema. `found` is a word that isn't one of those that `type` knows."""
+    """What is wrong with a schema. `meant` is the word that should stand there, if somebody can tell."""
 
     range: TextRange
     message: str
-    found: str = ""
+    meant: str = ""
 
 
 def schema_faults(schema: Node, name: str) -> Iterator[SchemaFault]:
@@ -101,10 +102,7 @@ class _Checker:
             yield SchemaFault(node.range, f"{where} must not be empty")
         for each in [node] if node.items is None else node.items:
             if each.value not in TYPES:
-                is_word = isinstance(each.value, str)
-                got = f"; got {quoted(each.value)}" if is_word else ""
-                message = f"{where} must be one of: {', '.join(TYPES)}{got}"
-                yield SchemaFault(each.range, message, each.value if is_word else "")
+                yield _no_type(each, where)
 
     def text(self, node: Node, where: str, _: int) -> _Faults:
         if not isinstance(node.value, str):
@@ -208,6 +206,15 @@ class _Checker:
             return False
         self._targets.append((here, fragment))
         return True
+
+
+def _no_type(node: Node, where: str) -> SchemaFault:
+    message = f"{where} must be one of: {', '.join(TYPES)}"
+    if not isinstance(node.value, str):
+        return SchemaFault(node.range, message)
+    meant = nearest(node.value, TYPES)
+    hint = f". Did you mean `{meant}`?" if meant else ""
+    return SchemaFault(node.range, f"{message}; got {quoted(node.value)}{hint}", meant or "")
 
 
 def _has_anchor(node: Node, name: str, depth: int) -> bool:

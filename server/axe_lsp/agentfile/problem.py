@@ -14,7 +14,8 @@ class Problem(Struct, frozen=True):
     """One thing that is wrong. `path` is the key's, `order` its place in axe's order of checks.
 
     A problem that is not `fatal` keeps nobody from running the agent. `found` is the value that is
-    outside its rule, as written. `in_header` is set where it is a table's header that is wrong.
+    outside its rule, as written, and `meant` the word that should stand there instead, where there is
+    no doubt. `in_header` is set where it is a table's header that is wrong.
     """
 
     code: str
@@ -25,6 +26,7 @@ class Problem(Struct, frozen=True):
     fatal: bool = True
     found: str = ""
     in_header: bool = False
+    meant: str = ""
 
 
 _ORDER = {key.path: index for schema in (AGENT, CONFIG) for index, key in enumerate(schema.keys)}
@@ -44,5 +46,7 @@ def problem(
     *,
     fatal: bool = True,
     found: str = "",
+    meant: str = "",
 ) -> Problem:
-    return Problem(code, where, message, spec.path, _ORDER[spec.path], fatal, found)
+    order = _ORDER[spec.path]
+    return Problem(code, where, message, spec.path, order, fatal, found, meant=meant)

@@ -38,10 +38,13 @@ def keywords_of(table: KeyPath) -> tuple[KeySpec, ...]:
     """The keywords directly inside a table, if that is a schema."""
     if not _is_schema(table):
         return ()
-    return tuple(
-        KeySpec((*table, *row.path), row.type, row.doc, default=row.default, choices=row.choices)
-        for row in _KEYWORDS
-    )
+    return tuple(_row(table, row) for row in _KEYWORDS)
+
+
+def _row(table: KeyPath, row: KeySpec) -> KeySpec:
+    """The row of a keyword in this table. Agents are called with an object and nothing else."""
+    choices = ("object",) if (*table, *row.path) == ("input", "type") else row.choices
+    return KeySpec((*table, *row.path), row.type, row.doc, default=row.default, choices=choices)
 
 
 def find_keyword(path: KeyPath) -> KeySpec | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile import schema
-from axe_lsp.agentfile.json_schema import TYPES, SchemaFault, schema_faults
-from axe_lsp.agentfile.key_spec import KeyPath, KeyType
+from axe_lsp.agentfile.json_schema import SchemaFault, schema_faults
+from axe_lsp.agentfile.key_spec import KeyPath, KeySpec, KeyType
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.nested import Node, nested
 from axe_lsp.agentfile.problem import Problem, problem
@@ -15,7 +15,6 @@ INPUT: KeyPath = ("input",)
 OUTPUT: KeyPath = ("output",)
 
 _TABLES = [spec for spec in schema.KEYS if spec.type is KeyType.JSON_SCHEMA]
-_NO_OBJECTS = tuple(each for each in TYPES if each != "object")
 
 
 def schema_tables(lookup: Lookup) -> Iterator[Problem]:
@@ -26,15 +25,25 @@ def schema_tables(lookup: Lookup) -> Iterator[Problem]:
         table = nested(lookup, spec.path)
         if table is None or table.members is None:
             continue  # Unfinished, or of the wrong type.
-        shape = _shape(table) if spec.path == INPUT else ()
-        for where, message, found in (*shape, *schema_faults(table, spec.dotted)):
+        for where, message, meant in _faults(table, spec):
             # axe hands the schema of an answer on as it is, and leaves it to the provider.
             is_fatal = spec.is_extension
-            yield problem("bad-schema", spec, where, message, fatal=is_fatal, found=found)
+            yield problem("bad-schema", spec, where, message, fatal=is_fatal, meant=meant)
 
 
-def _shape(table: Node) -> Iterator[SchemaFault]:
+def _faults(table: Node, spec: KeySpec) -> Iterator[SchemaFault]:
+    faults = schema_faults(table, spec.dotted)
+    type_ = (table.members or {}).get("type") if spec.path == INPUT else None
+    if type_ is None or _is_object(type_):
+        yield from faults
+        return
+    message = 'input.type must be "object": agents are called with one'
+    yield SchemaFault(type_.range, message, meant="object")
+    start, end = type_.range
+    yield from (each for each in faults if not start <= each.range.start < end)
+
+
+def _is_object(type_: Node) -> bool:
     """An agent is called with an object, whatever it may answer."""
-    type_ = (table.members or {}).get("type")
-    if type_ is not None and type_.value in _NO_OBJECTS:
-        yield SchemaFault(type_.range, 'input.type must be "object": agents are called with one')
+    types = [type_] if type_.items is None else type_.items
+    return any(each.value == "object" for each in types)

@@ -55,6 +55,19 @@ def test_an_input_is_an_object_and_an_output_need_not_be() -> None:
     )
 
 
+@pytest.mark.parametrize("type_", ['"strin"', '"string"', "5", "[]", '["strin", "null"]'])
+def test_whatever_else_an_input_is_it_is_meant_to_be_an_object(type_: str) -> None:
+    (found,) = check_findings(
+        f"""
+        [input]
+        type = {type_}
+               {"^" * len(type_)} error bad-schema: input.type must be "object": agents are called with one
+    """,
+        others=CALLER,
+    )
+    assert found.suggestion == '"object"'
+
+
 def test_the_schema_of_an_answer_is_a_warning_as_axe_takes_it() -> None:
     check_findings("""
         [params.response_format]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.json_schema import TYPES
-from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.features.rule import Finding, Rule, Severity, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
@@ -14,14 +12,12 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
     for problem in problems_of(file, RULE.code):
-        similar = nearest(problem.found, TYPES) if problem.found else None
-        hint = f". Did you mean `{similar}`?" if similar else ""
         yield Finding(
             RULE.code,
             RULE.severity if problem.fatal else Severity.WARNING,
             problem.range,
-            problem.message + hint,
-            suggestion=quoted(similar) if similar else None,
+            problem.message,
+            suggestion=quoted(problem.meant) if problem.meant else None,
             path=problem.path,
         )
 
