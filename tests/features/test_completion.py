@@ -162,6 +162,26 @@ def test_no_table_is_offered_above_keys_that_would_fall_into_it() -> None:
     assert not any(label.startswith("[") for label in labels('<|>\nmodel = "x"'))
 
 
+@pytest.mark.parametrize(
+    ("text", "label", "after"),
+    [
+        ('"na<|>', "name", "name = "),
+        ("'na<|>\nmodel = 'a/b'", "name", "name = \nmodel = 'a/b'"),
+        ('"<|> = 5', "name", "name = 5"),
+        ('[params]\n"te<|>\n', "temperature", "[params]\ntemperature = \n"),
+        ('sub_agents_config."ma<|>', "max_depth", "sub_agents_config.max_depth = "),
+        ('memory = { "en<|>', "enabled", "memory = { enabled = "),
+        ('memory = { "en<|> }', "enabled", "memory = { enabled =  }"),
+        ('memory = { path = "x", "en<|>" }', "enabled", 'memory = { path = "x", enabled =  }'),
+        ('["par<|>', "params", "[params]"),
+    ],
+)
+def test_a_half_typed_key_in_quotes(text: str, label: str, after: str) -> None:
+    assert taken(text, label) == after
+    _, found = offers(text)
+    assert found[label].typed_as[1:] == label
+
+
 @pytest.mark.parametrize("typed", ["[<|>", "[sub_agents_<|>", "[sub_agents_<|>]", "[<|>]"])
 def test_a_half_typed_header(typed: str) -> None:
     assert taken(f"{typed}\nmax_depth = 1", "sub_agents_config") == (

@@ -72,6 +72,7 @@ _REST_OF_LINE = re.compile(r"[^\r\n]*")
 _LINE_END = re.compile(r"[ \t]*(#[^\r\n]*)?(?=[\r\n]|\Z)")
 
 _KEY_PART = re.compile(r"[A-Za-z0-9_-]+|\"[^\"\\\r\n]*(?:\\.[^\"\\\r\n]*)*\"|'[^'\r\n]*'")
+_HALF_KEY = re.compile(r"[\"']([A-Za-z0-9_-]*)")
 _BASIC_STRING = re.compile(r'"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*("?)')
 _LITERAL_STRING = re.compile(r"'[^'\r\n]*('?)")
 
@@ -213,7 +214,10 @@ class _Parser:
         return Entry(TextRange(key.range.start, self.pos), key, value)
 
     def _key(self, what: str, before: TextRange, hint: Callable[[str], str]) -> Key:
-        """A dotted key and the space behind it; if there is none, `before` is to blame."""
+        """A dotted key and the space behind it; if there is none, `before` is to blame.
+
+        The part of one whose quote is not closed yet is what may be its name.
+        """
         start = end = self.pos
         parts: list[KeyPart] = []
         while True:
@@ -221,6 +225,10 @@ class _Parser:
             if match is None:
                 where = TextRange(start, end) if parts else before
                 self._problem(where, f"expected {what}", hint(self._rest_of_line()))
+                half = _HALF_KEY.match(self.text, self.pos)
+                if half is not None:
+                    parts.append(KeyPart(TextRange(*half.span()), half.group(1)))
+                    self.pos = end = half.end()
                 break
             token = match.group()
             name = unquote(token) if token[0] in "\"'" else token
@@ -380,7 +388,7 @@ class _Parser:
                 continue
             if not separated:
                 self._problem(here, "expected `,` or `}`")
-            if _KEY_PART.match(self.text, self.pos) is None:
+            if _KEY_PART.match(self.text, self.pos) is None and character not in "\"'":
                 self._problem(here, "expected a key")
                 break
             entries.append(self._entry(depth))

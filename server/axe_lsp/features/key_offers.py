@@ -30,16 +30,17 @@ def key_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
     text = lookup.parse.text
     behind = text[cursor.range.end :].lstrip(" \t")[:1]
     before, after = _around(text, cursor)
+    quote = _quote(text, cursor)
     for spec in (*lookup.schema.keys_of(cursor.parent), *keywords_of(cursor.parent)):
         if _is_offered_as_header(spec, cursor) or _is_set(lookup, spec, cursor):
             continue
         if behind in ("=", "."):
-            yield _key(spec, cursor, spec.path[-1], None)
+            yield _key(spec, cursor, quote, spec.path[-1], None)
         elif cursor.depth and spec.is_table:
-            yield _key(spec, cursor, f"{spec.path[-1]}.", None)
+            yield _key(spec, cursor, quote, f"{spec.path[-1]}.", None)
         else:
             plain, snippet = f"{spec.path[-1]} = ", f"{spec.path[-1]} = {_placeholder(spec, 1)}"
-            yield _key(spec, cursor, before + plain + after, before + snippet + after)
+            yield _key(spec, cursor, quote, before + plain + after, before + snippet + after)
 
 
 def table_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
@@ -73,6 +74,7 @@ def header_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
     is_array = text[: cursor.range.start].endswith("[[")
     closing = "]]" if is_array else "]"
     is_closed = text.startswith(closing, cursor.range.end)
+    quote = _quote(text, cursor)
     for spec in _free_tables(lookup, cursor):
         if (spec.type is KeyType.TABLES) != is_array:
             continue
@@ -81,6 +83,7 @@ def header_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
             label=plain,
             kind=CompletionKind.TABLE,
             replace=cursor.range,
+            typed_as=quote + plain if quote else "",
             text=plain if is_closed else plain + closing,
             snippet=f"{named}{'' if is_closed else closing}" if named != plain else None,
             detail=_mark(spec),
@@ -92,7 +95,7 @@ def header_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
 # -- keys
 
 
-def _key(spec: KeySpec, cursor: Cursor, text: str, snippet: str | None) -> Completion:
+def _key(spec: KeySpec, cursor: Cursor, quote: str, text: str, snippet: str | None) -> Completion:
     return Completion(
         label=spec.path[-1],
         kind=CompletionKind.KEY,
@@ -101,8 +104,15 @@ def _key(spec: KeySpec, cursor: Cursor, text: str, snippet: str | None) -> Compl
         snippet=snippet,
         detail=_detail(spec),
         documentation=key_markdown(spec),
+        typed_as=quote + spec.path[-1] if quote else "",
         commit="." if text.endswith(".") else "",
     )
+
+
+def _quote(text: str, cursor: Cursor) -> str:
+    """The quote with which the word under the cursor begins: editors look for the whole word in the offers."""
+    first = text[cursor.range.start : cursor.range.end].lstrip()[:1]
+    return first if first in ("'", '"') else ""
 
 
 def _is_offered_as_header(spec: KeySpec, cursor: Cursor) -> bool:
