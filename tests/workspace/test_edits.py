@@ -12,6 +12,7 @@ from axe_lsp.workspace.agent_file import read_agent_file
 from schemas.fixtures import agent_files
 from support.any_text import TEXTS
 from support.fixture import FOLDER, PLACES
+from support.random_edits import EDITS, RandomEdit, after
 from support.secrets import ANTHROPIC_KEY
 from support.toml_texts import DOCUMENTS
 
@@ -37,31 +38,12 @@ enabled = true
 last_n = 10
 # the end
 '''
-NEW = TEXTS | st.sampled_from(
-    [
-        "",
-        "1",
-        "9",
-        '"',
-        "\n",
-        "\r",
-        '"""',
-        "#",
-        "[x]\n",
-        "x = 1\n",
-        "name",
-        f'"{ANTHROPIC_KEY}"',
-        "\\",
-    ]
-)
-EDITS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 6), NEW), min_size=1, max_size=4)
 
 
-def check_edits(text: str, edits: list[tuple[float, int, str]]) -> None:
+def check_edits(text: str, edits: list[RandomEdit]) -> None:
     file = read_agent_file(PLACE, text, is_open=True)
-    for where, removed, new in edits:
-        at = int(where * len(text))
-        text = text[:at] + new + text[at + removed :]
+    for edit in edits:
+        text = after(text, edit)
         assert file.open is not None
         assert file.open.parse.lines  # Somebody has asked, so they are kept up to date.
         file = read_agent_file(PLACE, text, is_open=True, before=file.open)
@@ -79,7 +61,7 @@ def known(lookup: Lookup) -> list[object]:
 
 @given(st.sampled_from([FULL, FULL.replace("\n", "\r\n"), *agent_files().values()]), EDITS)
 @example(FULL, [(FULL.index("3\n") / len(FULL), 1, "9"), (FULL.index("3\n") / len(FULL), 1, "03")])
-def test_edits_of_agent_files(text: str, edits: list[tuple[float, int, str]]) -> None:
+def test_edits_of_agent_files(text: str, edits: list[RandomEdit]) -> None:
     check_edits(text, edits)
 
 
@@ -87,7 +69,7 @@ def test_edits_of_agent_files(text: str, edits: list[tuple[float, int, str]]) ->
 @example("a = [ # c\n1,\n2]\n", [(0.8, 1, "3")])
 @example("a.b = {}\n[a.c]\n", [(0.0, 1, "x")])
 @example("'\"\\z\"' = '''\n'''\n", [(0.0, 6, '"\\z"')])
-def test_edits_of_any_text(text: str, edits: list[tuple[float, int, str]]) -> None:
+def test_edits_of_any_text(text: str, edits: list[RandomEdit]) -> None:
     check_edits(text, edits)
 
 

@@ -225,8 +225,10 @@ def test_a_folder_that_has_just_become_known_is_unsettled_until_it_has_been_read
     )
     assert codes(unread.snapshot, opened) == []
     assert codes(unread.snapshot, old) == ["unknown-agent"]
-    workspace.apply([Change(neighbour, agent([]))])
-    assert workspace.apply([], unread=frozenset()).affected == {opened, neighbour}
+    caller = f"{new}/d.toml"
+    workspace.apply([Change(neighbour, agent([])), Change(caller, agent(["nobody"]))])
+    assert workspace.apply([], unread=frozenset()).affected == {opened, caller}
+    assert codes(workspace.snapshot, caller) == ["unknown-agent"]
     gone = workspace.apply([Change(neighbour, None)])
     assert codes(gone.snapshot, opened) == ["unknown-agent"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from axe_lsp.agentfile import schema
-from axe_lsp.agentfile.key_spec import KeyPath, Names
+from axe_lsp.agentfile.key_spec import KeyPath, KeySpec, Names
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.model_name import AXE_PROVIDERS
 from axe_lsp.agentfile.problem import Problem
@@ -17,13 +17,17 @@ from axe_lsp.agentfile.values import decode
 CODE = "not-axe"
 
 
-_AGREED = frozenset(
+KNOWN_TO_AXE = frozenset(
     key.path
     for key in schema.KEYS
-    if key.names not in (Names.TOOL, Names.MODEL)
-    and not any(schema.key(key.path[:end]).is_extension for end in range(1, len(key.path) + 1))
+    if not any(schema.key(key.path[:end]).is_extension for end in range(1, len(key.path) + 1))
 )
-"""Most keys: axe knows them, and refuses no word there that axe-lsp takes."""
+"""The keys that axe does not ignore."""
+
+_AGREED = frozenset(
+    path for path in KNOWN_TO_AXE if schema.key(path).names not in (Names.TOOL, Names.MODEL)
+)
+"""Most of them: there axe refuses no word that axe-lsp takes."""
 
 
 def beyond_axe(lookup: Lookup) -> Iterator[Problem]:
@@ -59,15 +63,19 @@ def _refused(lookup: Lookup, item: Located) -> Iterator[Problem]:
         return
     for each in (value, *value.items):
         word = decode(lookup.parse.text, each) if each.kind is ValueKind.STRING else None
-        if not isinstance(word, str):
-            continue
-        if spec.names is Names.TOOL and not _is_tool_of_axe(word):
-            message = f"axe refuses the file: it knows no tool {quoted(word)}"
+        message = refusal(spec, word) if isinstance(word, str) else None
+        if message is not None:
             yield Problem(CODE, each.range, message, item.path, 0, fatal=False)
-        provider, slash, _ = word.partition("/")
-        if spec.names is Names.MODEL and slash and provider not in AXE_PROVIDERS:
-            message = f"axe knows no provider {quoted(provider)}"
-            yield Problem(CODE, each.range, message, item.path, 0, fatal=False)
+
+
+def refusal(spec: KeySpec, word: str) -> str | None:
+    """Why axe does not take a word that axe-lsp takes, if it doesn't."""
+    if spec.names is Names.TOOL and not _is_tool_of_axe(word):
+        return f"axe refuses the file: it knows no tool {quoted(word)}"
+    provider, slash, _ = word.partition("/")
+    if spec.names is Names.MODEL and slash and provider not in AXE_PROVIDERS:
+        return f"axe knows no provider {quoted(provider)}"
+    return None
 
 
 def _is_tool_of_axe(word: str) -> bool:

@@ -64,7 +64,7 @@ _KIND_OF_TYPE: dict[KeyType, tuple[ValueKind, ...]] = {
 }
 _ELEMENT_KIND = {KeyType.STRINGS: ValueKind.STRING, KeyType.TABLES: ValueKind.INLINE_TABLE}
 _FREE = (ValueKind.STRING, ValueKind.BOOLEAN)
-_INT64 = range(-(2**63), 2**63)
+INT64 = range(-(2**63), 2**63)
 
 
 class _Checker:
@@ -150,11 +150,11 @@ class _Checker:
         decoded = decode(self.text, value)
         if decoded is None:
             return  # Not TOML, such as `007`, which is reported as that.
-        if spec.type is KeyType.INTEGER and decoded not in _INT64:
+        if spec.type is KeyType.INTEGER and decoded not in INT64:
             too_large = f"{spec.dotted} is too large: integers have 64 bits"
             yield decode_problem(spec, value.range, too_large)
             return
-        message = _range_message(spec, decoded)
+        message = range_message(spec, decoded)
         if message is not None:
             found = value.range.of(self.text)
             yield problem(spec.code, spec, value.range, message, found=found)
@@ -243,7 +243,8 @@ def _first_unknown(schema: Schema, path: KeyPath) -> int | None:
     return None
 
 
-def _range_message(spec: KeySpec, value: Any) -> str | None:
+def range_message(spec: KeySpec, value: Any) -> str | None:
+    """What is wrong with a value of the right type, if something is."""
     if isinstance(value, float) and not isfinite(value):
         return f"{spec.dotted} must be a finite number"
     if spec.minimum is not None and isinstance(value, int) and value < spec.minimum:

@@ -14,6 +14,16 @@ from axe_lsp.agentfile.text import TextRange, quoted
 from axe_lsp.agentfile.tree import Document, Entry, ValueKind
 from axe_lsp.agentfile.values import decode
 
+INVOLVED: frozenset[KeyPath] = frozenset(
+    [
+        ("retry", "max_delay_ms"),
+        ("artifacts", "dir"),
+        ("params", "response_format"),
+        ("mcp_servers",),
+    ]
+)
+"""The keys that what is checked here is about, besides `sub_agents_config`: without them there is nothing to find."""
+
 
 def combinations(lookup: Lookup) -> Iterator[Problem]:
     """axe's checks of more than one key at a time."""

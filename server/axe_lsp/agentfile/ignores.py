@@ -36,9 +36,14 @@ class Ignore(NamedTuple):
         return any(each.touches(offset) for each in self.about)
 
 
+def may_hold_ignores(text: str) -> bool:
+    """Whether it is worth looking for them."""
+    return "axe:" in text
+
+
 def read_ignores(parse: Parse) -> tuple[Ignore, ...]:
     """The comments of this kind, in written order."""
-    if "axe:" not in parse.text:
+    if not may_hold_ignores(parse.text):
         return ()
     return tuple(
         _ignore(parse, comment, match)

@@ -20,6 +20,11 @@ from axe_lsp.agentfile.toml import SyntaxProblem, parse_rest, parse_tree
 from axe_lsp.agentfile.tree import Document, Entry, Value, ValueKind
 
 
+def values_of(text: str) -> Mapping[str, Any] | None:
+    """What a text says; None when it is not TOML."""
+    return _judge(text)[0]
+
+
 class Parse:
     """The syntax of one text.
 
@@ -44,7 +49,7 @@ class Parse:
     @cached_property
     def values(self) -> Mapping[str, Any] | None:
         """What the text says; None when it is not TOML."""
-        return _judge(self.text)[0]
+        return values_of(self.text)
 
     @cached_property
     def lines(self) -> LineIndex:

@@ -253,8 +253,9 @@ class Daemon:
             if each.uri in known
             or (each.text is not None and self._is_agent(each.uri) and self._counts(each.uri))
         ]
-        for change in news:
-            self._meet(change.uri)
+        # One of each folder will do.
+        for uri in {each.uri.rpartition("/")[0]: each.uri for each in news}.values():
+            self._meet(uri)
         if news:
             self._apply(news)
 

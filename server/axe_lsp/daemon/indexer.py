@@ -19,7 +19,7 @@ from axe_lsp.workspace.workspace import Change
 
 _log = logging.getLogger(__name__)
 
-PORTION = 25
+PORTION = 50
 """Files that are taken in without a pause; some milliseconds of work."""
 
 _PAUSE = 0.05

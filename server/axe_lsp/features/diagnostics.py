@@ -26,7 +26,12 @@ def diagnostics(
 ) -> tuple[Finding, ...]:
     """The findings about `file`, in the order of the text."""
     rules = [rule for rule in RULES if _is_on(rule, severities)] if severities else _USUAL_RULES
-    found = [finding for rule in rules for finding in rule.check(snapshot, file)]
+    found = [
+        finding
+        for rule in rules
+        if file.problems or not rule.tells_problems  # Most files have none.
+        for finding in rule.check(snapshot, file)
+    ]
     if file.ignores:
         found = list(_without_ignored(snapshot, file, rules, found))
     if any(problems_of(file, plain_secret.RULE.code)):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_name import SUFFIX, objection
 from axe_lsp.agentfile.splices import literal, requoted
@@ -21,8 +22,8 @@ from axe_lsp.features.naming import named_at, type_keys
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, read_agent_file
 from axe_lsp.workspace.meaning import Kind, Meaning, agent_meaning, meaning, mentions, mentions_in
 from axe_lsp.workspace.places import Place, Scope
+from axe_lsp.workspace.reading import Written
 from axe_lsp.workspace.snapshot import Snapshot, precedence
-from axe_lsp.workspace.written import Written
 
 TextOf = Callable[[str], str]
 """The text of the file at a URI, open or not."""
@@ -140,7 +141,7 @@ def _check_is_free(snapshot: Snapshot, old: Place, new: Place) -> None:
 def _check_means_the_same(snapshot: Snapshot, agent: AgentFile, new: Place) -> None:
     """Whoever means `agent` must mean it by its new name too, and nobody else."""
     for caller, reference in mentions(snapshot, agent_meaning(agent)):
-        taken = meaning(snapshot, caller, reference._replace(name=new.stem))
+        taken = meaning(snapshot, caller, replace(reference, name=new.stem))
         if taken.kind is not Kind.MISSING and not _counts(snapshot, new, taken, caller):
             raise RenameError(_taken(new.stem, taken, caller))
     for uri in snapshot.callers(new.stem):
@@ -223,7 +224,7 @@ def _quotes(token: str) -> int:
 
 def _as_it_is_now(file: AgentFile, text: str) -> AgentFile:
     """The file by its text, which may have changed on the disk since it was read."""
-    written = [Written(each.name, each.range) for each in file.references]
+    written = [Written(each.name, each.where) for each in file.references]
     written += [file.name] if file.name is not None else []
     if all(_says(text, each) for each in written):
         return file

@@ -76,7 +76,8 @@ class Rule(Struct, frozen=True):
     """One kind of diagnostic: its stable code, what it looks at, and its page in the documentation.
 
     One that is not `is_on` is only checked where the user has given it a severity. Where it
-    `is_settled`, nothing that is still to come will add to what it finds.
+    `is_settled`, nothing that is still to come will add to what it finds. One that `tells_problems`
+    finds nothing but what the file has by itself.
     """
 
     code: str
@@ -85,6 +86,7 @@ class Rule(Struct, frozen=True):
     documentation: str
     check: Check
     is_on: bool = True
+    tells_problems: bool = False
     is_settled: Settled = always
 
 

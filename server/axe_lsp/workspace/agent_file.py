@@ -2,17 +2,17 @@
 
 config.toml, while somebody has it open, is such a file too: one that says nothing about agents.
 
-This is all that is kept of a file that nobody has open, so it must be small and must not hold on to
-the text.
+This is all that is kept of a file that nobody has open, so it must be small. The places in it hold
+on to the text only as long as it is short, which takes up less than the places would.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_types import filled_by
 from axe_lsp.agentfile.check import check
@@ -27,10 +27,11 @@ from axe_lsp.agentfile.problem import Problem
 from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.agentfile.schema_tables import INPUT, OUTPUT
 from axe_lsp.agentfile.secret_values import discreet
+from axe_lsp.agentfile.sound import sound_values
 from axe_lsp.agentfile.text import TextRange
-from axe_lsp.workspace.outside import NOTHING, Outside, Question, question, read_outside
+from axe_lsp.workspace.outside import Outside, Question, question, read_outside
 from axe_lsp.workspace.places import Place
-from axe_lsp.workspace.written import Written, written, written_items
+from axe_lsp.workspace.reading import ByTree, ByValues, Reading, Where, Written, found
 
 SYNTAX = "syntax"
 SUB_AGENTS: KeyPath = ("sub_agents",)
@@ -38,14 +39,21 @@ TASK_TYPES: KeyPath = ("task", "types")
 MAX_MAX_DEPTH = 5
 """Deeper than this no agent is called, whatever the files say."""
 _NOWHERE = TextRange(0, 0)
+_SHORT = 8192
+"""Characters of a text that may be held on to."""
 
 
-class Reference(NamedTuple):
+class Reference(Struct, frozen=True, gc=False):
     """One name in a list that names agents. `key` is the list's."""
 
     name: str
-    range: TextRange
+    where: Where
     key: KeyPath
+
+    @property
+    def range(self) -> TextRange:
+        """Where it stands, quotes included."""
+        return found(self.where)
 
 
 class AgentFile(Struct, frozen=True, dict=True):
@@ -61,13 +69,13 @@ class AgentFile(Struct, frozen=True, dict=True):
     description: str
     tools: tuple[str, ...]
     references: tuple[Reference, ...]
-    inline_types: frozenset[str]
     max_depth: int
-    typed: TextRange | None
-    input: tuple[Member, ...]
-    output: tuple[Member, ...]
-    problems: tuple[Problem, ...]
-    outside: Outside = NOTHING
+    outside: Outside
+    typed: TextRange | None = None
+    input: tuple[Member, ...] = ()
+    output: tuple[Member, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    inline_types: frozenset[str] = frozenset()
     ignores: tuple[Ignore, ...] = ()
     open: Lookup | None = None
 
@@ -115,29 +123,41 @@ def read_agent_file(
     `before` is what was read of the text that an edit has made this one of. A `fault` of the file as such
     stands in for everything that its text might be blamed for.
     """
+    if not (is_open or fault or place.is_config or len(text) > _SHORT):
+        values = sound_values(text)
+        if values is not None:
+            return _said(place, ByValues(text, values))
     parse = Parse(text, before.parse if before is not None else None)
     lookup = Lookup(parse, _schema(place), before)
     there = TextRange(fault_at, min(fault_at + 1, len(text)))
     problems = (Problem(SYNTAX, there, fault, (), 0),) if fault else tuple(_problems(parse, lookup))
-    filled = _filled(lookup)
-    description = filled.get("description", lookup.decoded(("description",)))
-    max_depth = lookup.decoded(("sub_agents_config", "max_depth"))
-    return AgentFile(
-        place=place,
-        name=written(lookup, ("name",)) if not fault else None,
-        model=written(lookup, ("model",)) if not fault else None,
-        description=description if isinstance(description, str) else "",
-        tools=tuple(filled.get("tools", (each.name for each in _names(lookup, ("tools",))))),
-        references=(*_names(lookup, SUB_AGENTS), *_names(lookup, TASK_TYPES)),
-        inline_types=_inline_types(lookup),
-        max_depth=max_depth if isinstance(max_depth, int) else 0,
+    file = replace(
+        _said(place, ByTree(lookup)),
         typed=lookup.place(INPUT),
         input=members_of(lookup, INPUT),
         output=members_of(lookup, OUTPUT),
         problems=problems,
-        outside=read_outside(lookup),
+        inline_types=_inline_types(lookup),
         ignores=read_ignores(parse),
         open=lookup if is_open else None,
+    )
+    return replace(file, name=None, model=None) if fault else file
+
+
+def _said(place: Place, reading: Reading) -> AgentFile:
+    """What a file says, with none of what only few files have."""
+    filled = _filled(reading)
+    description = filled.get("description", reading.decoded(("description",)))
+    max_depth = reading.decoded(("sub_agents_config", "max_depth"))
+    return AgentFile(
+        place=place,
+        name=reading.string(("name",)),
+        model=reading.string(("model",)),
+        description=description if isinstance(description, str) else "",
+        tools=tuple(filled.get("tools", (each.value for each in reading.strings(("tools",))))),
+        references=(*_names(reading, SUB_AGENTS), *_names(reading, TASK_TYPES)),
+        max_depth=max_depth if isinstance(max_depth, int) else 0,
+        outside=read_outside(reading),
     )
 
 
@@ -151,10 +171,10 @@ def _problems(parse: Parse, lookup: Lookup) -> Iterator[Problem]:
     yield from check(parse, lookup)
 
 
-def _filled(lookup: Lookup) -> Mapping[str, str | list[str]]:
+def _filled(reading: Reading) -> Mapping[str, str | list[str]]:
     """The keys that are not written and that the file's `type` fills in."""
-    filled = filled_by(lookup.decoded(("type",)))
-    return {name: value for name, value in filled.items() if not lookup.has((name,))}
+    filled = filled_by(reading.decoded(("type",)))
+    return {name: value for name, value in filled.items() if not reading.has((name,))}
 
 
 def _inline_types(lookup: Lookup) -> frozenset[str]:
@@ -164,5 +184,5 @@ def _inline_types(lookup: Lookup) -> frozenset[str]:
     return frozenset(path[2] for path in lookup.paths if path[:2] == table and len(path) > 2)
 
 
-def _names(lookup: Lookup, path: KeyPath) -> list[Reference]:
-    return [Reference(each.value, each.range, path) for each in written_items(lookup, path)]
+def _names(reading: Reading, path: KeyPath) -> list[Reference]:
+    return [Reference(each.value, each.where, path) for each in reading.strings(path)]

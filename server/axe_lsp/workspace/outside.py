@@ -5,8 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from axe_lsp.agentfile.definition import MemoryConfig
-from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.workspace.written import Written, written, written_items
+from axe_lsp.workspace.reading import Reading, Written
 
 _NO_MEMORY = MemoryConfig()
 
@@ -36,13 +35,13 @@ class Question(Struct, frozen=True):
 NOTHING = Outside()
 
 
-def read_outside(lookup: Lookup) -> Outside:
+def read_outside(reading: Reading) -> Outside:
     """What the file names. Most files name nothing, and share one value."""
     outside = Outside(
-        skill=written(lookup, ("skill",)),
-        workdir=written(lookup, ("workdir",)),
-        globs=tuple(written_items(lookup, ("files",))),
-        memory=_memory(lookup) if lookup.has(("memory",)) else _NO_MEMORY,
+        skill=reading.string(("skill",)),
+        workdir=reading.string(("workdir",)),
+        globs=tuple(reading.strings(("files",))),
+        memory=_memory(reading) if reading.has(("memory",)) else _NO_MEMORY,
     )
     return outside if outside != NOTHING else NOTHING
 
@@ -58,12 +57,12 @@ def question(outside: Outside, model: Written | None) -> Question:
     )
 
 
-def _memory(lookup: Lookup) -> MemoryConfig:
-    path = lookup.decoded(("memory", "path"))
-    last_n = lookup.decoded(("memory", "last_n"))
-    scope = lookup.decoded(("memory", "scope"))
+def _memory(reading: Reading) -> MemoryConfig:
+    path = reading.decoded(("memory", "path"))
+    last_n = reading.decoded(("memory", "last_n"))
+    scope = reading.decoded(("memory", "scope"))
     return MemoryConfig(
-        enabled=lookup.decoded(("memory", "enabled")) is True,
+        enabled=reading.decoded(("memory", "enabled")) is True,
         path=path if isinstance(path, str) else "",
         last_n=last_n if isinstance(last_n, int) and last_n > 0 else 0,
         scope=scope if isinstance(scope, str) else _NO_MEMORY.scope,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.graph import entangled
-from axe_lsp.workspace.places import Places, Scope
+from axe_lsp.workspace.places import Place, Places, Scope
 from axe_lsp.workspace.snapshot import Callers, Files, Snapshot
 from axe_lsp.workspace.spelling import Spelling
 
@@ -93,6 +93,12 @@ class _Touched(Struct, frozen=True):
     uri: str
     old: AgentFile | None
     new: AgentFile | None
+
+    @property
+    def place(self) -> Place:
+        there = self.new or self.old
+        assert there is not None
+        return there.place
 
     @property
     def appears_or_goes(self) -> bool:
@@ -189,7 +195,7 @@ def _with_names(before: Snapshot, touched: Sequence[_Touched]) -> Mapping[str, t
         return before.names
     names = dict(before.names)
     for each in moved:
-        place = before.places.locate(each.uri)
+        place = each.place
         if place.scope is Scope.LOOSE:
             continue
         others = tuple(uri for uri in names.pop(place.stem, ()) if uri != each.uri)
@@ -228,19 +234,16 @@ def _listed(file: AgentFile | None) -> frozenset[str]:
 def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) -> frozenset[str]:
     affected = {each.uri for each in touched}
     if before.complete != after.complete:
-        # What was unsettled until now is what names mean, and most files name nobody.
-        unsettled = (file.uri for file in after.files() if file.references or file.typed)
-        return frozenset(affected.union(unsettled))
+        return frozenset(affected.union(_unsettled(after)))
     if before.unread != after.unread:
-        changed = before.unread ^ after.unread
-        affected.update(each.uri for each in after.files() if each.place.folder in changed)
+        affected.update(_unsettled(after, before.unread ^ after.unread))
     if not after.complete:
         return frozenset(affected)
     if after.names is not before.names:
         affected.update(_naming_nobody(after))
     for each in touched:
         if each.appears_or_goes:
-            stem = before.places.locate(each.uri).stem
+            stem = each.place.stem
             affected.update(
                 after.callers(stem), before.names.get(stem, ()), after.names.get(stem, ())
             )
@@ -257,10 +260,20 @@ def _deeper(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) -> f
     for each in touched:
         names = each.renamed
         if each.limits_others or each.appears_or_goes:
-            names |= {before.places.locate(each.uri).stem}
+            names |= {each.place.stem}
             deeper.add(each.uri)
         deeper.update(uri for name in names for uri in after.names.get(name, ()))
     return frozenset(deeper)
+
+
+def _unsettled(snapshot: Snapshot, folders: frozenset[str] | None = None) -> Iterator[str]:
+    """The files in the folders, or all, about which more can be said once everything has been read.
+
+    What had to wait is what names mean, and most files name nobody.
+    """
+    for file in snapshot.files():
+        if (file.references or file.typed) and (folders is None or file.place.folder in folders):
+            yield file.uri
 
 
 def _naming_nobody(snapshot: Snapshot) -> Iterator[str]:
@@ -271,7 +284,7 @@ def _naming_nobody(snapshot: Snapshot) -> Iterator[str]:
 
 def _on_cycles(snapshot: Snapshot, touched: _Touched) -> set[str]:
     """The files on cycles through this one, or through one that it puts in the shade."""
-    place = snapshot.places.locate(touched.uri)
+    place = touched.place
     named_alike = {file.uri: file for file in snapshot.agents(place.stem, place)}
     itself = snapshot.file(touched.uri)
     if itself is not None:

@@ -18,4 +18,5 @@ files = ["src/[a-z.py"]    # the bracket is not closed
 ```
 """,
     check=problems_with("bad-glob", Severity.ERROR),
+    tells_problems=True,
 )

@@ -42,4 +42,5 @@ type = "strng"    # must be one of array, boolean, integer, null, number, object
 ```
 """,
     check=check,
+    tells_problems=True,
 )

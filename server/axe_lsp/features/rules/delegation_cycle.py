@@ -12,7 +12,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 
 def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
-    cycle = cycle_through(snapshot, file)
+    cycle = cycle_through(snapshot, file) if file.sub_agents else ()
     if not cycle:
         return
     first = reference_to(file, cycle[1])

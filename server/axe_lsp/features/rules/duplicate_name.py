@@ -12,9 +12,9 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 
 def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
-    if file.place.scope is Scope.LOOSE:
-        return
     stem = file.place.stem
+    if file.place.scope is Scope.LOOSE or len(snapshot.names.get(stem, ())) < 2:
+        return
     others = [
         each
         for each in snapshot.agents(stem, file.place)

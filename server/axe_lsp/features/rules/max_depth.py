@@ -18,4 +18,5 @@ max_depth = 5
 ```
 """,
     check=problems_with("max-depth", Severity.ERROR),
+    tells_problems=True,
 )

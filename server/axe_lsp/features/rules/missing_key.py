@@ -18,4 +18,5 @@ model = "anthropic/claude-sonnet-5-5"
 ```
 """,
     check=problems_with("missing-key", Severity.ERROR),
+    tells_problems=True,
 )

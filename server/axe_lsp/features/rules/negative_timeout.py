@@ -13,4 +13,5 @@ RULE = Rule(
 of the caller's time for a sub-agent.
 """,
     check=problems_with("negative-timeout", Severity.ERROR),
+    tells_problems=True,
 )

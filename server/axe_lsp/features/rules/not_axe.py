@@ -14,5 +14,6 @@ For those who also run their agents with axe; off until the setting `axe.diagnos
 file that names a tool which it does not know: `grep`, `find_files`, another name for a tool, a glob.
 """,
     check=problems_with("not-axe", Severity.HINT),
+    tells_problems=True,
     is_on=False,
 )

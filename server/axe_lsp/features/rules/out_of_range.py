@@ -13,4 +13,5 @@ The value has the right type, but the key allows only some values of it: a numbe
 negative, one of a few words, or a value that goes together with another key's.
 """,
     check=problems_with("out-of-range", Severity.ERROR),
+    tells_problems=True,
 )

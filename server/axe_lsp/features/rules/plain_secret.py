@@ -27,4 +27,5 @@ headers = { Authorization = "Bearer ${SEARCH_TOKEN}" }
 ```
 """,
     check=problems_with("plain-secret", Severity.WARNING),
+    tells_problems=True,
 )

@@ -19,4 +19,5 @@ sub_agents = ["lint", "test"
 ```
 """,
     check=problems_with("syntax", Severity.ERROR),
+    tells_problems=True,
 )

@@ -112,4 +112,5 @@ max_depth = 2           # belongs in [sub_agents_config]
 ```
 """,
     check=check,
+    tells_problems=True,
 )

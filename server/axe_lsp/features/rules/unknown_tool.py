@@ -43,4 +43,5 @@ tools = ["read_file", "list_directory", "run_command"]
 ```
 """,
     check=check,
+    tells_problems=True,
 )

@@ -18,4 +18,5 @@ files = "*.md"    # must be an array of strings
 ```
 """,
     check=problems_with("wrong-type", Severity.ERROR),
+    tells_problems=True,
 )

@@ -1,0 +1,127 @@
+"""What a file says: by its tree, or of a sound file by its values alone, and the places later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from axe_lsp.agentfile.key_spec import KeyPath
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.parse import Parse
+from axe_lsp.agentfile.sound import place_of
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.tree import Value, ValueKind
+from axe_lsp.agentfile.values import decode
+
+
+class Sought(Struct, frozen=True, gc=False):
+    """A place in the text of a sound file that is looked for when somebody wants to know it."""
+
+    text: str
+    path: KeyPath
+    index: int | None
+
+    def find(self) -> TextRange:
+        return place_of(self.text, self.path, self.index)
+
+
+Where = TextRange | Sought
+
+
+def found(where: Where) -> TextRange:
+    """The place itself."""
+    return where.find() if isinstance(where, Sought) else where
+
+
+class Written(Struct, frozen=True, gc=False):
+    """A string of a file, with its place."""
+
+    value: str
+    where: Where
+
+    @property
+    def range(self) -> TextRange:
+        """Where it stands, quotes included."""
+        return found(self.where)
+
+
+class Reading(Protocol):
+    """What a file says, however it was read."""
+
+    def has(self, path: KeyPath) -> bool:
+        """Whether the key, or the table of that name, is written at all."""
+
+    def decoded(self, path: KeyPath) -> Any:
+        """What the key at `path` is set to, or None if it is absent or unfinished."""
+
+    def string(self, path: KeyPath) -> Written | None:
+        """The string that a key is set to. On a line that is broken it is still being typed."""
+
+    def strings(self, path: KeyPath) -> Sequence[Written]:
+        """The strings in the array that a key is set to; it may be unfinished."""
+
+
+class ByTree:
+    """The reading of a file that may be half-typed."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+        self.has = lookup.has
+        self.decoded = lookup.decoded
+
+    def string(self, path: KeyPath) -> Written | None:
+        value = self._lookup.value(path)
+        decoded = self.decoded(path)
+        if value is None or not isinstance(decoded, str):
+            return None
+        is_broken = _is_beside_a_problem(self._lookup.parse, value)
+        return None if is_broken else Written(decoded, value.range)
+
+    def strings(self, path: KeyPath) -> Sequence[Written]:
+        item = self._lookup.find(path)
+        if item is None or item.entry.value is None:
+            return ()
+        value, text = item.entry.value, self._lookup.parse.text
+        return self._lookup.once(value, "strings", lambda: tuple(_strings(value, text)))
+
+
+class ByValues:
+    """The reading of a sound file."""
+
+    def __init__(self, text: str, values: Mapping[str, Any]) -> None:
+        self._text = text
+        self._values = values
+
+    def has(self, path: KeyPath) -> bool:
+        return self.decoded(path) is not None
+
+    def decoded(self, path: KeyPath) -> Any:
+        value: Any = self._values
+        for name in path:
+            value = value.get(name)
+            if value is None:
+                return None
+        return value
+
+    def string(self, path: KeyPath) -> Written | None:
+        value = self.decoded(path)
+        return Written(value, Sought(self._text, path, None)) if value is not None else None
+
+    def strings(self, path: KeyPath) -> Sequence[Written]:
+        values = self.decoded(path) or ()
+        return [Written(each, Sought(self._text, path, index)) for index, each in enumerate(values)]
+
+
+def _is_beside_a_problem(parse: Parse, value: Value) -> bool:
+    if not parse.problems:
+        return False  # As nearly always, and then nobody may have to know the lines.
+    line_of = parse.lines.line_at
+    return any(line_of(each.range.start) == line_of(value.range.end) for each in parse.problems)
+
+
+def _strings(value: Value, text: str) -> Iterator[Written]:
+    for each in value.items:
+        if each.kind is ValueKind.STRING and isinstance(name := decode(text, each), str):
+            yield Written(name, each.range)

@@ -1,0 +1,119 @@
+"""What a quick look by values takes for sound: no more than what check.py finds nothing wrong in, and most files."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from axe_lsp.agentfile import schema
+from axe_lsp.agentfile.check import check
+from axe_lsp.agentfile.ignores import read_ignores
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.parse import Parse
+from axe_lsp.agentfile.sound import place_of, sound_values
+from benchmarks.agents import agent_text
+from schemas.fixtures import VALUES, agent_files, set_to
+from support.any_text import TEXTS
+from support.random_edits import EDITS, RandomEdit, after
+from support.secrets import ANTHROPIC_KEY
+from support.toml_texts import DOCUMENTS
+
+HEAD = 'name = "lint"\nmodel = "anthropic/claude"\n'
+TREE = f'{HEAD}sub_agents = ["fix"]\n'
+SOUND = {
+    "what is required": HEAD,
+    "tools": f'{HEAD}tools = ["read_file", "run_command"]\n',
+    "globs": f'{HEAD}files = ["src/**/*.py", "docs/?.md"]\n',
+    "an agent of the benchmarks": agent_text(1_000, "lint", ("fix", "tell")),
+    "tables": f"{TREE}[sub_agents_config]\nmax_depth = 5\n[memory]\nenabled = true\n[params]\n",
+    "dotted keys": f"{HEAD}params.temperature = 1\nmemory.last_n = 3\n",
+    "an inline table": f'{HEAD}retry = {{ max_retries = 2, backoff = "fixed" }}\n',
+    "a comment": f"# what it is for\n{HEAD}",
+}
+DOUBTFUL = {
+    "half-typed": f"{HEAD}timeout = \n",
+    "no model": 'name = "lint"\n',
+    "a blank name": 'name = " "\nmodel = "anthropic/claude"\n',
+    "an unknown key": f"{HEAD}modell = 1\n",
+    "an unknown key in a table": f"{HEAD}[memory]\nlast = 1\n",
+    "a string for a number": f'{HEAD}timeout = "1"\n',
+    "a boolean for a number": f"{HEAD}timeout = true\n",
+    "an integer of more than 64 bits": f"{HEAD}timeout = {2**63}\n",
+    "a list for a table": f"{HEAD}memory = []\n",
+    "an array of tables for a table": f"{HEAD}[[memory]]\n",
+    "a number in a list": f'{HEAD}sub_agents = ["fix", 1]\n',
+    "a negative timeout": f"{HEAD}timeout = -1\n",
+    "a depth out of range": f"{TREE}[sub_agents_config]\nmax_depth = 6\n",
+    "a number that is none": f"{HEAD}params.temperature = nan\n",
+    "a value that is no choice": f'{HEAD}memory.scope = "all"\n',
+    "a preset": f'{HEAD}type = "plan"\n',
+    "a tool that there isn't": f'{HEAD}tools = ["rd"]\n',
+    "a tool of axe-lsp alone": f'{HEAD}tools = ["grep"]\n',
+    "another name of a tool": f'{HEAD}tools = ["Read"]\n',
+    "a bad glob": f'{HEAD}files = ["src/["]\n',
+    "a provider of axe-lsp alone": 'name = "lint"\nmodel = "replay/hello"\n',
+    "a key of axe-lsp alone": f'{HEAD}isolation.mode = "process"\n',
+    "a schema": f"{HEAD}[output]\n",
+    "a server": f'{HEAD}[[mcp_servers]]\nname = "a"\nurl = "http://host"\ntransport = "sse"\n',
+    "delays that may not go together": f"{HEAD}[retry]\nmax_delay_ms = 1\n",
+    "a folder that may not be used": f'{HEAD}[artifacts]\ndir = "out"\n',
+    "how to delegate to nobody": f"{HEAD}[sub_agents_config]\nparallel = true\n",
+    "a secret": f'{HEAD}system_prompt = "{ANTHROPIC_KEY}"\n',
+    "a comment that silences": f"{HEAD}timeout = 1 # axe: ignore\n",
+}
+
+
+@pytest.mark.parametrize("text", SOUND.values(), ids=SOUND.keys())
+def test_most_files_are_sound(text: str) -> None:
+    values = sound_values(text)
+    assert values is not None
+    assert values == Parse(text).values
+
+
+@pytest.mark.parametrize("text", DOUBTFUL.values(), ids=DOUBTFUL.keys())
+def test_what_may_be_wrong_takes_a_closer_look(text: str) -> None:
+    assert sound_values(text) is None
+
+
+def is_as_it_says(text: str) -> bool:
+    """Whether the text is taken for sound, which it had better be."""
+    values = sound_values(text)
+    if values is None:
+        return False
+    parse = Parse(text)
+    assert not parse.problems
+    assert not check(parse, Lookup(parse))
+    assert not read_ignores(parse)
+    assert values == parse.values
+    return True
+
+
+def test_nothing_is_wrong_with_a_file_that_is_sound() -> None:
+    texts = [
+        *agent_files().values(),
+        *(set_to(schema.AGENT, spec, value) for spec in schema.KEYS for value in VALUES),
+    ]
+    assert sum(map(is_as_it_says, texts)) > len(schema.KEYS)
+
+
+@given(st.sampled_from([*SOUND.values(), *agent_files().values()]), EDITS)
+@example(SOUND["dotted keys"], [(1.0, 0, "[memory]\n")])
+def test_nothing_is_wrong_after_edits_either(text: str, edits: list[RandomEdit]) -> None:
+    for edit in edits:
+        text = after(text, edit)
+        is_as_it_says(text)
+
+
+@given(DOCUMENTS | TEXTS)
+def test_nothing_is_wrong_whatever_stands_below(text: str) -> None:
+    is_as_it_says(f"{HEAD}{text}")
+
+
+def test_a_place_is_found_when_somebody_asks() -> None:
+    text = SOUND["an agent of the benchmarks"]
+    assert place_of(text, ("name",)).of(text) == '"lint"'
+    assert place_of(text, ("sub_agents",), 1).of(text) == '"tell"'
+    assert place_of(text, ("memory", "last_n")).of(text) == "10"
+    with pytest.raises(KeyError):
+        place_of(text, ("skill",))
