@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile.key_spec import Schema
 from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.secrets import without_secrets
 from axe_lsp.agentfile.text import TextRange
 
@@ -21,8 +22,15 @@ _VISIBLE = re.compile(r"[^\s\"']")
 _QUOTED = re.compile(r"`([^`]+)`")
 
 
+def printable(text: str, schema: Schema) -> str:
+    """A text, of a file that nobody has open, with each character blotted out that may belong to a key."""
+    if not _secret_names(schema):
+        return without_secrets(text)  # What is in the tree doesn't matter.
+    return without_secret_values(Lookup(Parse(text), schema))
+
+
 def without_secret_values(lookup: Lookup) -> str:
-    """The text with each character blotted out that may belong to a key."""
+    """The same of an open file."""
     text = lookup.parse.text
     for start, end in _secrets(lookup):
         text = text[:start] + _VISIBLE.sub(_BLOT, text[start:end]) + text[end:]

@@ -8,9 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.secret_values import without_secret_values
+from axe_lsp.agentfile.secret_values import printable
 from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.check_formats import FORMATS, Checked
@@ -49,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"axe-lsp check: {error}", file=sys.stderr)
         return error.exit_code
     for path in recordings:
-        shown = visible(_shown(path))
+        shown = visible(_shown(path, _here()))
         print(f"axe-lsp check: {shown} is a recording, not an agent file", file=sys.stderr)
     if not files and not recordings:
         looked = ", ".join(map(str, chosen.paths))
@@ -96,8 +94,9 @@ def check(paths: Sequence[Path], severities: Severities | None = None) -> list[C
     workspace.apply(changes, complete=True, facts=facts)
     linked = real_uris(workspace.snapshot, (each.uri for each in changes))
     snapshot = workspace.apply([], real_uris=linked).snapshot
+    here = _here()
     return [
-        _checked(path, files[path][0], diagnostics(snapshot, files[path][0], severities))
+        _checked(path, here, files[path][0], diagnostics(snapshot, files[path][0], severities))
         for path in wanted
         if path in files
     ]
@@ -123,21 +122,21 @@ def _read(
             fault_at=content.fault_at,
         )
         standpoint = _standpoint(path, user_folder) if is_wanted else None
-        facts = find_out(file.question, standpoint, searched=searched) if standpoint else None
+        facts = (
+            find_out(file.question, standpoint, searched=searched, with_prompt=False)
+            if standpoint
+            else None
+        )
         read.append((path, (file, facts)))
     return read
 
 
-def _checked(path: Path, file: AgentFile, found: Sequence[Finding]) -> Checked:
+def _checked(path: Path, here: str, file: AgentFile, found: Sequence[Finding]) -> Checked:
     # Nothing is printed of a file with nothing to say about it.
     content = disk.read(path) if found else None
-    printable = _printable(content.text, file) if content is not None else ""
-    return Checked(_shown(path), LineIndex(printable), tuple(found))
-
-
-def _printable(text: str, file: AgentFile) -> str:
-    """The text without keys, character by character: what is printed may end up anywhere."""
-    return without_secret_values(Lookup(Parse(text), file.schema))
+    # What is printed may end up anywhere.
+    text = printable(content.text, file.schema) if content is not None else ""
+    return Checked(_shown(path, here), LineIndex(text), tuple(found))
 
 
 def _standpoint(path: Path, user_folder: Path | None) -> Standpoint:
@@ -195,8 +194,10 @@ def _files(path: Path) -> Iterator[Path]:
         yield from disk.agent_files_in(folder)
 
 
-def _shown(path: Path) -> str:
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
+def _here() -> str:
+    """The current folder, with a slash behind it."""
+    return f"{working_folder()}{os.sep}".replace(os.sep * 2, os.sep)
+
+
+def _shown(path: Path, here: str) -> str:
+    return str(path).removeprefix(here)

@@ -81,16 +81,19 @@ def find_out(
     standpoint: Standpoint,
     go_on: Callable[[], bool] = lambda: True,
     searched: Searched | None = None,
+    *,
+    with_prompt: bool = True,
 ) -> Facts:
     """The facts that are asked for, as far as they can be told. Searches for files while `go_on()`.
 
-    What is in `searched` is not searched again, and what was searched is put there.
+    What is in `searched` is not searched again, and what was searched is put there. Only people ask
+    for the memory and the length of the whole prompt; what is wrong can be told without.
     """
     folder, is_certain = folder_in_force(question.workdir, standpoint)
     seen = {} if searched is None else searched
     measured = {} if folder is None else _measured(question.globs, folder, go_on, seen)
     model = _model(question.model)
-    memory = _memory(question.memory, standpoint)
+    memory = _memory(question.memory, standpoint) if with_prompt else Memory(None)
     return Facts(
         question=question,
         folder=_found(folder, is_folder(folder)) if folder is not None else None,
@@ -100,7 +103,7 @@ def find_out(
         key=_key(model, standpoint),
         recording=_recording(model, folder, standpoint),
         memory=Remembered(shown_path(memory.path), memory.count) if memory.path else None,
-        added=_added(question, standpoint, measured, memory),
+        added=_added(question, standpoint, measured, memory) if with_prompt else None,
     )
 
 

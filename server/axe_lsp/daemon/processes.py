@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TypeVar
 
-ENOUGH = 500
+ENOUGH = 1000
 """Files that take about as long as starting a process."""
 
 Item = TypeVar("Item")
