@@ -16,7 +16,9 @@ from axe_lsp.lsp.findings import findings
 from axe_lsp.lsp.messages import JsonObject
 from axe_lsp.lsp.pulling import Pulling
 from axe_lsp.tasks import let_others_go_first
-from axe_lsp.workspace.graph import reachable
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.graph import entangled, reachable
+from axe_lsp.workspace.rewiring import UNCHANGED, Rewired
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
@@ -37,6 +39,7 @@ class Publisher:
         self._sent: dict[str, list[JsonObject]] = {}
         self._waiting: dict[str, None] = {}
         self._deeper: set[str] = set()
+        self._rewired = UNCHANGED
         self._is_flushing = False
         self._edits = 0
 
@@ -63,11 +66,14 @@ class Publisher:
         if self._sent.pop(uri, None):
             self._send(name, [], None)
 
-    def publish_later(self, uris: Iterable[str], deeper: Iterable[str] = ()) -> None:
-        """Look at these files again, soon; at those in `deeper` with all that they may call."""
+    def publish_later(
+        self, uris: Iterable[str], deeper: Iterable[str] = (), ways: Rewired = UNCHANGED
+    ) -> None:
+        """Look at these files again, soon; also at all that those in `deeper` may call, and at cycles on `ways`."""
         self._waiting.update(dict.fromkeys(uris))
         self._deeper.update(deeper)
-        if (self._waiting or self._deeper) and not self._is_flushing:
+        self._rewired |= ways
+        if self._has_work and not self._is_flushing:
             self._is_flushing = True
             self._server.start(self._flush(), name="publishing diagnostics")
 
@@ -84,16 +90,27 @@ class Publisher:
             self._is_flushing = False
             self.pulling.tell()
 
+    @property
+    def _has_work(self) -> bool:
+        return bool(self._waiting or self._deeper or self._rewired != UNCHANGED)
+
     def _work(self) -> Iterator[None]:
         """Everything that waits, a step at a time."""
-        while self._waiting or self._deeper:
-            deeper, self._deeper = self._deeper, set()
-            for file in reachable(self._server.daemon.snapshot, deeper):
+        while self._has_work:
+            for file in self._others():
                 self._waiting[file.uri] = None
                 yield
             if self._waiting:
                 self._publish(next(iter(self._waiting)))
                 yield
+
+    def _others(self) -> Iterator[AgentFile]:
+        """The files that nobody has named, but which stand below or around those that have changed."""
+        snapshot = self._server.daemon.snapshot
+        deeper, self._deeper = self._deeper, set()
+        ways, self._rewired = self._rewired, UNCHANGED
+        yield from reachable(snapshot, deeper)
+        yield from entangled(snapshot, ways)
 
     def _publish(self, uri: str) -> None:
         self._waiting.pop(uri, None)

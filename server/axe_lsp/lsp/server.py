@@ -234,7 +234,7 @@ class AxeServer(LanguageServer):
     def _on_update(self, update: Update) -> None:
         """Some file has changed, through this client or otherwise."""
         others = (uri for uri in update.affected if uri != self._editing)
-        self.publisher.publish_later(others, update.deeper)
+        self.publisher.publish_later(others, update.deeper, update.rewired)
         self.lenses.follow(update)
         self.agent_news.follow(update)
         if update.snapshot.facts is not self._facts:

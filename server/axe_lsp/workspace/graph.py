@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator
 
 from axe_lsp.workspace.agent_file import MAX_MAX_DEPTH, AgentFile
+from axe_lsp.workspace.calls import Calls, Levels, levels
+from axe_lsp.workspace.rewiring import Rewired
 from axe_lsp.workspace.snapshot import Snapshot
 
 LONGEST = 50
 """Agents on a way that anybody reads."""
 
 MOST_CALLS = 5_000
-"""Calls that are looked at for one file: among thousands of agents that all call each other no root is found."""
-
-
-def called(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
-    """The files that `file` may call, in the order of its list."""
-    for name in file.sub_agents:
-        target = snapshot.agent(name, file.place)
-        if target is not None:
-            yield target
+"""Calls above one file, beyond which nobody learns anything from a way down to it."""
 
 
 def calling(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
@@ -35,68 +27,31 @@ def calling(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
                 yield caller
 
 
-def _callers(snapshot: Snapshot, file: AgentFile) -> list[AgentFile]:
-    """Those that may call `file`, in the same order each time."""
-    return sorted(calling(snapshot, file), key=lambda each: each.uri)
-
-
 def cycle_through(snapshot: Snapshot, file: AgentFile) -> tuple[AgentFile, ...]:
     """A shortest way from `file` back to itself, both ends included; empty if there is none.
 
-    Goes down and up, a level at a time, on the side where fewer agents are to be looked at, and is done
-    where the sides meet or one of them ends: most agents call few others, or are called by few, even if
-    there are thousands on their other side. Calls nest at most `MAX_MAX_DEPTH` deep, so a way through more
-    than `LONGEST` agents is not looked for.
+    Of several it is the one that comes first in the lists. Calls nest at most `MAX_MAX_DEPTH` deep, so a way
+    through more than `LONGEST` agents is not looked for.
     """
-    down, up = _Side(file, partial(called, snapshot)), _Side(file, partial(_callers, snapshot))
-    for _ in range(LONGEST):
-        nearer, other = (down, up) if len(down.level) <= len(up.level) else (up, down)
-        nearer.go_on()
-        met = [each for each in nearer.level if each.uri in other.depths]
-        if met:
-            meeting = min(met, key=lambda each: other.depths[each.uri])
-            return (*reversed(down.way_to(meeting)), *up.way_to(meeting)[1:])
-        if not nearer.level:
+    calls = snapshot.calls
+    first = calls.below.get(file.uri, ())
+    above = _levels_above(snapshot, file)
+    for steps in range(LONGEST if first else 0):
+        level = above.at(steps)
+        if not level:
             return ()
+        if not level.isdisjoint(first):
+            return tuple(_files(snapshot, _way_back(calls, file.uri, above, steps)))
     return ()
 
 
-class _Side:
-    """What can be reached from an agent on one side, level by level, in the end the agent itself."""
-
-    def __init__(self, file: AgentFile, step: Callable[[AgentFile], Iterable[AgentFile]]) -> None:
-        self.level = [file]
-        self.depths = {file.uri: 0}
-        self._file = file
-        self._step = step
-        self._came_from: dict[str, AgentFile] = {}
-
-    def go_on(self) -> None:
-        """Reach the next level."""
-        before, self.level = self.level, []
-        for current in before:
-            for target in self._step(current):
-                if target.uri not in self._came_from:
-                    self._came_from[target.uri] = current
-                    self.depths.setdefault(target.uri, self.depths[current.uri] + 1)
-                    self.level.append(target)
-
-    def way_to(self, end: AgentFile) -> list[AgentFile]:
-        """From what has been reached back to where this side began."""
-        way = [end]
-        while (before := self._came_from.get(way[-1].uri)) is not None:
-            way.append(before)
-            if before.uri == self._file.uri:
-                break
-        return way
-
-
-def entangled(snapshot: Snapshot, file: AgentFile) -> set[str]:
-    """The URIs of the files that share a cycle with `file`."""
-    if not cycle_through(snapshot, file):
-        return set()
-    below = {each.uri for each in _below(snapshot, file)}
-    return {each.uri for each in _above(snapshot, file) if each.uri in below}
+def _way_back(calls: Calls, uri: str, above: Levels, steps: int) -> Iterator[str]:
+    """From an agent to the first below it that is so many steps above it, and on down to it."""
+    yield uri
+    for left in range(steps, -1, -1):
+        level = above.at(left)
+        uri = next(each for each in calls.below[uri] if each in level)
+        yield uri
 
 
 def too_deep(snapshot: Snapshot, file: AgentFile) -> tuple[AgentFile, ...]:
@@ -106,76 +61,56 @@ def too_deep(snapshot: Snapshot, file: AgentFile) -> tuple[AgentFile, ...]:
     enough, or if there is none above because the ways up go round in circles. Nor is one looked for
     further than `LONGEST` steps up, or behind more than `MOST_CALLS`.
     """
-    came_from: dict[str, AgentFile | None] = {file.uri: None}
-    level, depth, looked_at = [file], 0, 0
-    found: tuple[AgentFile, ...] = ()
-    while level and depth < LONGEST and not (found and depth >= MAX_MAX_DEPTH):
-        above: list[AgentFile] = []
-        for current in level:
-            callers = [each for each in _callers(snapshot, current) if each.uri != current.uri]
-            if _is_root(snapshot, current, callers):
-                if depth < current.depth_limit:
-                    return ()
-                found = found or _way_down(came_from, current)
-            looked_at += len(callers)
-            if looked_at > MOST_CALLS:
-                return ()
-            for caller in callers:
-                if caller.uri not in came_from:
-                    came_from[caller.uri] = current
-                    above.append(caller)
-        level, depth = above, depth + 1
-    return found
+    calls, above = snapshot.calls, _levels_above(snapshot, file)
+    nearest: set[str] = set()
+    distance = looked_at = 0
+    for steps in range(LONGEST):
+        level = above.at(steps)
+        if not level or (nearest and steps >= MAX_MAX_DEPTH):
+            break
+        roots = calls.roots_in(level)
+        looked_at += sum(len(calls.above.get(each, ())) for each in level)
+        if looked_at > MOST_CALLS or _is_near(snapshot, roots, steps):
+            return ()
+        if not nearest:
+            nearest, distance = roots, steps
+    way = _way_up(calls, file.uri, above, nearest, distance) if nearest else ()
+    return tuple(_files(snapshot, reversed(tuple(way))))
 
 
-def _is_root(snapshot: Snapshot, file: AgentFile, callers: Sequence[AgentFile]) -> bool:
-    if not callers:
-        return True
-    naming = set(snapshot.callers(file.place.stem)) - {file.uri}
-    return len(naming) > len(callers)  # Some name it elsewhere than in `sub_agents`.
+def _is_near(snapshot: Snapshot, roots: set[str], steps: int) -> bool:
+    """Whether one of these roots lets calls go deeper than so many steps."""
+    return any(each.depth_limit > steps for each in _files(snapshot, roots))
 
 
-def _way_down(came_from: dict[str, AgentFile | None], root: AgentFile) -> tuple[AgentFile, ...]:
-    way = [root]
-    while (below := came_from[way[-1].uri]) is not None:
-        way.append(below)
-    return tuple(way)
+def _way_up(calls: Calls, uri: str, above: Levels, roots: set[str], distance: int) -> Iterator[str]:
+    """From an agent up to one of the `roots` at this distance: the first way, if callers are sorted."""
+    leading = [roots]
+    for steps in range(distance - 1, 0, -1):
+        below = set[str]().union(*(calls.below[each] for each in leading[-1]))
+        leading.append(above.at(steps) & below)
+    yield uri
+    for level in reversed(leading):
+        uri = min(each for each in calls.above[uri] if each in level)
+        yield uri
+
+
+def _levels_above(snapshot: Snapshot, file: AgentFile) -> Levels:
+    return snapshot.calls.levels_above(file.uri, is_open=file.open is not None)
 
 
 def reachable(snapshot: Snapshot, uris: Iterable[str]) -> Iterator[AgentFile]:
-    """These files and all that they may call, directly or through others."""
-    seen: set[str] = set()
-    for uri in uris:
-        start = snapshot.file(uri)
-        if start is None or uri in seen:
-            continue
-        seen.add(uri)
-        yield start
-        yield from _reach(start, lambda each: called(snapshot, each), seen)
+    """These files and all that they may call, directly or through others; near ones first."""
+    for level in levels(snapshot.calls.below, uris):
+        yield from _files(snapshot, level)
 
 
-def _below(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
-    return _reach(file, lambda each: called(snapshot, each))
+def entangled(snapshot: Snapshot, ways: Rewired) -> Iterator[AgentFile]:
+    """The files on cycles that lead through what is rewired, or did before."""
+    above = set[str]().union(*levels(snapshot.calls.above, ways.callers))
+    for level in levels(snapshot.calls.below, above & ways.called):
+        yield from _files(snapshot, level & above)
 
 
-def _above(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
-    return _reach(file, lambda each: calling(snapshot, each))
-
-
-def _reach(
-    start: AgentFile,
-    step: Callable[[AgentFile], Iterable[AgentFile]],
-    seen: set[str] | None = None,
-) -> Iterator[AgentFile]:
-    """What `step` leads to from `start`, near ones first; `start` itself if it leads back.
-
-    What is in `seen` is left out, and what is found added to it.
-    """
-    seen = set() if seen is None else seen
-    queue = deque([start])
-    while queue:
-        for target in step(queue.popleft()):
-            if target.uri not in seen:
-                seen.add(target.uri)
-                queue.append(target)
-                yield target
+def _files(snapshot: Snapshot, uris: Iterable[str]) -> Iterator[AgentFile]:
+    return (file for uri in uris if (file := snapshot.file(uri)) is not None)

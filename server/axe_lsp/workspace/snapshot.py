@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct, field
 
 from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.calls import Calls
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.outside import Question
 from axe_lsp.workspace.places import Place, Places
@@ -28,10 +29,10 @@ class Snapshot(Struct, frozen=True):
     `names` maps a stem to the URIs of the files that define it; `spelling` finds names that are
     written alike. Who lists a name is kept apart for the disk and the buffers, so that typing in a
     list costs nothing for all the files that are closed. Until the folders have been read once,
-    `complete` is False and nothing can be said about names that are missing. Nor can it in `unread`,
-    folders that have only become known because somebody opened a file in them. `facts` are by URI, of
-    the files that somebody has looked beyond. Of files that have a name in common `real_uris` tells
-    where they lie once links are followed.
+    `complete` is False, `calls` are empty, and nothing can be said about names that are missing. Nor
+    can it in `unread`, folders that have only become known because somebody opened a file in them.
+    `facts` are by URI, of the files that somebody has looked beyond. Of files that have a name in
+    common `real_uris` tells where they lie once links are followed.
     """
 
     places: Places = field(default_factory=Places)
@@ -43,6 +44,7 @@ class Snapshot(Struct, frozen=True):
     spelling: Spelling = field(default_factory=Spelling)
     facts: Mapping[str, Facts] = field(default_factory=dict)
     real_uris: Mapping[str, str] = field(default_factory=dict)
+    calls: Calls = field(default_factory=Calls)
     complete: bool = False
     unread: frozenset[str] = frozenset()
     revision: int = 0

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.key_spec import KeyPath
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
+from axe_lsp.workspace.calls import Calls
 from axe_lsp.workspace.facts import Facts
-from axe_lsp.workspace.graph import entangled
 from axe_lsp.workspace.places import Place, Places, Scope
+from axe_lsp.workspace.rewiring import UNCHANGED, Rewired, all_calls, calls_after, rewired
 from axe_lsp.workspace.snapshot import Callers, Files, Snapshot
 from axe_lsp.workspace.spelling import Spelling
 
@@ -36,12 +38,14 @@ class Update(Struct, frozen=True):
 
     Files that have gone are among them: there is nothing to say about them any more. About all that
     those in `deeper` may call (`graph.reachable`) there may be something new to say too: how deep
-    they are. These can be so many that it is left to the reader to look for them.
+    they are; and about those on cycles that lead through what is `rewired` (`graph.entangled`). These
+    can be so many that it is left to the reader to look for them.
     """
 
     snapshot: Snapshot
     affected: frozenset[str]
     deeper: frozenset[str] = frozenset()
+    rewired: Rewired = UNCHANGED
 
 
 class Workspace:
@@ -81,10 +85,11 @@ class Workspace:
             unread=before.unread if unread is None else unread,
             revision=before.revision + 1,
         )
-        self.snapshot = after
-        affected = _affected(before, after, touched)
+        self.snapshot, ways = _with_calls(before, after, touched)
+        affected = _affected(before, self.snapshot, touched)
         looked_at = {*(facts or ()), *(real_uris or ())}
-        return Update(after, affected | looked_at, _deeper(before, after, touched))
+        deeper = _deeper(before, self.snapshot, touched)
+        return Update(self.snapshot, affected | looked_at, deeper, ways)
 
 
 class _Touched(Struct, frozen=True):
@@ -105,15 +110,14 @@ class _Touched(Struct, frozen=True):
         return (self.old is None) != (self.new is None)
 
     @property
-    def calls_others(self) -> bool:
-        """Whether its list of sub-agents is another one."""
-        old = self.old.sub_agents if self.old is not None else ()
-        return old != (self.new.sub_agents if self.new is not None else ())
+    def lists_others(self) -> bool:
+        """Whether a list that names agents is another one."""
+        return _lists(self.old) != _lists(self.new)
 
     @property
     def renamed(self) -> frozenset[str]:
-        """The names that it lists now and did not before, or the other way round."""
-        return _listed(self.old) ^ _listed(self.new)
+        """The names that a list has now and had not before, or the other way round."""
+        return frozenset(name for name, _ in {*_lists(self.old)} ^ {*_lists(self.new)})
 
     @property
     def limits_others(self) -> bool:
@@ -227,8 +231,44 @@ def _with_callers(
     return changed
 
 
+def _lists(file: AgentFile | None) -> tuple[tuple[str, KeyPath], ...]:
+    """The names of agents that a file has, each with the key of its list."""
+    return tuple((each.name, each.key) for each in file.references) if file is not None else ()
+
+
 def _listed(file: AgentFile | None) -> frozenset[str]:
     return frozenset(each.name for each in file.references) if file is not None else frozenset()
+
+
+def _with_calls(
+    before: Snapshot, after: Snapshot, touched: Sequence[_Touched]
+) -> tuple[Snapshot, Rewired]:
+    """With who calls whom after these changes. Nobody asks before all folders have been read."""
+    if not after.complete:
+        return replace(after, calls=Calls()), UNCHANGED
+    if not before.complete:
+        return replace(after, calls=all_calls(after)), UNCHANGED
+    uris, names = _relisted(before, after, touched)
+    if not uris and not names:
+        return after, UNCHANGED
+    calls = calls_after(before.calls, after, uris, names)
+    return replace(after, calls=calls), rewired(before.calls, calls, uris)
+
+
+def _relisted(
+    before: Snapshot, after: Snapshot, touched: Sequence[_Touched]
+) -> tuple[set[str], set[str]]:
+    """The files whose lists may mean other agents than before, and the names by which that may be so."""
+    uris, names = set[str](), set[str]()
+    for each in touched:
+        if each.lists_others:
+            uris.add(each.uri)
+            names |= each.renamed
+        if each.appears_or_goes:
+            stem = each.place.stem
+            uris.update(after.callers(stem))
+            names.add(stem)
+    return uris, names
 
 
 def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) -> frozenset[str]:
@@ -248,8 +288,6 @@ def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) ->
                 after.callers(stem), before.names.get(stem, ()), after.names.get(stem, ())
             )
         affected.update(uri for name in each.renamed for uri in after.names.get(name, ()))
-        if each.appears_or_goes or each.calls_others:
-            affected |= _on_cycles(before, each) | _on_cycles(after, each)
     return frozenset(affected)
 
 
@@ -280,13 +318,3 @@ def _naming_nobody(snapshot: Snapshot) -> Iterator[str]:
     """The files with names that no file defines: they might mean one that is new, or has gone."""
     for name in {*snapshot.closed_callers, *snapshot.buffer_callers} - snapshot.names.keys():
         yield from snapshot.callers(name)
-
-
-def _on_cycles(snapshot: Snapshot, touched: _Touched) -> set[str]:
-    """The files on cycles through this one, or through one that it puts in the shade."""
-    place = touched.place
-    named_alike = {file.uri: file for file in snapshot.agents(place.stem, place)}
-    itself = snapshot.file(touched.uri)
-    if itself is not None:
-        named_alike[itself.uri] = itself
-    return set[str]().union(*(entangled(snapshot, file) for file in named_alike.values()))
