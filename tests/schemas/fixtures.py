@@ -48,7 +48,39 @@ VALUES = (
     "{}",
     '{ text = "text" }',
     "{ text = 1 }",
+    '"openai/\\n"',
+    '"http://\\n"',
+    '"json_schema"',
+    '{ type = "json_schema" }',
+    '{ type = "json_schema", schema = true }',
+    '{ type = "strin" }',
+    '{ type = "array" }',
+    '{ type = ["object", "null"] }',
+    '{ dir = "" }',
+    '{ dir = "a" }',
+    '{ enabled = false, dir = "a" }',
+    '{ enabled = true, dir = "a" }',
+    '{ enabled = true, dir = "../a" }',
 )
+
+OF_SCHEMAS = (
+    *(value for value in VALUES if value != "inf"),
+    '"#"',
+    '"#/$defs/none"',
+    '"other.json"',
+    '"a1"',
+    '"1a"',
+    '["text", "text"]',
+    "[true, {}]",
+    '["string", "null"]',
+    '["string", "strin"]',
+    "{ text = [1] }",
+    '{ text = ["a", "a"] }',
+    "{ text = true }",
+    "{ text = { minLength = -1 } }",
+    '[{ items = { type = "strin" } }]',
+)
+"""What stands in `[input]` and `[output]`."""
 
 
 def agent_files() -> dict[str, str]:

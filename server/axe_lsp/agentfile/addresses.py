@@ -12,7 +12,7 @@ def address_fault(address: str) -> str | None:
     scheme, separator, rest = address.partition("://")
     if not separator or scheme.lower() not in ("http", "https"):
         return f"must use http or https scheme, got {quoted(scheme if separator else '')}"
-    if not rest.split("/", 1)[0]:
+    if not rest.split("/", 1)[0].strip():
         return "must include a host"
     return None
 

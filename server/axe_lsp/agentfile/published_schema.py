@@ -1,6 +1,6 @@
 """The JSON Schema of a kind of file, for editors and linters that know TOML but not us.
 
-Draft 7, the newest one that all of them read. A JSON Schema sees one file and no relations between
+Draft 7, the newest one that all of them read. A JSON Schema sees one file and few relations between
 its keys, so it says less than `check`: docs/schemas.md lists what it can't say.
 """
 
@@ -14,9 +14,8 @@ import tomli
 from axe_lsp.agentfile.config_schema import CONFIG
 from axe_lsp.agentfile.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names, Schema
 from axe_lsp.agentfile.model_name import AXE_PROVIDERS, REPLAY_PROVIDER
+from axe_lsp.agentfile.published_keywords import DEFINITIONS, INPUT, IS_SCHEMA, JsonSchema
 from axe_lsp.agentfile.schema import AGENT, TOOL_ALIASES, TOOLS
-
-JsonSchema = dict[str, Any]
 
 PUBLISHED = {"agent": AGENT, "config": CONFIG}
 """The kinds of files by the names that the command line and the files of schemas have for them."""
@@ -24,10 +23,12 @@ PUBLISHED = {"agent": AGENT, "config": CONFIG}
 
 def json_schema(schema: Schema) -> JsonSchema:
     """The JSON Schema of the files that have these keys."""
+    has_schemas = any(key.type is KeyType.JSON_SCHEMA for key in schema.keys)
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": f"axe {schema.name}",
         **_table(schema, ()),
+        **({"definitions": DEFINITIONS} if has_schemas else {}),
     }
 
 
@@ -49,7 +50,7 @@ def _key(schema: Schema, spec: KeySpec) -> JsonSchema:
     value = _value(schema, spec)
     if spec.shorthand:
         short = _value(schema, schema.key((*spec.path, spec.shorthand)))
-        value = {"anyOf": [short, value]}
+        value = {"anyOf": [{**short, **_ALONE.get(spec.path, {})}, value]}
     return {**_about(spec), **value}
 
 
@@ -65,7 +66,7 @@ def _from_toml(value: str) -> Any:
 
 def _value(schema: Schema, spec: KeySpec) -> JsonSchema:
     if spec.type is KeyType.TABLE:
-        return _table(schema, spec.path)
+        return {**_table(schema, spec.path), **_TOGETHER.get(spec.path, {})}
     if spec.type is KeyType.TABLES:
         return {"type": "array", "items": _table(schema, spec.path)}
     if spec.type is KeyType.STRINGS:
@@ -73,8 +74,42 @@ def _value(schema: Schema, spec: KeySpec) -> JsonSchema:
     if spec.type is KeyType.STRING_TABLE:
         return {"type": "object", "additionalProperties": {"type": "string"}}
     if spec.type is KeyType.JSON_SCHEMA:
-        return {"type": "object", "additionalProperties": True}
+        its_own = INPUT if spec.path == ("input",) else {"allOf": [IS_SCHEMA]}
+        return {"type": "object", **its_own, "additionalProperties": True}
     return {"type": _TYPES[spec.type], **_limits(spec), **_words(spec)}
+
+
+_TOGETHER: dict[KeyPath, JsonSchema] = {
+    ("artifacts",): {
+        "if": {
+            "properties": {"dir": {"minLength": 1}},
+            "required": ["dir"],
+            "additionalProperties": True,
+        },
+        "then": {
+            "properties": {"dir": {"not": {"pattern": r"\.\."}}, "enabled": {"const": True}},
+            "required": ["enabled"],
+            "additionalProperties": True,
+        },
+    },
+    ("params", "response_format"): {
+        "if": {
+            "properties": {"type": {"const": "json_schema"}},
+            "required": ["type"],
+            "additionalProperties": True,
+        },
+        "then": {"required": ["schema"], "additionalProperties": True},
+    },
+}
+"""What `combinations` says of two keys of a table, as far as a JSON Schema can.
+
+tombi wants to be told in each part that other keys are allowed.
+"""
+
+_ALONE: dict[KeyPath, JsonSchema] = {
+    ("params", "response_format"): {"not": {"const": "json_schema"}},
+}
+"""What a string in place of a table can't be: it has no place for what that needs."""
 
 
 _TYPES = {
@@ -97,10 +132,10 @@ def _words(spec: KeySpec) -> JsonSchema:
         return {"enum": [*spec.choices, *([] if spec.required else [""])]}
     if spec.names is Names.MODEL:
         providers = "|".join(map(re.escape, (*AXE_PROVIDERS, REPLAY_PROVIDER)))
-        return {"pattern": f"^({providers})/."}
+        return {"pattern": rf"^({providers})/[\s\S]"}
     if spec.names is Names.TOOL:
         return {"anyOf": [{"enum": [*TOOLS, *TOOL_ALIASES]}, {"pattern": r"[*?\[]"}]}
     if spec.names is Names.ADDRESS:
         unset = "" if spec.required else r"^\s*$|"
-        return {"pattern": rf"{unset}^\s*[Hh][Tt][Tt][Pp][Ss]?://[^/]"}
+        return {"pattern": rf"{unset}^\s*[Hh][Tt][Tt][Pp][Ss]?://[^/]*[^/\s]"}
     return {"pattern": r"\S"} if spec.required else {}
