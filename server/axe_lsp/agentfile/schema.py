@@ -277,7 +277,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "budget.max_tokens",
         _I,
-        "Input and output tokens of the run and everything below it. `--max-tokens` overrides it. 0 means no limit.",
+        "Input and output tokens of the run and everything below it. `--max-tokens` overrides it, and always counts everything below. 0 means no limit.",
         default="0",
         since="axe 1.5",
         minimum=0,

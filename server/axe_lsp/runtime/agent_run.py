@@ -127,7 +127,9 @@ class AgentRun:
         prepared = await self._prepared(definition)
         self._report(prepared)
         tree.provider.check(prepared.model, prepared.prompt.folder)
-        self._ledger = Ledger(prepared.budget, self._caller)
+        # Whoever limits this one run means all that it will cost, whatever scope the file has.
+        is_limited = bool(self._order.max_tokens)
+        self._ledger = Ledger(prepared.budget, self._caller, tokens_of_tree=is_limited)
         # The time of a run is for its conversation, as in axe, not for reading files.
         self._scope.start_clock(prepared.timeout, prepared.budget.max_wall_time)
         async with self._servers(prepared) as remote:

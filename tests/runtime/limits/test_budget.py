@@ -188,6 +188,29 @@ async def test_with_scope_self_a_run_pays_for_itself_only(
     assert (result.content, result.budget) == ("done", BudgetUse(40, 30, exceeded=False))
 
 
+async def test_a_limit_that_is_asked_for_is_for_all_whatever_scope_the_file_has(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-parent", Says("Asking.", [calls_agent("helper", "t")]), Says("never"))
+    provider.script("m-helper", Says("one", [READ]), Says("two", [READ]), Says("never"))
+    agents = team({"max_tokens": 10, "max_tool_calls": 2, "scope": "self"})
+    async with bench(provider, tmp_path, agents) as work:
+        with pytest.raises(BudgetError, match="used 45 of 40 tokens") as caught:
+            await work.run("parent", max_tokens=40)
+    assert caught.value.partial is not None
+    assert caught.value.partial.budget == BudgetUse(40, 45, exceeded=True)
+    assert ends(work) == {"parent": ("killed", "budget"), "helper": ("completed", "budget")}
+
+
+async def test_tool_calls_keep_the_scope_of_the_file_beside_such_a_limit(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-parent", Says("Asking.", [calls_agent("helper", "t")]), Says("done"))
+    provider.script("m-helper", Says("one", [READ]), Says("two", [READ]), Says("fine"))
+    async with bench(provider, tmp_path, team({"max_tool_calls": 1, "scope": "self"})) as work:
+        assert (await work.run("parent", max_tokens=1000)).content == "done"
+
+
 async def test_each_run_above_with_the_scope_of_a_tree_is_charged(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:

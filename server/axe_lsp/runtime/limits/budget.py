@@ -31,14 +31,19 @@ class CallersBudgetError(Exception):
 class Ledger:
     """What one run has used. `own` is its own use, `tree` includes that of all it called.
 
-    The checks raise BudgetError when a limit of the run's own file is reached, and
+    The `scope` of the limits says which of the two counts; where `tokens_of_tree` is set, it says so of
+    the tool calls only. The checks raise BudgetError when a limit of the run's own file is reached, and
     CallersBudgetError when it is one of a run above.
     """
 
-    def __init__(self, limits: BudgetConfig, caller: Ledger | None = None) -> None:
+    def __init__(
+        self, limits: BudgetConfig, caller: Ledger | None = None, *, tokens_of_tree: bool = False
+    ) -> None:
         self.own = self.tree = NOTHING
         self._limits = limits
         self._caller = caller
+        self._calls_of_tree = limits.scope != "self"
+        self._tokens_of_tree = tokens_of_tree or self._calls_of_tree
         self._tool_calls = 0
         self._refused_calls = ""
 
@@ -59,7 +64,7 @@ class Ledger:
         """May what was asked for be used?"""
         if self._exceeded:
             raise BudgetError(self._exceeded)
-        if any(ledger._exceeded for ledger in self._charged_callers()):
+        if any(ledger._ends_all_below for ledger in self._callers()):
             raise CallersBudgetError
 
     def check_turn(self, turns: int) -> None:
@@ -72,7 +77,7 @@ class Ledger:
     def charge_calls(self, number: int, turns: int) -> None:
         """Pay for the tool calls of one answer. After the last turn nobody would see their results."""
         self.check_turn(turns)
-        payers = (self, *self._charged_callers())
+        payers = (self, *(each for each in self._callers() if each._calls_of_tree))
         for ledger in payers:
             ledger._refused_calls = ledger._refusal(number)
         self.check()
@@ -82,14 +87,15 @@ class Ledger:
     @property
     def left(self) -> BudgetConfig:
         """What the runs above leave for this one; at least 1 of what is limited, for 0 is no limit."""
-        callers = list(self._charged_callers())
         tokens = [
-            each._limits.max_tokens - each._tokens for each in callers if each._limits.max_tokens
+            each._limits.max_tokens - each._tokens
+            for each in self._callers()
+            if each._limits.max_tokens and each._tokens_of_tree
         ]
         calls = [
             each._limits.max_tool_calls - each._tool_calls
-            for each in callers
-            if each._limits.max_tool_calls
+            for each in self._callers()
+            if each._limits.max_tool_calls and each._calls_of_tree
         ]
         return BudgetConfig(
             max_tokens=max(1, min(tokens)) if tokens else 0,
@@ -102,15 +108,26 @@ class Ledger:
 
     @property
     def _tokens(self) -> int:
-        return (self.own if self._limits.scope == "self" else self.tree).tokens
+        return (self.tree if self._tokens_of_tree else self.own).tokens
 
     @property
     def _exceeded(self) -> str:
         """What is used up, or ""."""
-        most = self._limits.max_tokens
-        if most and self._tokens >= most:
-            return f"used {self._tokens} of {most} tokens"
+        if self._has_no_tokens:
+            return f"used {self._tokens} of {self._limits.max_tokens} tokens"
         return self._refused_calls
+
+    @property
+    def _has_no_tokens(self) -> bool:
+        most = self._limits.max_tokens
+        return bool(most) and self._tokens >= most
+
+    @property
+    def _ends_all_below(self) -> bool:
+        """Whether something is used up for which all pay that the run has called."""
+        if self._tokens_of_tree and self._has_no_tokens:
+            return True
+        return self._calls_of_tree and bool(self._refused_calls)
 
     def _refusal(self, calls: int) -> str:
         used, most = self._tool_calls, self._limits.max_tool_calls
@@ -125,8 +142,6 @@ class Ledger:
             yield ledger
             ledger = ledger._caller
 
-    def _charged_callers(self) -> Iterator[Ledger]:
-        """The ledgers above that this run is charged to."""
-        for ledger in self._lineage():
-            if ledger is not self and ledger._limits.scope != "self":
-                yield ledger
+    def _callers(self) -> Iterator[Ledger]:
+        """The ledgers above."""
+        return self._caller._lineage() if self._caller is not None else iter(())
