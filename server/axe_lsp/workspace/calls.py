@@ -12,26 +12,71 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 Targets = Mapping[str, tuple[str, ...]]
-"""Agents to others, each once. Those that lead to nobody are left out."""
+"""Agents to others, each once."""
+
+_MOST_EDITED = 100
+"""Changes that are kept apart. To copy a map of ten thousand agents takes longer than all else that a keystroke costs."""
 
 _KEPT = 8
 """Of how many agents it is remembered who leads to them: that may be thousands."""
 
 
-def levels(steps: Targets, starts: Iterable[str]) -> Iterator[set[str]]:
+class Edges(Struct, frozen=True):
+    """To whom agents lead. Of those that are `edited`, what `all` says is out of date."""
+
+    all: Targets = field(default_factory=dict)
+    edited: Targets = field(default_factory=dict)
+
+    def of(self, agent: str) -> tuple[str, ...]:
+        """To whom one agent leads."""
+        return self.edited[agent] if agent in self.edited else self.all.get(agent, ())
+
+    def of_all(self, agents: Iterable[str]) -> set[str]:
+        """To whom some agents lead."""
+        every, edited = self.all, self.edited
+        found = [edited[each] if each in edited else every.get(each, ()) for each in agents]
+        return set[str]().union(*found)
+
+    def ends(self, agents: set[str]) -> set[str]:
+        """Those of some agents that lead to nobody."""
+        edited = agents & self.edited.keys()
+        return (
+            (agents - edited)
+            .difference(self.all)
+            .union(each for each in edited if not self.edited[each])
+        )
+
+    def with_these(self, changed: Targets) -> Edges:
+        """The same, where these agents lead to others, or to nobody."""
+        edited = {**self.edited, **changed}
+        if len(edited) <= _MOST_EDITED:
+            return Edges(self.all, edited)
+        return Edges({agent: to for agent, to in {**self.all, **edited}.items() if to})
+
+    def reversed(self) -> Edges:
+        """Who leads to whom, but for agents that lead to themselves."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for agent, targets in self.all.items():
+            for target in targets:
+                if target != agent:
+                    found[target].append(agent)
+        return Edges({agent: tuple(each) for agent, each in found.items()})
+
+
+def levels(edges: Edges, starts: Iterable[str]) -> Iterator[set[str]]:
     """Some agents, those to which they lead in one step, those in two …; each where it is nearest."""
     level = set(starts)
     seen = set(level)
     while level:
         yield level
-        level = set[str]().union(*[steps.get(each, ()) for each in level]) - seen
+        level = edges.of_all(level) - seen
         seen |= level
 
 
 class Levels:
     """The `levels` above an agent, found when they are asked for. What it calls itself makes no difference to them."""
 
-    def __init__(self, above: Targets, agent: str) -> None:
+    def __init__(self, above: Edges, agent: str) -> None:
         self._found: list[set[str]] = []
         self._rest = levels(above, [agent])
 
@@ -56,14 +101,14 @@ class Calls(Struct, frozen=True):
     Those in `started` have agents above them, but are named by some that are not, as for `Task`.
     """
 
-    below: Targets = field(default_factory=dict)
-    above: Targets = field(default_factory=dict)
+    below: Edges = Edges()
+    above: Edges = Edges()
     started: frozenset[str] = frozenset()
     recent: Recent = field(default_factory=_nobody)
 
     def roots_in(self, agents: set[str]) -> set[str]:
-        """Those of them at which calls begin."""
-        return agents.difference(self.above) | (agents & self.started)
+        """Those of some agents at which calls begin."""
+        return self.above.ends(agents) | (agents & self.started)
 
     def levels_above(self, agent: str, *, is_open: bool) -> Levels:
         """Who leads to an agent. A file in which somebody types isn't forgotten over all the others."""
@@ -75,14 +120,18 @@ class Calls(Struct, frozen=True):
         return recent[agent]
 
     def with_lists(self, lists: Targets) -> Calls:
-        """The same, where these agents call others than before, or nobody."""
-        changed = {agent: to for agent, to in lists.items() if to != self.below.get(agent, ())}
+        """The same, where these agents call others, or nobody."""
+        changed = {agent: to for agent, to in lists.items() if to != self.below.of(agent)}
         if not changed:
             return self
-        below = {agent: to for agent, to in {**self.below, **changed}.items() if to}
         known = self.recent[True]
         still_true = {agent: known[agent] for agent in known if {agent} == changed.keys()}
-        return Calls(below, self._above(changed), self.started, {**_nobody(), True: still_true})
+        return Calls(
+            self.below.with_these(changed),
+            self.above.with_these(self._called(changed)),
+            self.started,
+            {**_nobody(), True: still_true},
+        )
 
     def with_started(self, agents: Mapping[str, bool]) -> Calls:
         """The same, where these agents are `started` or not."""
@@ -91,19 +140,20 @@ class Calls(Struct, frozen=True):
             return self
         return replace(self, started=(self.started - agents.keys()) | now)
 
-    def _above(self, changed: Targets) -> Targets:
-        """Who is called by whom, after these changes."""
+    def _called(self, changed: Targets) -> Targets:
+        """Who calls those that are called by others after these changes."""
         lost: dict[str, set[str]] = defaultdict(set)
         won: dict[str, list[str]] = defaultdict(list)
         for agent, targets in changed.items():
-            before, after = {*self.below.get(agent, ()), agent}, {*targets, agent}
+            before, after = {*self.below.of(agent), agent}, {*targets, agent}
             for target in before - after:
                 lost[target].add(agent)
             for target in after - before:
                 won[target].append(agent)
-        above = dict(self.above)
-        for target in {*lost, *won}:
-            kept = (each for each in above.pop(target, ()) if each not in lost[target])
-            if callers := (*kept, *won[target]):
-                above[target] = callers
-        return above
+        return {
+            target: (
+                *(each for each in self.above.of(target) if each not in lost[target]),
+                *won[target],
+            )
+            for target in {*lost, *won}
+        }

@@ -34,7 +34,7 @@ def cycle_through(snapshot: Snapshot, file: AgentFile) -> tuple[AgentFile, ...]:
     through more than `LONGEST` agents is not looked for.
     """
     calls = snapshot.calls
-    first = calls.below.get(file.uri, ())
+    first = calls.below.of(file.uri)
     above = _levels_above(snapshot, file)
     for steps in range(LONGEST if first else 0):
         level = above.at(steps)
@@ -50,7 +50,7 @@ def _way_back(calls: Calls, uri: str, above: Levels, steps: int) -> Iterator[str
     yield uri
     for left in range(steps, -1, -1):
         level = above.at(left)
-        uri = next(each for each in calls.below[uri] if each in level)
+        uri = next(each for each in calls.below.of(uri) if each in level)
         yield uri
 
 
@@ -69,8 +69,10 @@ def too_deep(snapshot: Snapshot, file: AgentFile) -> tuple[AgentFile, ...]:
         if not level or (nearest and steps >= MAX_MAX_DEPTH):
             break
         roots = calls.roots_in(level)
-        looked_at += sum(len(calls.above.get(each, ())) for each in level)
-        if looked_at > MOST_CALLS or _is_near(snapshot, roots, steps):
+        if _is_near(snapshot, roots, steps):
+            return ()
+        looked_at += sum(len(calls.above.of(each)) for each in level)
+        if looked_at > MOST_CALLS:
             return ()
         if not nearest:
             nearest, distance = roots, steps
@@ -87,11 +89,10 @@ def _way_up(calls: Calls, uri: str, above: Levels, roots: set[str], distance: in
     """From an agent up to one of the `roots` at this distance: the first way, if callers are sorted."""
     leading = [roots]
     for steps in range(distance - 1, 0, -1):
-        below = set[str]().union(*(calls.below[each] for each in leading[-1]))
-        leading.append(above.at(steps) & below)
+        leading.append(above.at(steps) & calls.below.of_all(leading[-1]))
     yield uri
     for level in reversed(leading):
-        uri = min(each for each in calls.above[uri] if each in level)
+        uri = min(each for each in calls.above.of(uri) if each in level)
         yield uri
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from msgspec import Struct
 
-from axe_lsp.workspace.calls import Calls
+from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile
+from axe_lsp.workspace.calls import Calls, Edges
 from axe_lsp.workspace.snapshot import Snapshot
 
 
@@ -25,7 +26,10 @@ UNCHANGED = Rewired()
 
 def all_calls(snapshot: Snapshot) -> Calls:
     """Who calls whom, found out from the beginning."""
-    return calls_after(Calls(), snapshot, [each.uri for each in snapshot.files()], snapshot.names)
+    calling = (file for file in snapshot.files() if file.references)
+    below = Edges({file.uri: _called(snapshot, file) for file in calling})
+    calls = Calls(below, below.reversed())
+    return calls.with_started(_started(snapshot, calls, _ambiguous(snapshot)))
 
 
 def calls_after(
@@ -35,27 +39,36 @@ def calls_after(
 
     `names` are those that other lists have than before, and those that other files define.
     """
-    calls = before.with_lists({uri: _called(snapshot, uri) for uri in uris})
-    agents = {uri for name in names for uri in snapshot.names.get(name, ())}
-    return calls.with_started({uri: _is_started(snapshot, calls, uri) for uri in agents})
+    files = {uri: snapshot.file(uri) for uri in uris}
+    calls = before.with_lists(
+        {uri: _called(snapshot, file) if file is not None else () for uri, file in files.items()}
+    )
+    return calls.with_started(_started(snapshot, calls, names))
 
 
 def rewired(before: Calls, after: Calls, uris: Collection[str]) -> Rewired:
     """What is another way than before, where only what the files at `uris` call can be."""
-    callers = {uri for uri in uris if before.below.get(uri) != after.below.get(uri)}
-    called = (each.below.get(uri, ()) for each in (before, after) for uri in callers)
+    callers = {uri for uri in uris if before.below.of(uri) != after.below.of(uri)}
+    called = (each.below.of(uri) for each in (before, after) for uri in callers)
     return Rewired(frozenset(callers), frozenset[str]().union(*called))
 
 
-def _called(snapshot: Snapshot, uri: str) -> tuple[str, ...]:
-    file = snapshot.file(uri)
-    if file is None:
-        return ()
+def _called(snapshot: Snapshot, file: AgentFile) -> tuple[str, ...]:
     found = (snapshot.agent(name, file.place) for name in file.sub_agents)
     return tuple(dict.fromkeys(target.uri for target in found if target is not None))
 
 
-def _is_started(snapshot: Snapshot, calls: Calls, uri: str) -> bool:
-    callers = calls.above.get(uri, ())
-    naming = set(snapshot.callers(snapshot.places.locate(uri).stem)) - {uri}
-    return 0 < len(callers) < len(naming)
+def _ambiguous(snapshot: Snapshot) -> set[str]:
+    """The names that need not mean an agent, or the same one, wherever they are listed."""
+    lists = (file.references for file in snapshot.files())
+    elsewhere = {each.name for names in lists for each in names if each.key != SUB_AGENTS}
+    return elsewhere | {name for name, uris in snapshot.names.items() if len(uris) > 1}
+
+
+def _started(snapshot: Snapshot, calls: Calls, names: Iterable[str]) -> dict[str, bool]:
+    """Whether the agents with these names are called by some, and named by others."""
+    return {
+        uri: 0 < len(calls.above.of(uri)) < len({*snapshot.callers(name)} - {uri})
+        for name in names
+        for uri in snapshot.names.get(name, ())
+    }

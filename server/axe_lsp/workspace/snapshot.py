@@ -69,6 +69,9 @@ class Snapshot(Struct, frozen=True):
 
         Its own folder is looked in first, then the other folders of the workspace, then the user's.
         """
+        uris = self.names.get(name, ())
+        if len(uris) == 1:
+            return self.file(uris[0])  # As nearly always; the graph asks thousands of times.
         candidates = self.agents(name, seen_from)
         return candidates[0] if candidates else None
 
@@ -76,8 +79,6 @@ class Snapshot(Struct, frozen=True):
         """All files that define `name`, the one that counts first."""
         uris = self.names.get(name, ())
         files = [file for uri in uris if (file := self.file(uri)) is not None]
-        if len(files) < 2:
-            return files  # As nearly always; the graph asks thousands of times.
         return sorted(files, key=lambda file: precedence(file.place, seen_from))
 
     def is_one_file(self, one: AgentFile, other: AgentFile) -> bool:
