@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.features.delegation_graph import DelegationGraph, delegation_graph
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.workspace_symbols import workspace_symbols
+from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.graph import calling, entangled, reachable
 from axe_lsp.workspace.meaning import agent_meaning, mentions
 from axe_lsp.workspace.places import Scope
+from axe_lsp.workspace.reading import Sought
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Update, Workspace
 from support.fixture import FOLDER, PLACES, USER_FOLDER, open_fixture
@@ -70,17 +73,31 @@ def seen(snapshot: Snapshot) -> dict[str, object]:
         "buffer callers": dict(snapshot.buffer_callers),
         "callers": {name: sorted(snapshot.callers(name)) for name in NAMES},
         "near": {name: sorted(snapshot.spelling.near(name)) for name in [*NAMES, "revi"]},
-        "closed": {uri: replace(file, open=None) for uri, file in snapshot.closed.items()},
+        "closed": {uri: said(file) for uri, file in snapshot.closed.items()},
         "graph": described(delegation_graph(snapshot)),
         "symbols": [file.uri for file in workspace_symbols(snapshot, "")],
     }
     for file in snapshot.files():
-        found[file.uri] = (replace(file, open=None), diagnostics(snapshot, file))
+        found[file.uri] = (said(file), diagnostics(snapshot, file))
         agents = (snapshot.agent(name, file.place) for name in sorted(snapshot.names))
         found[f"{file.uri} sees"] = [each.uri for each in agents if each is not None]
         named = mentions(snapshot, agent_meaning(file))
-        found[f"{file.uri} is named"] = [(each.file.uri, each.reference) for each in named]
+        found[f"{file.uri} is named"] = [(each.file.uri, placed(each.reference)) for each in named]
     return found
+
+
+def said(file: AgentFile) -> object:
+    """What a file says, whatever it was read from."""
+    return placed(replace(file, open=None))
+
+
+def placed(value: object) -> object:
+    """The same with all places found: they are known of a file that is saved as it was typed."""
+    if isinstance(value, Sought):
+        return placed(value.find())
+    if isinstance(value, Struct):
+        return [placed(getattr(value, field)) for field in value.__struct_fields__]
+    return [placed(each) for each in value] if isinstance(value, tuple) else value
 
 
 def described(graph: DelegationGraph) -> object:
