@@ -223,8 +223,8 @@ def test_a_process_that_is_killed_leaves_all_that_happened_and_its_runs_are_kill
     provider.script("m-helper", Answer(Says("never"), hold=hold))
     with home.start("run", "lead") as process:
         hold.wait_until_arrived()
-        assert json.loads(home.call("history", "list", "--json")[1])[0]["status"] == "running"
         wait_for_event(home, "axe/turn", "helper")
+        assert json.loads(home.call("history", "list", "--json")[1])[0]["status"] == "running"
         process.kill()
         process.wait()
 
@@ -254,7 +254,10 @@ def wait_for_event(home: Home, method: str, name: str) -> None:
 
 
 def newest(home: Home) -> str:
-    run_id: str = json.loads(home.call("history", "list", "--json")[1])[0]["runId"]
+    """Of the run that is written down last, which takes a moment for the first one."""
+    while not (runs := json.loads(home.call("history", "list", "--json")[1])):
+        pass
+    run_id: str = runs[0]["runId"]
     return run_id
 
 
@@ -329,6 +332,7 @@ def test_what_a_killed_run_has_remembered_for_itself_goes_when_somebody_looks(
     with home.start("run", "lead") as process:
         hold.wait_until_arrived()
         (kept,) = (home.work / "cache" / "axe" / "memory").iterdir()
+        newest(home)
         process.kill()
     assert kept.exists()
     assert "killed" in home.call("history", "list")[1]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import os
 import sys
 import time
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from axe_lsp.cli.verbose import VerboseLog
 
 _ADVICE = "run it with --yes to let tools change files and run commands"
+
+_GARBAGE = 20_000
+"""So many objects more than before are worth a look for garbage, in a run that may be long."""
 
 
 def run_live(
@@ -169,6 +173,8 @@ class _Output:
 
     def ready(self, prepared: Prepared) -> None:
         """The first request is about to be sent."""
+        gc.freeze()  # What has been imported for it is no garbage.
+        gc.set_threshold(_GARBAGE)
         self._calls.wanted = prepared.definition.beyond_first_axe
         if self._log:
             self._log.ready(prepared)

@@ -47,9 +47,9 @@ OUTPUT_LOST = 1
 """Exit code when the output can't be written, as on a full disk."""
 
 
-_GARBAGE = 20_000
-"""So many objects more than before are worth a look for garbage. With Python's 700 a fifth of the time of
-a start would go into looking through what has been imported, which stays."""
+_GARBAGE = 500_000
+"""So many objects more than before are worth a look for garbage, which is more than any start makes. With Python's
+700 a fifth of the time of a start would go into looking through what has been imported, which stays."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
