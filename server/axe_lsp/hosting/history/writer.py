@@ -79,6 +79,7 @@ class HistoryWriter:
         self._connection: sqlite3.Connection | None = None
         self._life: Life | None = None
         self._has_warned = False
+        self._warned_last = ""
 
     def keep(self, event: Notification, origin: Origin) -> None:
         """Remember an event. Returns at once."""
@@ -120,7 +121,7 @@ class HistoryWriter:
             return
         try:
             self._write(batch)
-            self._has_warned = False
+            self._has_warned, self._warned_last = False, ""
         except RunError as error:
             self._warn_once(batch, error)
             self._owed = self._rest(batch)
@@ -135,8 +136,8 @@ class HistoryWriter:
     def _warn_once(self, batch: Batch, error: RunError) -> None:
         """Tell the user of a run; who has seen its end may not listen any more."""
         root = list(batch.events.values())[-1].root_run_id
-        if not self._has_warned:
-            self._has_warned = self._books.has_under_way(root)
+        if not self._has_warned and root != self._warned_last:
+            self._has_warned, self._warned_last = self._books.has_under_way(root), root
             self._warn(root, f"this run is not remembered: {error}")
 
     def _batch(self, entries: list[_Entry]) -> Batch:
