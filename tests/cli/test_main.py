@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -99,6 +100,26 @@ def test_a_run_imports_neither_the_language_server_nor_what_only_other_runs_need
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout == "[]\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["run", "nobody"], 2),
+        (["history", "list", "--before", "yesterday"], 1),
+        (["serve", "--nonsense"], 1),
+        (["run", "nobody", "--agents-dir", "nowhere"], 2),
+    ],
+)
+def test_what_cannot_be_complained_of_changes_no_exit_code(
+    tmp_path: Path, arguments: list[str], code: int
+) -> None:
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "axe_lsp", *arguments]
+        process = subprocess.run(command, stderr=full, env=environment, cwd=tmp_path, check=False)
+    assert process.returncode == code
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")

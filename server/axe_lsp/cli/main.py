@@ -65,7 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: list[str]) -> int:
     name, rest = _command(arguments)
     if name == "serve":
-        return _call(name, rest)  # It has its own ideas about the streams.
+        streams.forgive_errors()
+        return _call(name, rest)  # It has its own ideas about the other streams.
     streams.prepare()
     try:
         code = _dispatch(name, rest)

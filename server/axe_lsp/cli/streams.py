@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import TextIO
+from typing import Any, TextIO
 
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.plain_text import harmless
@@ -14,17 +14,43 @@ from axe_lsp.runtime.plain_text import harmless
 def prepare() -> None:
     """Make both streams usable. One that was closed from the start gets a stand-in.
 
-    What goes to a missing standard error is lost, as the caller wanted. A missing standard output
-    fails when something is written to it, like a full disk.
+    What goes to a missing standard error is lost, as the caller wanted, and so is what it can't take.
+    A missing standard output fails when something is written to it, like a full disk.
     """
     if sys.stdout is None:
         sys.stdout = _opened(os.O_RDONLY)
     if sys.stderr is None:
         sys.stderr = _opened(os.O_WRONLY)
+    forgive_errors()
     for stream in (sys.stdout, sys.stderr):
         # Agents answer in any language, whatever the terminal's encoding is set to.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")
+
+
+def forgive_errors() -> None:
+    """Let nothing fail for want of somebody to complain to, such as a full disk as standard error."""
+    stream = sys.stderr
+    buffer = getattr(stream, "buffer", None)
+    raw = getattr(buffer, "raw", buffer)
+    # Not the stand-ins of tests, nor the console of Windows, which writes by itself.
+    is_own = isinstance(stream, io.TextIOWrapper) and stream is sys.__stderr__
+    if is_own and type(raw) is io.FileIO:
+        forgetful = io.BufferedWriter(_Forgetful(raw.fileno(), "w", closefd=False))
+        sys.stderr = io.TextIOWrapper(
+            forgetful, stream.encoding, stream.errors, line_buffering=True
+        )
+
+
+class _Forgetful(io.FileIO):
+    """A file that loses what it can't take."""
+
+    def write(self, content: Any, /) -> int:
+        """All of it, as far as the caller has to know."""
+        try:
+            return super().write(content)
+        except OSError:
+            return memoryview(content).nbytes
 
 
 def output_fault() -> OSError | None:

@@ -8,6 +8,7 @@ import re
 import sqlite3
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 
 from msgspec import Struct
 
@@ -31,6 +32,8 @@ _LAST_CHARACTER = chr(sys.maxunicode)
 
 _TIME = re.compile(r"\d{4}-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?)?")
 """The beginning of a time as the history has it; a blank is easier to type than the T."""
+
+_FIRST_TIME = "0001-01-01T00:00:00"
 
 _OF_THE_EVENT = ("seq", "time", "kind")
 
@@ -170,7 +173,7 @@ def _in_folder(folder: str) -> tuple[object, ...]:
 
 def _moment(connection: sqlite3.Connection, before: str) -> tuple[str, int]:
     if _TIME.fullmatch(before):
-        return before.replace(" ", "T"), 0
+        return _checked_time(before.replace(" ", "T")), 0
     if not re.fullmatch(r"[0-9a-f]+", before):
         raise HistoryError(
             f"{before!r} is neither the id of a run nor a time (UTC) such as 2026-11-21 "
@@ -181,6 +184,16 @@ def _moment(connection: sqlite3.Connection, before: str) -> tuple[str, int]:
         "SELECT began, number FROM runs WHERE run_id = ?", (run_id,)
     ).fetchone()
     return began, number
+
+
+def _checked_time(beginning: str) -> str:
+    """The beginning of a time that there is. Raises HistoryError."""
+    seconds = beginning.removesuffix("Z").partition(".")[0]
+    try:
+        datetime.fromisoformat(seconds + _FIRST_TIME[len(seconds) :])
+    except ValueError as error:
+        raise HistoryError(f"{beginning!r} is no time: {error}") from None
+    return beginning
 
 
 def _run(row: tuple[Json, ...]) -> dict[str, Json]:
