@@ -11,7 +11,7 @@ from axe_lsp.agentfile.check import check
 from axe_lsp.agentfile.ignores import read_ignores
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.sound import place_of, sound_values
+from axe_lsp.agentfile.sound import sound
 from benchmarks.agents import agent_text
 from schemas.fixtures import VALUES, agent_files, set_to
 from support.any_text import TEXTS
@@ -29,6 +29,7 @@ SOUND = {
     "tables": f"{TREE}[sub_agents_config]\nmax_depth = 5\n[memory]\nenabled = true\n[params]\n",
     "dotted keys": f"{HEAD}params.temperature = 1\nmemory.last_n = 3\n",
     "an inline table": f'{HEAD}retry = {{ max_retries = 2, backoff = "fixed" }}\n',
+    "a prompt": f'{TREE}system_prompt = """\nYou see.\n"""\n[sub_agents_config]\nmax_depth = 3\n',
     "a comment": f"# what it is for\n{HEAD}",
 }
 DOUBTFUL = {
@@ -66,26 +67,29 @@ DOUBTFUL = {
 
 @pytest.mark.parametrize("text", SOUND.values(), ids=SOUND.keys())
 def test_most_files_are_sound(text: str) -> None:
-    values = sound_values(text)
-    assert values is not None
-    assert values == Parse(text).values
+    assert is_as_it_says(text)
 
 
 @pytest.mark.parametrize("text", DOUBTFUL.values(), ids=DOUBTFUL.keys())
 def test_what_may_be_wrong_takes_a_closer_look(text: str) -> None:
-    assert sound_values(text) is None
+    assert sound(text) is None
 
 
 def is_as_it_says(text: str) -> bool:
     """Whether the text is taken for sound, which it had better be."""
-    values = sound_values(text)
-    if values is None:
+    found = sound(text)
+    if found is None:
         return False
     parse = Parse(text)
     assert not parse.problems
     assert not check(parse, Lookup(parse))
     assert not read_ignores(parse)
-    assert values == parse.values
+    assert parse.values is not None
+    left_out = {"system_prompt"} if found.brief.removed else set()
+    assert found.values.keys() == parse.values.keys()
+    assert all(
+        found.values[key] == value for key, value in parse.values.items() if key not in left_out
+    )
     return True
 
 
@@ -110,10 +114,68 @@ def test_nothing_is_wrong_whatever_stands_below(text: str) -> None:
     is_as_it_says(f"{HEAD}{text}")
 
 
-def test_a_place_is_found_when_somebody_asks() -> None:
-    text = SOUND["an agent of the benchmarks"]
-    assert place_of(text, ("name",)).of(text) == '"lint"'
-    assert place_of(text, ("sub_agents",), 1).of(text) == '"tell"'
-    assert place_of(text, ("memory", "last_n")).of(text) == "10"
+@pytest.mark.parametrize("text", [text for text in SOUND.values() if "sub_agents =" in text])
+def test_a_place_is_found_when_somebody_asks(text: str) -> None:
+    found = sound(text)
+    assert found is not None
+    place_of = found.brief.place_of
+    assert place_of(("name",)).of(text) == '"lint"'
+    assert place_of(("sub_agents",), 0).of(text) == '"fix"'
+    assert place_of(("sub_agents_config", "max_depth")).of(text) in ("3", "5")
+    if "system_prompt" in text:
+        assert place_of(("system_prompt",)).of(text).startswith('"""\nYou')
+        assert place_of(("system_prompt",)).of(text).endswith('\n"""')
     with pytest.raises(KeyError):
-        place_of(text, ("skill",))
+        place_of(("skill",))
+
+
+def prompt(inside: str, quotes: str = '"""', rest: str = "") -> str:
+    return f"{HEAD}system_prompt = {quotes}{inside}{quotes}\n{rest}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        prompt("Look."),
+        prompt("Look.", "'''"),
+        prompt(""),
+        prompt("\r\nLook.\r\n"),
+        prompt('"Look"', rest="timeout = 3"),
+        prompt('Look at "it"', rest="[memory]\nenabled = true"),
+    ],
+)
+def test_prompts_are_left_out(text: str) -> None:
+    assert is_as_it_says(text)
+    found = sound(text)
+    assert found is not None
+    assert "Look" not in found.brief.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        prompt("Look \\u0041"),
+        prompt("Look", rest="description = '''\nsystem_prompt'''"),
+        f"{HEAD}description = \"\"\"\nsystem_prompt = '''Look'''\n\"\"\"\n",
+        f'{HEAD}system_prompt = "Look" # system_prompt = """ and """\n',
+    ],
+)
+def test_what_may_be_no_prompt_is_not_left_out(text: str) -> None:
+    assert is_as_it_says(text)
+    found = sound(text)
+    assert found is not None
+    assert found.brief.text == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        prompt("Look \\z"),
+        prompt("Look \x00"),
+        prompt("\r"),
+        prompt("Look")[:-2],
+        prompt("", rest="x"),
+    ],
+)
+def test_what_is_no_prompt_takes_a_closer_look(text: str) -> None:
+    assert sound(text) is None

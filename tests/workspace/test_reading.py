@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from msgspec.structs import asdict
 
 from axe_lsp.agentfile import schema
-from axe_lsp.agentfile.sound import sound_values
+from axe_lsp.agentfile.sound import sound
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
+from axe_lsp.workspace.reading import Sought
 from benchmarks.agents import agent_text
 from schemas.fixtures import VALUES, agent_files, set_to
 from support.fixture import FOLDER, PLACES
@@ -60,7 +61,7 @@ def told(file: AgentFile) -> dict[str, object]:
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_sound_file_is_read_the_same_both_ways(text: str) -> None:
-    assert sound_values(text) is not None
+    assert sound(text) is not None
     read_both_ways(text)
     read_both_ways(text.replace("\n", "\r\n"))
 
@@ -78,9 +79,13 @@ def test_every_text_is_read_the_same_both_ways(text: str, edits: list[RandomEdit
         read_both_ways(text)
 
 
-def test_a_short_text_is_held_on_to_until_a_place_in_it_is_wanted_and_a_long_one_is_not() -> None:
-    short, long = (agent_text(size, "lint", ("fix",)) for size in (1_000, 10_000))
-    assert read_agent_file(PLACE, short).references[0].where.text is short
-    long_one = read_agent_file(PLACE, long).references[0]
-    assert long_one.where == long_one.range
-    assert long_one.range.of(long) == '"fix"'
+def test_only_short_texts_are_held_on_to_and_never_a_prompt() -> None:
+    text = agent_text(20_000, "lint", ("fix",))
+    reference = read_agent_file(PLACE, text).references[0]
+    assert isinstance(reference.where, Sought)
+    assert len(reference.where.brief.text) < 3_000
+    assert reference.range.of(text) == '"fix"'
+    long = text.replace('["fix"]', f'["fix"{", " * 5_000}]'.replace(", ", ', "fix"'))
+    reference = read_agent_file(PLACE, long).references[0]
+    assert reference.where == reference.range
+    assert reference.range.of(long) == '"fix"'

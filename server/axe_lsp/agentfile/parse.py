@@ -130,14 +130,15 @@ def _prose(text: str, value: Value) -> TextRange | None:
     if not text.startswith(('"""', "'''"), value.range.start):
         return None
     inside = TextRange(value.range.start + 3, value.range.end - 3)
-    return inside if _is_prose(inside.of(text)) else None
+    return inside if is_prose(inside.of(text)) else None
 
 
 _NOT_IN_PROSE = b"\\" + bytes([*range(9), *range(11, 32), 127])
 """The backslash, and the control characters that are neither tab nor line feed."""
 
 
-def _is_prose(text: str) -> bool:
+def is_prose(text: str) -> bool:
+    """Whether a text holds nothing but what may stand in any string of several lines, quotes aside."""
     # A regular expression would take three times as long.
     raw = text.encode("utf-8", "surrogatepass")
     return len(raw.translate(None, _NOT_IN_PROSE)) == len(raw)

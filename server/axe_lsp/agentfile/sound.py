@@ -10,6 +10,7 @@ to it. A property test sees to it that it finds nothing wrong in what is sound h
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import Any
@@ -22,7 +23,7 @@ from axe_lsp.agentfile.combinations import INVOLVED
 from axe_lsp.agentfile.globs import may_be_bad
 from axe_lsp.agentfile.ignores import may_hold_ignores
 from axe_lsp.agentfile.key_spec import KeyPath, KeySpec, KeyType, Names
-from axe_lsp.agentfile.parse import values_of
+from axe_lsp.agentfile.parse import is_prose, values_of
 from axe_lsp.agentfile.schema import AGENT, TOOLS
 from axe_lsp.agentfile.secrets import find_secrets
 from axe_lsp.agentfile.text import TextRange
@@ -42,32 +43,68 @@ _TYPES: Mapping[KeyType, tuple[type, ...]] = {
 }
 
 
-def sound_values(text: str) -> Values | None:
-    """What the text of an agent file says, if there is certainly nothing wrong with it by itself."""
+class Brief(Struct, frozen=True, gc=False):
+    """The text of a file, which lacks `removed` characters of a prompt at `cut`."""
+
+    text: str
+    cut: int = 0
+    removed: int = 0
+
+    def place_of(self, path: KeyPath, index: int | None = None) -> TextRange:
+        """Where the whole text has the value of a key, or an element of it. Raises KeyError if it has none."""
+        for item in walk(_document(self.text)):
+            if item.path == path and item.entry.value is not None:
+                value = item.entry.value
+                there = value if index is None else value.items[index]
+                return TextRange(self._place(there.range.start), self._place(there.range.end))
+        raise KeyError(path)
+
+    def _place(self, offset: int) -> int:
+        return offset + self.removed if offset > self.cut else offset
+
+
+class Sound(Struct, frozen=True):
+    """What a file says, and its text, both without its prompt, of which nothing can be wrong."""
+
+    values: Values
+    brief: Brief
+
+
+def sound(text: str) -> Sound | None:
+    """A look at the text of an agent file. None if it can't be certain that nothing is wrong with it by itself."""
     if may_hold_ignores(text) or any(find_secrets(text)):
         return None
-    values = values_of(text)
+    brief = _without_prompt(text)
+    values = values_of(brief.text)
     if values is None or not _are_sound(values, _plain_keys()):
         return None
     if not all(_is_given(values.get(name)) for name in _required()):
         return None
-    # How to delegate, where there may be nobody to delegate to.
-    return None if "sub_agents_config" in values and not values.get("sub_agents") else values
+    if "sub_agents_config" in values and not values.get("sub_agents"):
+        return None  # How to delegate, where there may be nobody to delegate to.
+    return Sound(values, brief)
+
+
+_PROMPT = re.compile(r"\nsystem_prompt[ \t]*=[ \t]*(\"\"\"|''')")
+
+
+def _without_prompt(text: str) -> Brief:
+    """Most of a file is its prompt, and tomli looks at each character."""
+    # To look for a text is several times as fast as to look for an expression.
+    opening = _PROMPT.match(text, max(0, text.find("\nsystem_prompt")))
+    if opening is None or text.count('"""') + text.count("'''") != 2:
+        return Brief(text)  # What looks like the key may stand in another string.
+    start = opening.end()
+    end = text.find(opening[1], start)
+    if end < start or not is_prose(text[start:end].replace("\r\n", "\n")):
+        return Brief(text)
+    return Brief(text[:start] + text[end:], start, end - start)
 
 
 @lru_cache(maxsize=1)
-def sound_document(text: str) -> Document:
-    """The tree of a sound text. Who asks for one place in a file often asks for the next one there."""
+def _document(text: str) -> Document:
+    """Who asks for one place in a file often asks for the next one there."""
     return parse_tree(text)[0]
-
-
-def place_of(text: str, path: KeyPath, index: int | None = None) -> TextRange:
-    """Where a sound text has the value of a key, or an element of it. Raises KeyError if it has none."""
-    for item in walk(sound_document(text)):
-        if item.path == path and item.entry.value is not None:
-            value = item.entry.value
-            return value.range if index is None else value.items[index].range
-    raise KeyError(path)
 
 
 class _Plain(Struct, frozen=True):

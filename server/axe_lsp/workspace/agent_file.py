@@ -3,7 +3,7 @@
 config.toml, while somebody has it open, is such a file too: one that says nothing about agents.
 
 This is all that is kept of a file that nobody has open, so it must be small. The places in it hold
-on to the text only as long as it is short, which takes up less than the places would.
+on to the text, without its prompt, only as long as it is short, which takes up less than the places would.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from axe_lsp.agentfile.problem import Problem
 from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.agentfile.schema_tables import INPUT, OUTPUT
 from axe_lsp.agentfile.secret_values import discreet
-from axe_lsp.agentfile.sound import sound_values
+from axe_lsp.agentfile.sound import sound
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.workspace.outside import Outside, Question, question, read_outside
 from axe_lsp.workspace.places import Place
@@ -40,7 +40,7 @@ MAX_MAX_DEPTH = 5
 """Deeper than this no agent is called, whatever the files say."""
 _NOWHERE = TextRange(0, 0)
 _SHORT = 8192
-"""Characters of a text that may be held on to."""
+"""Characters of a text, its prompt left out, that may be held on to."""
 
 
 class Reference(Struct, frozen=True, gc=False):
@@ -123,10 +123,9 @@ def read_agent_file(
     `before` is what was read of the text that an edit has made this one of. A `fault` of the file as such
     stands in for everything that its text might be blamed for.
     """
-    if not (is_open or fault or place.is_config or len(text) > _SHORT):
-        values = sound_values(text)
-        if values is not None:
-            return _said(place, ByValues(text, values))
+    quick = sound(text) if not (is_open or fault or place.is_config) else None
+    if quick is not None and len(quick.brief.text) <= _SHORT:
+        return _said(place, ByValues(quick))
     parse = Parse(text, before.parse if before is not None else None)
     lookup = Lookup(parse, _schema(place), before)
     there = TextRange(fault_at, min(fault_at + 1, len(text)))

@@ -8,6 +8,7 @@ are agents by their place: what editors show at `git:` or `fugitive:` is an old 
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import cached_property
 from urllib.parse import unquote
 
 from msgspec import Struct
@@ -38,7 +39,7 @@ class Place(Struct, frozen=True):
     is_config: bool = False
 
 
-class Places(Struct, frozen=True):
+class Places(Struct, frozen=True, dict=True):
     """How to tell. Folders are URIs without a slash at the end."""
 
     user_folder: str = ""
@@ -48,7 +49,7 @@ class Places(Struct, frozen=True):
         """The place of a document, whether or not it is an agent's."""
         folder, _, name = uri.rpartition("/")
         stem = unquote(name).removesuffix(SUFFIX)
-        return Place(uri, folder, stem, self._scope(uri), uri == self.config_file)
+        return Place(uri, folder, stem, self._scope(uri, folder, name), uri == self.config_file)
 
     def is_agent(self, uri: str) -> bool:
         """Whether the document is an agent file by its place alone."""
@@ -58,13 +59,12 @@ class Places(Struct, frozen=True):
         """Whether there is something to say about the document, by its place alone."""
         return self.is_agent(uri) or uri == self.config_file
 
-    @property
+    @cached_property
     def config_file(self) -> str:
         """The user's settings for providers, beside the folder of agents; "" if there is none."""
         return f"{self.user_folder.rpartition('/')[0]}/{CONFIG_FILE}" if self.user_folder else ""
 
-    def _scope(self, uri: str) -> Scope:
-        folder, _, name = uri.rpartition("/")
+    def _scope(self, uri: str, folder: str, name: str) -> Scope:
         is_named = name.endswith(SUFFIX) and name != SUFFIX  # An agent needs a name.
         if not is_named or not uri.startswith(_FILE) or uri == self.config_file:
             return Scope.LOOSE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -10,21 +10,21 @@ from msgspec import Struct
 from axe_lsp.agentfile.key_spec import KeyPath
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.sound import place_of
+from axe_lsp.agentfile.sound import Brief, Sound
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Value, ValueKind
 from axe_lsp.agentfile.values import decode
 
 
 class Sought(Struct, frozen=True, gc=False):
-    """A place in the text of a sound file that is looked for when somebody wants to know it."""
+    """A place in a sound file that is looked for when somebody wants to know it."""
 
-    text: str
+    brief: Brief
     path: KeyPath
     index: int | None
 
     def find(self) -> TextRange:
-        return place_of(self.text, self.path, self.index)
+        return self.brief.place_of(self.path, self.index)
 
 
 Where = TextRange | Sought
@@ -90,15 +90,14 @@ class ByTree:
 class ByValues:
     """The reading of a sound file."""
 
-    def __init__(self, text: str, values: Mapping[str, Any]) -> None:
-        self._text = text
-        self._values = values
+    def __init__(self, sound: Sound) -> None:
+        self._sound = sound
 
     def has(self, path: KeyPath) -> bool:
         return self.decoded(path) is not None
 
     def decoded(self, path: KeyPath) -> Any:
-        value: Any = self._values
+        value: Any = self._sound.values
         for name in path:
             value = value.get(name)
             if value is None:
@@ -107,11 +106,14 @@ class ByValues:
 
     def string(self, path: KeyPath) -> Written | None:
         value = self.decoded(path)
-        return Written(value, Sought(self._text, path, None)) if value is not None else None
+        return Written(value, Sought(self._sound.brief, path, None)) if value is not None else None
 
     def strings(self, path: KeyPath) -> Sequence[Written]:
         values = self.decoded(path) or ()
-        return [Written(each, Sought(self._text, path, index)) for index, each in enumerate(values)]
+        return [
+            Written(each, Sought(self._sound.brief, path, index))
+            for index, each in enumerate(values)
+        ]
 
 
 def _is_beside_a_problem(parse: Parse, value: Value) -> bool:
