@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.workspace.agent_file import MAX_MAX_DEPTH, AgentFile
+from axe_lsp.workspace.agent_file import MAX_MAX_DEPTH, AgentFile, read_agent_file
 from axe_lsp.workspace.calls import Calls, Edges
 from axe_lsp.workspace.graph import LONGEST, MOST_CALLS, cycle_through, entangled, too_deep
 from axe_lsp.workspace.snapshot import Snapshot
@@ -213,3 +213,10 @@ def test_other_open_files_do_not_make_a_file_forgotten() -> None:
     assert calls.levels_above(uri("n29"), is_open=False) is closed
     assert calls.levels_above(uri("n1"), is_open=False).at(1) == {uri("n0")}
     assert sum(len(each) for each in calls.recent.values()) < 30
+
+
+def test_a_file_that_is_not_in_the_workspace_is_not_too_deep_in_it() -> None:
+    """As what a file will be once it has been repaired is not."""
+    file = read_agent_file(PLACES.locate(f"{FOLDER}/a.toml"), Agent(calls=("b",)).text)
+    assert too_deep(Snapshot(), file) == ()
+    assert cycle_through(Snapshot(), file) == ()

@@ -87,7 +87,7 @@ def _is_near(snapshot: Snapshot, roots: set[str], steps: int) -> bool:
 
 def _way_up(calls: Calls, uri: str, above: Levels, roots: set[str], distance: int) -> Iterator[str]:
     """From an agent up to one of the `roots` at this distance: the first way, if callers are sorted."""
-    leading = [roots]
+    leading = [roots] if distance else []  # Who is a root is there already.
     for steps in range(distance - 1, 0, -1):
         leading.append(above.at(steps) & calls.below.of_all(leading[-1]))
     yield uri
