@@ -99,6 +99,25 @@ def test_what_lies_outside_the_files_is_looked_up(
     ]
 
 
+def test_a_key_that_many_agents_lack_is_told_once_to_people_and_of_each_to_programs(
+    agents: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    for name, provider in (("a", "openai"), ("b", "openai"), ("c", "anthropic"), ("d", "openai")):
+        (agents / f"{name}.toml").write_text(f'name = "{name}"\nmodel = "{provider}/gpt"\n')
+    _, out, _ = run()
+    told = [line for line in out.splitlines() if "missing-api-key" in line]
+    assert [line.partition(":")[0] for line in told] == ["axe/agents/a.toml", "axe/agents/c.toml"]
+    assert told[0].endswith("or api_key in config.toml (and 2 more files)")
+    assert told[1].endswith("or api_key in config.toml")
+    assert out.endswith("\n2 information in 2 of 4 files.\n")
+    assert run("--format", "github")[1].count("missing-api-key") == 2
+    sarif = json.loads(run("--format", "sarif")[1])
+    assert len(sarif["runs"][0]["results"]) == 2
+    assert len(json.loads(run("--format", "json")[1])) == 4
+
+
 def test_carets_stand_below_wide_characters_and_tabs(agents: Path) -> None:
     write(agents, "a", 'memory\t= { path = "日本", last_n = -7 }\n')
     out = io.StringIO()

@@ -11,12 +11,13 @@ from typing import Any, TextIO
 from urllib.parse import quote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp import __version__
 from axe_lsp.agentfile.text import LineIndex, TextRange
 from axe_lsp.cli.cells import shown_cells
 from axe_lsp.features.rule import Finding, Severity
-from axe_lsp.features.rules import RULES
+from axe_lsp.features.rules import RULES, missing_api_key
 from axe_lsp.runtime.plain_text import visible
 
 _MAX_LINE = 120
@@ -31,12 +32,37 @@ class Checked(Struct, frozen=True):
     findings: tuple[Finding, ...]
 
 
+def _told_once(files: Sequence[Checked]) -> list[Checked]:
+    """The files without what is about this machine and so the same in all of them, but for the first.
+
+    Without a key in CI each of a thousand agents would tell of it.
+    """
+    messages = (each.message for file in files for each in file.findings if _is_about_here(each))
+    left = Counter(messages)
+    return [replace(file, findings=tuple(_first_ones(file.findings, left))) for file in files]
+
+
+def _first_ones(findings: Sequence[Finding], left: Counter[str]) -> Iterator[Finding]:
+    """The findings, and at the first of those about this machine how many more there are, which are taken out of `left`."""
+    for each in findings:
+        if not _is_about_here(each):
+            yield each
+        elif count := left.pop(each.message, 0):
+            more = f" (and {_plural(count - 1, 'more file')})" if count > 1 else ""
+            yield replace(each, message=each.message + more)
+
+
+def _is_about_here(finding: Finding) -> bool:
+    return finding.code == missing_api_key.RULE.code
+
+
 # -- for people
 
 
 def print_human(files: Sequence[Checked], out: TextIO) -> None:
     """Each finding with its source line and carets, then a summary."""
     paint = _painter(out)
+    files = _told_once(files)
     for file in files:
         for finding in file.findings:
             out.write("\n".join(_human(file, finding, paint)) + "\n\n")
@@ -136,7 +162,7 @@ def _region(lines: LineIndex, where: TextRange, names: tuple[str, ...]) -> dict[
 
 def print_sarif(files: Sequence[Checked], out: TextIO) -> None:
     """SARIF 2.1.0, which code hosts and editors read."""
-    results = [_result(file, finding) for file in files for finding in file.findings]
+    results = [_result(file, finding) for file in _told_once(files) for finding in file.findings]
     rules = [
         {
             "id": rule.code,
@@ -175,7 +201,7 @@ def _uri(path: Path) -> str:
 def print_github(files: Sequence[Checked], out: TextIO) -> None:
     """Workflow commands, which GitHub shows at the lines of a pull request."""
     names = ("line", "col", "endLine", "endColumn")
-    for file in files:
+    for file in _told_once(files):
         for finding in file.findings:
             level = {1: "error", 2: "warning"}.get(finding.severity, "notice")
             where = _region(file.lines, finding.range, names)
