@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from axe_lsp.runtime.memory.analysis import INSTRUCTIONS
-from support.command_line import Home
+from support.command_line import COMMAND, Home
 from support.engines import agent
 from support.scripted_provider import Refuses, Says, ScriptedProvider
 
@@ -42,6 +45,31 @@ def test_the_memory_is_analyzed_and_then_trimmed(home: Home, provider: ScriptedP
     ]
     assert (body["temperature"], body["max_tokens"]) == (0.3, 4096)
     assert "tools" not in body
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit for the size of files")
+def test_a_memory_that_cannot_be_trimmed_is_named(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("bot", memory={"enabled": True, "last_n": 1}))
+    path = remember(home, "bot", 2)
+    provider.script("m-bot", Says("a"))
+    limited = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", *COMMAND, "gc", "bot"]
+    done = subprocess.run(
+        limited, cwd=home.work, env=home.environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (
+        1,
+        f"failed to trim memory {path}: File too large\n",
+    )
+    assert path.read_text() == entry(1) + entry(2)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_memory_that_is_a_pipe_is_named(home: Home) -> None:
+    home.add(agent("bot", memory={"enabled": True}))
+    path = remember(home, "bot", 0)
+    path.unlink()
+    os.mkfifo(path)
+    assert home.call("gc", "bot") == (1, "", f"{path}: it is not a regular file\n")
 
 
 def test_a_dry_run_trims_nothing(home: Home, provider: ScriptedProvider) -> None:

@@ -19,7 +19,7 @@ from axe_lsp.runtime.errors import AgentError, ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.memory.memory import Memory, load_memory, trim_memory
-from axe_lsp.runtime.plain_text import os_fault
+from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.providers.named_replays import NamedReplays
 
@@ -140,7 +140,9 @@ def _trim(path: Path, count: int, config: MemoryConfig) -> None:
     try:
         removed = trim_memory(path, keep)
     except OSError as error:
-        raise AgentError(f"failed to trim memory: {os_fault(error)}") from error
+        # The system names the file that it could not write, which is a new one beside it, or none.
+        reason = error.strerror or str(error)
+        raise AgentError(f"failed to trim memory {shown_path(path)}: {reason}") from error
     if removed:
         print(f"Trimmed: {removed} entries removed, {keep} entries kept.")
     else:

@@ -16,6 +16,7 @@ from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.context_files import ContextFile, find_context_files, is_folder
 from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path
+from axe_lsp.runtime.files.reading import read_file
 from axe_lsp.runtime.memory.memory import Memory, load_memory
 from axe_lsp.runtime.plain_text import decode, os_fault, shown_path, valid_text
 from axe_lsp.runtime.runs import Order
@@ -95,7 +96,7 @@ def load_skill(skill: str, environment: Environment) -> str:
         return ""
     path = skill_path(skill, environment)
     try:
-        return decode(path.read_bytes())
+        return decode(read_file(path))
     except FileNotFoundError:
         message = f"skill not found: {shown_path(path)}"
     except OSError as error:

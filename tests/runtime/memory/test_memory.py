@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -137,6 +138,22 @@ async def test_trouble_with_memory_is_a_warning_not_a_failure(
     assert saving.startswith('failed to save memory for "p": ')
     assert work.notes[0].startswith('[sub-agent] Warning: failed to load memory for "c": ')
     assert work.notes[1].startswith('[sub-agent] Warning: failed to save memory for "c": ')
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+async def test_a_run_does_not_wait_for_a_memory_that_is_a_pipe(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "log.md")
+    provider.script("m-p", Says("F"))
+    memory = {**ON, "path": str(tmp_path / "log.md")}
+    async with bench(provider, tmp_path, agent("p", memory=memory)) as work:
+        assert (await work.run("p")).content == "F"
+    reason = f"{tmp_path / 'log.md'}: it is not a regular file"
+    assert work.warnings == [
+        f'failed to load memory for "p": {reason}',
+        f'failed to save memory for "p": {reason}',
+    ]
 
 
 @pytest.mark.req("002-18", "000-30")

@@ -99,8 +99,12 @@ def read_context_file(name: str, path: Path, root: Path) -> tuple[ContextFile | 
     `root` is the working directory without links.
     """
     try:
-        if _is_led_out(name, path, root) or not path.is_file():
+        if _is_led_out(name, path, root) or path.is_dir():
             return None, ""
+        if not path.is_file():  # A link that leads nowhere, or a pipe, for which one would wait.
+            is_there = path.exists()
+            note = f"context file {quoted(shown_path(name))} is not a regular file"
+            return None, note if is_there else ""
         data = path.read_bytes()
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle (Python < 3.13).
         return None, f"context file {quoted(shown_path(name))} could not be read: {error}"

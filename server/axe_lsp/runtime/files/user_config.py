@@ -17,6 +17,7 @@ from msgspec import Struct
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.folders import Environment, config_folder
+from axe_lsp.runtime.files.reading import refuse_pipe
 from axe_lsp.runtime.plain_text import os_fault
 
 KEY_VARIABLES = {"google": "GEMINI_API_KEY"}
@@ -94,6 +95,7 @@ def load_user_config(environment: Environment) -> UserConfig:
     """Read config.toml. A missing file is an empty one. Raises ConfigError."""
     path = _file_in(config_folder(environment))
     try:
+        refuse_pipe(path)
         with open(path, "rb") as file:  # noqa: PTH123 - several times a turn
             data = file.read()
     except FileNotFoundError:

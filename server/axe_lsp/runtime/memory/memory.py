@@ -15,8 +15,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from axe_lsp.agentfile.definition import MemoryConfig
+from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.reading import read_file, refuse_pipe
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.memory.place import memory_path
 from axe_lsp.runtime.plain_text import decode, os_fault
@@ -53,7 +55,7 @@ def load_memory(
         path = memory_path(agent, config, workspace, environment, root_run_id)
         if path is None:
             return Memory(None)
-        lines = _LINES.findall(decode(path.read_bytes()))
+        lines = _LINES.findall(decode(read_file(path)))
     except FileNotFoundError:
         return Memory(path)
     except ConfigError as error:
@@ -61,7 +63,7 @@ def load_memory(
     except OSError as error:
         return Memory(path, error=os_fault(error))
     except ValueError as error:  # A NUL in the path, so that nothing can be written there either.
-        return Memory(None, error=str(error))
+        return Memory(None, error=f"{quoted(config.path)}: {error}")
     starts = _headings(lines)
     return Memory(path, len(starts), _newest(lines, starts, config.last_n))
 
@@ -81,6 +83,8 @@ def append_memory(
     by = f"**Agent:** {author}\n" if author else ""
     entry = f"{_HEADING}{time}\n{by}**Task:** {task}\n**Result:** {result}\n\n"
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        refuse_pipe(path)
     with path.open("ab", buffering=0) as file:
         file.write(entry.encode("utf-8", "replace"))
 

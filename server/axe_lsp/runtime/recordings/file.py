@@ -16,6 +16,7 @@ import tomli_w
 
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError, ProviderErrorCategory
+from axe_lsp.runtime.files.reading import read_file
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.messages import Json, Response, ToolCall
 from axe_lsp.runtime.plain_text import os_fault
@@ -39,7 +40,7 @@ class _FormatError(ValueError):
 def load_recording(path: Path) -> Recording:
     """Read a recording. Raises ConfigError, which says what is wrong and where."""
     try:
-        document = tomli.loads(path.read_bytes().decode("utf-8-sig"))
+        document = tomli.loads(read_file(path).decode("utf-8-sig"))
         return _recording(document)
     except FileNotFoundError as error:
         raise ConfigError(f"recording not found: {path}") from error
