@@ -22,6 +22,7 @@ from support.scripted_provider import (
     ScriptedProvider,
     calls_agent,
 )
+from support.secrets import OPENAI_KEY
 
 pytestmark = pytest.mark.req("001-T1")
 
@@ -116,7 +117,12 @@ async def test_a_broken_answer_is_a_clear_error(
         (
             Raw(b"<html>", headers={"Content-Type": "text/html; charset=utf-8"}),
             "server: failed to parse response: it is not JSON: Expecting value (line 1, column 1) "
-            "(text/html from {url}/v1/chat/completions)",
+            '(status 200, text/html from {url}/v1/chat/completions, which begins with "<html>")',
+        ),
+        (
+            Raw(b" ", headers={"Content-Type": ""}),
+            "server: failed to parse response: it is empty "
+            "(status 200, no content type from {url}/v1/chat/completions)",
         ),
     ],
 )
@@ -128,6 +134,33 @@ async def test_what_a_wrong_base_url_leads_to_names_the_address(
         with pytest.raises(ProviderError) as caught:
             await work.run("solo")
     assert str(caught.value) == message.format(url=provider.url)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_what_comes_in_place_of_a_stream_is_shown_as_far_as_one_line_goes(
+    provider: ScriptedProvider, tmp_path: Path, dialect: str
+) -> None:
+    page = b"<html>\r\n  <h1>Proxy</h1>\n" + b"Sign in, please. " * 1000
+    provider.script("m-solo", Raw(page, status=203, headers={"Content-Type": "text/html"}))
+    async with bench(provider, tmp_path, agent("solo", dialect), streams=lambda _: True) as work:
+        with pytest.raises(ProviderError) as caught:
+            await work.run("solo")
+    shown = "<html> <h1>Proxy</h1> " + "Sign in, please. " * 3 + "Sign in"
+    assert "it is not JSON: Expecting value (line 1, column 1) (status 203, text/html from" in (
+        str(caught.value)
+    )
+    assert str(caught.value).endswith(f', which begins with "{shown}")')
+
+
+async def test_a_key_is_not_shown_with_what_came(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    page = b"not json but a key, some way behind the beginning: " + OPENAI_KEY.encode()
+    provider.script("m-solo", Raw(page))
+    async with bench(provider, tmp_path, agent("solo"), {"OPENAI_API_KEY": OPENAI_KEY}) as work:
+        with pytest.raises(ProviderError, match='which begins with "not json but') as caught:
+            await work.run("solo")
+    assert OPENAI_KEY[:8] not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,8 @@ _HEADERS = {
 LARGEST_ANSWER = 64_000_000
 """Bytes. No model writes as much, and what has no end would fill the memory."""
 
+_BEGINNING = 2000
+
 _connection_is_new: ContextVar[bool] = ContextVar("connection_is_new")
 """Whether the request went out on a connection of its own, and none that an earlier one had left open."""
 
@@ -53,6 +55,8 @@ class HttpAnswer:
         self.media_type = media_type.strip().lower()
         self.location = response.headers.get("location", "")
         self.retry_after = response.headers.get("retry-after", "")
+        self.beginning = b""
+        """Of the body, as far as it has been read: enough for people to see what it is."""
 
     async def read(self) -> bytes:
         """The whole body."""
@@ -77,6 +81,8 @@ class HttpAnswer:
     async def _chunks(self) -> AsyncIterator[bytes]:
         size = 0
         async for chunk in self._content.iter_any():
+            if len(self.beginning) < _BEGINNING:
+                self.beginning += chunk[:_BEGINNING]
             size += len(chunk)
             if size > LARGEST_ANSWER:
                 raise NoAnswerError("server", f"the answer has more than {LARGEST_ANSWER:,} bytes")

@@ -24,6 +24,7 @@ from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import UserConfig, key_variable, load_user_config
 from axe_lsp.runtime.limits.usage import cost_of
 from axe_lsp.runtime.messages import Request, Response, ResponseFormat
+from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.providers import anthropic, ollama, openai
 from axe_lsp.runtime.providers.body import encode_body
 from axe_lsp.runtime.providers.provider import Exchange, OnText
@@ -73,6 +74,9 @@ class _Service(Struct, frozen=True):
             message += f" ({self.provider} at {_shown(self.base_url)})"
         return ProviderError(error.category, message, error.status, error.retry_after)
 
+
+_SHOWN = 80
+"""Characters of what was no answer."""
 
 _Place = tuple[str, ModelName, ResponseFormat | None]
 """Where something was refused: what one schema is refused for says nothing about another."""
@@ -145,7 +149,8 @@ class HttpProvider:
             try:
                 return await read_answer(wire_format, answer, on_text, service.key)
             except WireError as error:
-                sent = _other_media_type(wire_format, answer, url)
+                is_stream = on_text is not None and answer.media_type in wire_format.STREAM_TYPES
+                sent = "" if is_stream else f" ({_what_came(answer, service)})"
                 message = f"failed to parse response: {error}{sent}"
                 raise ProviderError("server", message) from error
 
@@ -192,10 +197,13 @@ def _about_address(answer: HttpAnswer, url: str) -> str:
     return f": {_shown(url)} (check the base URL)" if answer.status == 404 else ""
 
 
-def _other_media_type(wire_format: WireFormat, answer: HttpAnswer, url: str) -> str:
-    """What was sent in place of an answer, a web page for example."""
-    expected = {"", "application/json", *wire_format.STREAM_TYPES}
-    return "" if answer.media_type in expected else f" ({answer.media_type} from {_shown(url)})"
+def _what_came(answer: HttpAnswer, service: _Service) -> str:
+    """What was sent in place of an answer, the page of a proxy for example."""
+    what = answer.media_type or "no content type"
+    told = f"status {answer.status}, {what} from {_shown(service.url)}"
+    # Before it is cut: of half a key nobody would know that it is one.
+    beginning = redact(" ".join(decode(answer.beginning).split()), service.config.secrets())
+    return f"{told}, which begins with {quoted(beginning[:_SHOWN])}" if beginning else told
 
 
 def _shown(address: str) -> str:
