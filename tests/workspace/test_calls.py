@@ -19,7 +19,7 @@ def test_edges_say_what_was_said_last_however_many_are_edited() -> None:
         }
         edges = edges.with_these(changed)
         expected.update(changed)
-        some = set(draw.sample(AGENTS, 20))
+        some = frozenset(draw.sample(AGENTS, 20))
         assert [edges.of(each) for each in AGENTS] == [expected.get(each, ()) for each in AGENTS]
         assert edges.of_all(some) == {to for each in some for to in expected.get(each, ())}
         assert edges.ends(some) == {each for each in some if not expected.get(each)}

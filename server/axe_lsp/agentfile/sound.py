@@ -52,12 +52,8 @@ class Brief(Struct, frozen=True, gc=False):
 
     def place_of(self, path: KeyPath, index: int | None = None) -> TextRange:
         """Where the whole text has the value of a key, or an element of it. Raises KeyError if it has none."""
-        for item in walk(_document(self.text)):
-            if item.path == path and item.entry.value is not None:
-                value = item.entry.value
-                there = value if index is None else value.items[index]
-                return TextRange(self._place(there.range.start), self._place(there.range.end))
-        raise KeyError(path)
+        there = _range_in(self.text, path, index)
+        return TextRange(self._place(there.start), self._place(there.end))
 
     def _place(self, offset: int) -> int:
         return offset + self.removed if offset > self.cut else offset
@@ -105,6 +101,16 @@ def _without_prompt(text: str) -> Brief:
 def _document(text: str) -> Document:
     """Who asks for one place in a file often asks for the next one there."""
     return parse_tree(text)[0]
+
+
+@lru_cache(maxsize=10_000)
+def _range_in(text: str, path: KeyPath, index: int | None) -> TextRange:
+    """Thousands of files may be shown each with the same places in the files around them."""
+    for item in walk(_document(text)):
+        if item.path == path and item.entry.value is not None:
+            value = item.entry.value
+            return value.range if index is None else value.items[index].range
+    raise KeyError(path)
 
 
 class _Plain(Struct, frozen=True):

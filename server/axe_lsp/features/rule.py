@@ -12,6 +12,7 @@ from axe_lsp.agentfile.key_spec import KeyPath
 from axe_lsp.agentfile.problem import Problem
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.reading import Where, found
 from axe_lsp.workspace.snapshot import Snapshot
 
 
@@ -25,11 +26,15 @@ class Severity(IntEnum):
 
 
 class Related(Struct, frozen=True):
-    """Another place that helps to understand a finding."""
+    """Another place that helps to understand a finding. Nobody looks for it unless it is shown."""
 
     uri: str
-    range: TextRange
+    where: Where
     message: str
+
+    @property
+    def range(self) -> TextRange:
+        return found(self.where)
 
 
 class Finding(Struct, frozen=True):

@@ -17,6 +17,9 @@ Targets = Mapping[str, tuple[str, ...]]
 _MOST_EDITED = 100
 """Changes that are kept apart. To copy a map of ten thousand agents takes longer than all else that a keystroke costs."""
 
+_CROWDS = 100
+"""Of how many sets of agents it is remembered to whom they lead: twice as many as the steps of the longest way."""
+
 _KEPT = 8
 """Of how many agents it is remembered who leads to them: that may be thousands."""
 
@@ -26,18 +29,23 @@ class Edges(Struct, frozen=True):
 
     all: Targets = field(default_factory=dict)
     edited: Targets = field(default_factory=dict)
+    crowds: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
 
     def of(self, agent: str) -> tuple[str, ...]:
         """To whom one agent leads."""
         return self.edited[agent] if agent in self.edited else self.all.get(agent, ())
 
-    def of_all(self, agents: Iterable[str]) -> set[str]:
-        """To whom some agents lead."""
-        every, edited = self.all, self.edited
-        found = [edited[each] if each in edited else every.get(each, ()) for each in agents]
-        return set[str]().union(*found)
+    def of_all(self, agents: frozenset[str]) -> frozenset[str]:
+        """To whom some agents lead. Where all hang together, many ways come to the same crowd in a few steps."""
+        found = self.crowds.pop(agents, None)
+        if found is None:
+            found = self._of_all(agents)
+            if len(self.crowds) == _CROWDS:
+                del self.crowds[next(iter(self.crowds))]
+        self.crowds[agents] = found  # At the end: those that are not asked for go first.
+        return found
 
-    def ends(self, agents: set[str]) -> set[str]:
+    def ends(self, agents: frozenset[str]) -> frozenset[str]:
         """Those of some agents that lead to nobody."""
         edited = agents & self.edited.keys()
         return (
@@ -53,6 +61,11 @@ class Edges(Struct, frozen=True):
             return Edges(self.all, edited)
         return Edges({agent: to for agent, to in {**self.all, **edited}.items() if to})
 
+    def _of_all(self, agents: Iterable[str]) -> frozenset[str]:
+        every, edited = self.all, self.edited
+        found = [edited[each] if each in edited else every.get(each, ()) for each in agents]
+        return frozenset[str]().union(*found)
+
     def reversed(self) -> Edges:
         """Who leads to whom, but for agents that lead to themselves."""
         found: dict[str, list[str]] = defaultdict(list)
@@ -63,9 +76,9 @@ class Edges(Struct, frozen=True):
         return Edges({agent: tuple(each) for agent, each in found.items()})
 
 
-def levels(edges: Edges, starts: Iterable[str]) -> Iterator[set[str]]:
+def levels(edges: Edges, starts: Iterable[str]) -> Iterator[frozenset[str]]:
     """Some agents, those to which they lead in one step, those in two …; each where it is nearest."""
-    level = set(starts)
+    level = frozenset(starts)
     seen = set(level)
     while level:
         yield level
@@ -77,13 +90,13 @@ class Levels:
     """The `levels` above an agent, found when they are asked for. What it calls itself makes no difference to them."""
 
     def __init__(self, above: Edges, agent: str) -> None:
-        self._found: list[set[str]] = []
+        self._found: list[frozenset[str]] = []
         self._rest = levels(above, [agent])
 
-    def at(self, steps: int) -> set[str]:
+    def at(self, steps: int) -> frozenset[str]:
         """Those that are so many steps away; nobody if there are none, nor any farther away."""
         while len(self._found) <= steps:
-            self._found.append(next(self._rest, set()))
+            self._found.append(next(self._rest, frozenset()))
         return self._found[steps]
 
 
@@ -106,7 +119,7 @@ class Calls(Struct, frozen=True):
     started: frozenset[str] = frozenset()
     recent: Recent = field(default_factory=_nobody)
 
-    def roots_in(self, agents: set[str]) -> set[str]:
+    def roots_in(self, agents: frozenset[str]) -> frozenset[str]:
         """Those of some agents at which calls begin."""
         return self.above.ends(agents) | (agents & self.started)
 

@@ -62,7 +62,7 @@ def too_deep(snapshot: Snapshot, file: AgentFile) -> tuple[AgentFile, ...]:
     further than `LONGEST` steps up, or behind more than `MOST_CALLS`.
     """
     calls, above = snapshot.calls, _levels_above(snapshot, file)
-    nearest: set[str] = set()
+    nearest = frozenset[str]()
     distance = looked_at = 0
     for steps in range(LONGEST):
         level = above.at(steps)
@@ -80,12 +80,14 @@ def too_deep(snapshot: Snapshot, file: AgentFile) -> tuple[AgentFile, ...]:
     return tuple(_files(snapshot, reversed(tuple(way))))
 
 
-def _is_near(snapshot: Snapshot, roots: set[str], steps: int) -> bool:
+def _is_near(snapshot: Snapshot, roots: frozenset[str], steps: int) -> bool:
     """Whether one of these roots lets calls go deeper than so many steps."""
     return any(each.depth_limit > steps for each in _files(snapshot, roots))
 
 
-def _way_up(calls: Calls, uri: str, above: Levels, roots: set[str], distance: int) -> Iterator[str]:
+def _way_up(
+    calls: Calls, uri: str, above: Levels, roots: frozenset[str], distance: int
+) -> Iterator[str]:
     """From an agent up to one of the `roots` at this distance: the first way, if callers are sorted."""
     leading = [roots] if distance else []  # Who is a root is there already.
     for steps in range(distance - 1, 0, -1):

@@ -20,7 +20,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         return
     way = " → ".join(each.place.stem for each in cycle)
     related = tuple(
-        Related(caller.uri, reference.range, f"{caller.place.stem} may call {called.place.stem}")
+        Related(caller.uri, reference.where, f"{caller.place.stem} may call {called.place.stem}")
         for caller, called in pairwise(cycle[1:])
         if (reference := reference_to(caller, called)) is not None
     )

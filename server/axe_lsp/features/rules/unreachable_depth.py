@@ -22,7 +22,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     root = way[0]
     shown = " → ".join(each.place.stem for each in way)
     related = tuple(
-        Related(caller.uri, reference.range, f"{caller.place.stem} may call {called.place.stem}")
+        Related(caller.uri, reference.where, f"{caller.place.stem} may call {called.place.stem}")
         for caller, called in pairwise(way)
         if (reference := reference_to(caller, called)) is not None
     )
