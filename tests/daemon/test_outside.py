@@ -209,10 +209,18 @@ def test_nothing_that_somebody_types_fails(project: Path, odd: str) -> None:
     assert look(project, question, HOME="/nonexistent").question == question
 
 
-def test_agents_that_ask_for_the_same_files_share_a_search(project: Path) -> None:
-    standpoint = Standpoint("main", project, {"XDG_CONFIG_HOME": str(project.parent / "home")})
-    question, searched = Question(globs=("src/*.py",)), Searched()
+def test_agents_that_ask_the_same_share_the_answers(project: Path) -> None:
+    home = project.parent / "home"
+    standpoint = Standpoint("main", project, {"XDG_CONFIG_HOME": str(home)})
+    question = Question(globs=("src/*.py",), model="openai/gpt", workdir="src")
+    searched = Searched()
     first = find_out(question, standpoint, searched=searched)
-    (project / "src/a.py").unlink()
-    assert find_out(question, standpoint, searched=searched).matches == first.matches
-    assert find_out(question, standpoint).matches != first.matches
+    (project / "src").rename(project / "sources")
+    (home / "axe").mkdir(parents=True)
+    (home / "axe/config.toml").write_text('[providers.openai]\napi_key = "k"\n')
+    assert find_out(question, standpoint, searched=searched) == first
+    now = find_out(question, standpoint)
+    assert now.folder != first.folder
+    assert now.key != first.key
+    other = Question(model="anthropic/claude", workdir="sources")
+    assert find_out(other, standpoint, searched=searched) == find_out(other, standpoint)

@@ -110,7 +110,7 @@ def _read(
 ) -> list[tuple[Path, _Read]]:
     """The files that are there, and what lies outside those that are wanted."""
     read: list[tuple[Path, _Read]] = []
-    searched: Searched = {}  # Many agents ask for the same files.
+    searched = Searched()  # Many agents ask for the same files.
     for path, is_wanted in paths:
         content = disk.read(path)
         if content is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from axe_lsp.agentfile.definition import MemoryConfig
 from axe_lsp.agentfile.globs import BadPatternError, segments_of
@@ -90,17 +90,17 @@ def find_out(
     for the memory and the length of the whole prompt; what is wrong can be told without.
     """
     folder, is_certain = folder_in_force(question.workdir, standpoint)
-    seen = {} if searched is None else searched
+    seen = Searched() if searched is None else searched
     measured = {} if folder is None else _measured(question.globs, folder, go_on, seen)
     model = _model(question.model)
     memory = _memory(question.memory, standpoint) if with_prompt else Memory(None)
     return Facts(
         question=question,
-        folder=_found(folder, is_folder(folder)) if folder is not None else None,
+        folder=_folder(folder, seen) if folder is not None else None,
         is_certain=is_certain,
         skill=_skill(question.skill, standpoint.environment),
         matches={pattern: found.matches for pattern, found in measured.items()},
-        key=_key(model, standpoint),
+        key=_key(model.provider, standpoint, seen) if model is not None else None,
         recording=_recording(model, folder, standpoint),
         memory=Remembered(shown_path(memory.path), memory.count) if memory.path else None,
         added=_added(question, standpoint, measured, memory) if with_prompt else None,
@@ -117,6 +117,12 @@ def folder_in_force(workdir: str, standpoint: Standpoint) -> tuple[Path | None, 
         return None, False
     folder = standpoint.workspace / (expanded or standpoint.workspace)
     return folder, standpoint.is_usual or Path(expanded).is_absolute()
+
+
+def _folder(path: Path, searched: Searched) -> Found:
+    if path not in searched.folders:
+        searched.folders[path] = _found(path, is_folder(path))
+    return searched.folders[path]
 
 
 def _found(path: Path, exists: bool) -> Found:
@@ -140,8 +146,15 @@ class _Measured(Struct, frozen=True):
     sizes: Mapping[str, int]
 
 
-Searched = dict[tuple[Path, str], _Measured]
-"""What globs match, by the folder in which they start."""
+class Searched(Struct):
+    """What was found for other agents of the same moment and environment, which ask for much the same.
+
+    What `globs` match goes by the folder in which they start, `keys` by the provider.
+    """
+
+    globs: dict[tuple[Path, str], _Measured] = field(default_factory=dict)
+    folders: dict[Path, Found] = field(default_factory=dict)
+    keys: dict[str, ProviderKey | None] = field(default_factory=dict)
 
 
 def _measured(
@@ -153,9 +166,9 @@ def _measured(
             segments = segments_of(pattern)
         except BadPatternError:
             continue  # There is another diagnostic for that.
-        if (folder, pattern) not in searched:
-            searched[folder, pattern] = _matches(segments, folder, go_on)
-        measured[pattern] = searched[folder, pattern]
+        if (folder, pattern) not in searched.globs:
+            searched.globs[folder, pattern] = _matches(segments, folder, go_on)
+        measured[pattern] = searched.globs[folder, pattern]
     return measured
 
 
@@ -189,19 +202,25 @@ def _model(text: str) -> ModelName | None:
         return None
 
 
-def _key(model: ModelName | None, standpoint: Standpoint) -> ProviderKey | None:
-    if model is None or model.provider not in RUNNABLE_PROVIDERS:
+def _key(provider: str, standpoint: Standpoint, searched: Searched) -> ProviderKey | None:
+    if provider not in searched.keys:
+        searched.keys[provider] = _look_for_key(provider, standpoint)
+    return searched.keys[provider]
+
+
+def _look_for_key(provider: str, standpoint: Standpoint) -> ProviderKey | None:
+    if provider not in RUNNABLE_PROVIDERS:
         return None
     try:
         config = _config(standpoint)
     except ConfigError:  # No run gets as far as asking for a key.
         return None
     return ProviderKey(
-        provider=model.provider,
-        variable=key_variable(model.provider),
-        origin=config.key_origin(model.provider),
-        address_origin=config.base_url_origin(model.provider),
-        is_needed=model.provider not in KEYLESS_PROVIDERS,
+        provider=provider,
+        variable=key_variable(provider),
+        origin=config.key_origin(provider),
+        address_origin=config.base_url_origin(provider),
+        is_needed=provider not in KEYLESS_PROVIDERS,
     )
 
 
