@@ -187,10 +187,18 @@ class Client:
             received = self._next_message()
             if received is None:
                 self._read(deadline, what)
-            elif "method" in received and "id" in received:
-                self._answer(received)
-            elif fits(received):
+            elif not self._serve(received) and fits(received):
                 return received
+
+    def listen(self, seconds: float) -> None:
+        """Read what comes for a while, and drop it."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            received = self._next_message()
+            if received is not None:
+                self._serve(received)
+            elif select.select([self._from], [], [], left)[0]:
+                self._read(end, "anything")
 
     def wait_until_idle(self) -> None:
         """Wait until the server has nothing to do any more, whatever it did in the background."""
@@ -261,8 +269,14 @@ class Client:
         del self._buffer[: start + length]
         return json.loads(body)
 
+    def _serve(self, received: Json) -> bool:
+        """Whether it was a request, which is answered: registrations, progress, settings, folders."""
+        if "method" not in received or "id" not in received:
+            return False
+        self._answer(received)
+        return True
+
     def _answer(self, request: Json) -> None:
-        """What the servers ask: registrations, progress, settings, folders."""
         result: Json = None
         if request["method"] == "workspace/configuration":
             result = [None] * len(request["params"]["items"])

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from benchmarks.agents import DIGIT, make_reviewer
@@ -11,41 +17,51 @@ from benchmarks.contenders import COMMANDS, OURS, environment, scratch_folder
 from benchmarks.keystrokes import Mistake
 from benchmarks.results import Ratio, Row, Table
 from benchmarks.runs import provider
-from benchmarks.timing import WARM_UP, Sample
+from benchmarks.timing import Sample, take_turns
 
 _IDLE, _AT_WORK = "idle", "100 children at work"
+_ELSEWHERE = "100 at work for another editor"
 _P95 = "95th percentile"
 
 _LONG = 10
 """Turns with which the history of each child begins, of 20 KB each."""
 
+_SECONDS = 2.0
+"""How long somebody types at a time: twice the time after which each child asks again."""
+
+_BETWEEN = 0.02
+"""Seconds from one keystroke to the next, if it is answered by then."""
+
 _AGENT = 'name = "{name}"\nmodel = "openai/{model}"\nsystem_prompt = "You answer."\n'
 
 
 def measure(rounds: int) -> Table:
-    """Keystrokes before a large run, and while it goes on."""
+    """Keystrokes while nothing runs, and while a large run goes on here or in another server, in turns."""
     with scratch_folder() as folder, provider() as address:
         uri, text = make_reviewer(folder, 1_000)
         _write_agents(folder)
         own = {"OPENAI_API_KEY": "key", "AXE_OPENAI_BASE_URL": address}
-        with Client(COMMANDS[OURS], folder, {**environment(folder), **own}) as client:
-            client.begin()
+        variables = {**environment(folder), **own}
+        with _editor(folder, variables) as client, _other_editor(folder, variables) as other:
             mistake = Mistake(client, uri, text, DIGIT, "9")
-            idle = _keystrokes(mistake, rounds)
-            client.send_request("axe/run", {"agent": "parent", "task": "Go on."})
-            _wait_for_long_histories(client)
-            at_work = _keystrokes(mistake, rounds)
+            situations: dict[str, Callable[[], list[float]]] = {
+                _IDLE: lambda: _type(client, mistake),
+                _AT_WORK: lambda: _type_beside_own(client, mistake),
+                _ELSEWHERE: lambda: _type_beside_others(client, mistake, other),
+            }
+            typed = take_turns(situations, rounds, warm_up=0)
     return Table(
         title="Keystrokes while agents run",
-        note="A keystroke as above in a file of 1 KB, while nothing runs; and while 100 children, whose conversations have "
-        f"grown to {_LONG * 20} KB each, ask a provider once a second and call a tool, with all their events streamed to the editor. "
-        f"The provider, the run host and the editor share {os.cpu_count()} cores with the server.",
+        note="A keystroke as above in a file of 1 KB, one each 20 ms: while nothing runs; while 100 children, whose conversations have "
+        f"grown to {_LONG * 20} KB each, ask a provider once a second and call a tool, with all their events streamed to the editor; and "
+        "while they do so for another editor with a server and a run host of its own, which tells what is due to the "
+        f"machine: all of them share {os.cpu_count()} cores. The percentile is the median of those of {rounds} rounds.",
         unit="ms",
-        contenders=[_IDLE, _AT_WORK],
-        ratios=[Ratio(_AT_WORK, _IDLE, wanted={_P95: 1.3})],
+        contenders=list(situations),
+        ratios=[Ratio(_AT_WORK, _IDLE, wanted={_P95: 1.3}), Ratio(_AT_WORK, _ELSEWHERE)],
         rows=[
-            Row("all keystrokes", {_IDLE: idle, _AT_WORK: at_work}),
-            Row(_P95, {_IDLE: _p95(idle), _AT_WORK: _p95(at_work)}),
+            Row("all keystrokes", {name: Sample((*chain(*each),)) for name, each in typed.items()}),
+            Row(_P95, {name: Sample((*map(_p95, each),)) for name, each in typed.items()}),
         ],
     )
 
@@ -58,20 +74,95 @@ def _write_agents(folder: Path) -> None:
     (agents / "child.toml").write_text(child)
 
 
-def _keystrokes(mistake: Mistake, rounds: int) -> Sample:
-    values = [mistake.make_and_mend() for _ in range(WARM_UP + rounds)]
-    return Sample(tuple(values[WARM_UP:]))
+@contextmanager
+def _editor(folder: Path, variables: Mapping[str, str]) -> Iterator[Client]:
+    with Client(COMMANDS[OURS], folder, variables) as client:
+        client.begin()
+        yield client
 
 
-def _wait_for_long_histories(client: Client) -> None:
-    """Until each child has had its first turns, and waits a second for each of the others."""
+@contextmanager
+def _other_editor(folder: Path, variables: Mapping[str, str]) -> Iterator[Connection]:
+    """A process with which `_take_orders` talks: an editor that reads what happens costs time as well."""
+    processes = multiprocessing.get_context("spawn")
+    here, there = processes.Pipe()
+    process = processes.Process(target=_take_orders, args=(folder, variables, there), daemon=True)
+    process.start()
+    there.close()
+    with here:
+        yield here
+    process.join()
+
+
+def _take_orders(folder: Path, variables: Mapping[str, str], orders: Connection) -> None:
+    """Begin a run at each order, say so, and end it at the next."""
+    with _editor(folder, variables) as client:
+        while _hears(orders):
+            with _run(client):
+                orders.send("It goes on.")
+                while not orders.poll():
+                    client.wait(_is_turn, "a turn")
+                orders.recv()
+            orders.send("It is over.")
+
+
+def _hears(orders: Connection) -> bool:
+    try:
+        orders.recv()
+    except EOFError:
+        return False
+    return True
+
+
+@contextmanager
+def _run(client: Client) -> Iterator[None]:
+    """A run that goes on, from when its conversations are long."""
+    number = client.send_request("axe/run", {"agent": "parent", "task": "Go on."})
+    root = _wait_for_long_histories(client)
+    yield
+    client.send_request("axe/stop", {"runId": root})
+    client.wait(lambda each: "method" not in each and each.get("id") == number, "the end")
+    client.wait_until_idle()
+
+
+def _wait_for_long_histories(client: Client) -> str:
+    """Until each child has had its first turns, and waits a second for each of the others; the root's id."""
     late = set[str]()
-    while len(late) < 100:
-        event = client.wait(lambda each: each.get("method") == "axe/turn", "a turn")["params"]
+    while True:
+        event = client.wait(_is_turn, "a turn")["params"]
         if event["turn"] > _LONG:
             late.add(event["runId"])
+        if len(late) == 100:
+            root: str = event["rootRunId"]
+            return root
 
 
-def _p95(sample: Sample) -> Sample:
-    ordered = sorted(sample.values)
-    return Sample((ordered[round(0.95 * (len(ordered) - 1))],))
+def _is_turn(message: Mapping[str, object]) -> bool:
+    return message.get("method") == "axe/turn"
+
+
+def _type_beside_own(client: Client, mistake: Mistake) -> list[float]:
+    with _run(client):
+        return _type(client, mistake)
+
+
+def _type_beside_others(client: Client, mistake: Mistake, other: Connection) -> list[float]:
+    other.send("Begin.")
+    other.recv()
+    values = _type(client, mistake)
+    other.send("End.")
+    other.recv()
+    return values
+
+
+def _type(client: Client, mistake: Mistake) -> list[float]:
+    values = list[float]()
+    end = time.perf_counter() + _SECONDS
+    while (begun := time.perf_counter()) < end:
+        values.append(mistake.make_and_mend())
+        client.listen(begun + _BETWEEN - time.perf_counter())
+    return values
+
+
+def _p95(values: list[float]) -> float:
+    return sorted(values)[round(0.95 * (len(values) - 1))]
