@@ -10,7 +10,7 @@ from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import AgentFolders
 from axe_lsp.runtime.plain_text import os_fault
-from axe_lsp.runtime.prepare import Resolve
+from axe_lsp.runtime.runs import Resolve
 
 _FOLDER = Path(__file__).parents[1] / "demo"
 

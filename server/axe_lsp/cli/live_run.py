@@ -27,9 +27,9 @@ from axe_lsp.runtime.children.isolation import Elsewhere, Tether
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import BudgetError, UnfitAnswerError
 from axe_lsp.runtime.events import Event, TextDelta
-from axe_lsp.runtime.prepare import Prepared, Resolve
+from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import ProviderHook
-from axe_lsp.runtime.runs import Order, RunRequest, RunResult, new_run_id
+from axe_lsp.runtime.runs import Order, Resolve, RunRequest, RunResult, new_run_id
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.questions import nobody, refusing
 

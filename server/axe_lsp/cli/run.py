@@ -18,8 +18,8 @@ from axe_lsp.cli.streams import complain
 from axe_lsp.runtime.errors import RunError, UnfitAnswerError
 from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.files.folders import working_folder
-from axe_lsp.runtime.prepare import Resolve, prepare_request
-from axe_lsp.runtime.runs import RunRequest
+from axe_lsp.runtime.prepare import prepare_request
+from axe_lsp.runtime.runs import Resolve, RunRequest
 from axe_lsp.runtime.unsupported import unsupported_warning
 
 

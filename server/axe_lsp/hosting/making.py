@@ -26,8 +26,9 @@ from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.engine import Engine, always, never
 from axe_lsp.runtime.events import Event, EventSink
 from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
-from axe_lsp.runtime.prepare import Resolve, prepare_request
+from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.providers.http_provider import HttpProvider
+from axe_lsp.runtime.runs import Resolve
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.questions import Ask
 

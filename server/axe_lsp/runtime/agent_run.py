@@ -38,10 +38,10 @@ from axe_lsp.runtime.memory.memory import append_memory
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.outcome import end_event, result_of, status_of
 from axe_lsp.runtime.plain_text import os_fault
-from axe_lsp.runtime.prepare import Prepared, Resolve, prepare, reads_much
+from axe_lsp.runtime.prepare import Prepared, prepare, reads_much
 from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.retry import Retrying
-from axe_lsp.runtime.runs import Order, RunResult
+from axe_lsp.runtime.runs import Order, Resolve, RunResult
 from axe_lsp.runtime.safety.approval import Approve, Wish
 from axe_lsp.runtime.safety.sandbox import sandbox_of, sandbox_warning
 from axe_lsp.runtime.structured.output import settle

@@ -5,7 +5,6 @@ The same for roots and children, and what `--dry-run` and previews show.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -24,17 +23,11 @@ from axe_lsp.runtime.files.user_config import load_user_config
 from axe_lsp.runtime.messages import Message, Request, Tool
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.prompt import Prompt, build_prompt
-from axe_lsp.runtime.runs import Order, RunRequest, root_order
+from axe_lsp.runtime.runs import DEFAULT_TIMEOUT, Order, Resolve, RunRequest, root_order
 from axe_lsp.runtime.structured.output import Output, output_of
 from axe_lsp.runtime.structured.response_format import ignored_format_warning, response_format
 from axe_lsp.runtime.structured.typed_input import with_input
 from axe_lsp.runtime.tools.table import ordinary_tools
-
-Resolve = Callable[[str, Path], AgentDefinition]
-"""The agent of a name, looked up from a folder on. Raises ConfigError."""
-
-DEFAULT_TIMEOUT = 120.0
-"""Seconds that a root run may take if nobody says otherwise (001-5.1)."""
 
 
 class Prepared(Struct, frozen=True):

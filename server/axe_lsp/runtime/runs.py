@@ -6,7 +6,7 @@ Plain data without behaviour, so that every other room can hold it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
@@ -19,6 +19,12 @@ from axe_lsp.runtime.limits.budget import BudgetUse
 from axe_lsp.runtime.limits.usage import Usage
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.structured.schemas import canonical_json
+
+Resolve = Callable[[str, Path], AgentDefinition]
+"""The agent of a name, looked up from a folder on. Raises ConfigError."""
+
+DEFAULT_TIMEOUT = 120.0
+"""Seconds that a root run may take if nobody says otherwise (001-5.1)."""
 
 
 class RunRequest(Struct, frozen=True):

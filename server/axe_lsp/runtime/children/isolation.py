@@ -18,8 +18,7 @@ from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.messages import Response
-from axe_lsp.runtime.prepare import Resolve
-from axe_lsp.runtime.runs import Order, RunResult
+from axe_lsp.runtime.runs import Order, Resolve, RunResult
 
 
 class Stoppable(Protocol):

@@ -10,9 +10,8 @@ from axe_lsp.agentfile.model_name import ModelNameError, parse_model_name
 from axe_lsp.runtime.errors import AgentError, RunTimeoutError, timeout_message
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Message, Request
-from axe_lsp.runtime.prepare import DEFAULT_TIMEOUT
 from axe_lsp.runtime.providers.provider import Exchange, Provider
-from axe_lsp.runtime.runs import new_run_id
+from axe_lsp.runtime.runs import DEFAULT_TIMEOUT, new_run_id
 
 INSTRUCTIONS = """\
 You analyze the memory of an AI agent. You are given the log of its past tasks and their results.
