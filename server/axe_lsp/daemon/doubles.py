@@ -16,10 +16,13 @@ def real_uris(snapshot: Snapshot, changed: Iterable[str]) -> dict[str, str]:
 
     Only doubles are looked at, since there are few of them.
     """
-    known, changed = snapshot.real_uris, frozenset(changed)
-    stems = {snapshot.places.locate(uri).stem for uri in changed}
+    files = [file for uri in changed if (file := snapshot.file(uri)) is not None]
+    stems = {file.place.stem for file in files}
     alike = [uris for stem in stems if len(uris := snapshot.names.get(stem, ())) > 1]
-    in_doubt = [uri for uris in alike for uri in uris if uri in changed or uri not in known]
+    if not alike:
+        return {}  # As after nearly every keystroke.
+    known, touched = snapshot.real_uris, {file.uri for file in files}
+    in_doubt = [uri for uris in alike for uri in uris if uri in touched or uri not in known]
     real_folder = cache(os.path.realpath)
     found = {
         uri: _real_uri(path, real_folder(path.parent)) for uri in in_doubt if (path := path_of(uri))
@@ -28,7 +31,5 @@ def real_uris(snapshot: Snapshot, changed: Iterable[str]) -> dict[str, str]:
 
 
 def _real_uri(path: Path, folder: str) -> str:
-    is_link = (
-        path.is_symlink()
-    )  # As hardly any: to follow all of a path takes many looks at the disk.
-    return uri_of(Path(os.path.realpath(path)) if is_link else Path(folder, path.name))
+    # Hardly any file is a link, and to follow all of a path takes many looks at the disk.
+    return uri_of(Path(os.path.realpath(path)) if path.is_symlink() else Path(folder, path.name))
