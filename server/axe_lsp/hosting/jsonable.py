@@ -25,12 +25,12 @@ _PLAIN = frozenset({str, int, float, bool})
 """What is JSON as it is. Most fields are, and events come by the thousand."""
 
 
-def to_json(value: Any) -> Json:
-    """`value` as JSON: structs become objects, tuples arrays, paths strings."""
+def to_json(value: Any, but: str = "") -> Json:
+    """`value` as JSON: structs become objects, tuples arrays, paths strings. `but` is a field that is left out."""
     kind: type = type(value)
     if kind in _PLAIN:
         return value
-    keys = _keys(kind)
+    keys = _keys(kind, but)
     if keys is not None:
         return {
             key: part if type(part) in _PLAIN else to_json(part)
@@ -97,11 +97,11 @@ def _part(hint: Any, value: Json) -> Any:
 
 
 @functools.cache
-def _keys(kind: type) -> tuple[tuple[str, str], ...] | None:
+def _keys(kind: type, but: str) -> tuple[tuple[str, str], ...] | None:
     """Name and key of each field, None of what is no struct; looked up once."""
     if not issubclass(kind, Struct):
         return None
-    return tuple((name, _camel_case(name)) for name in kind.__struct_fields__)
+    return tuple((name, _camel_case(name)) for name in kind.__struct_fields__ if name != but)
 
 
 @functools.cache

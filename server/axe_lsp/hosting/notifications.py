@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from axe_lsp.hosting.jsonable import Json, from_json, json_text, to_json
 from axe_lsp.hosting.message import Message
 from axe_lsp.runtime import events
-from axe_lsp.runtime.events import Event
+from axe_lsp.runtime.events import Event, RunIds
 
 
 class Notification(Message, frozen=True, dict=True):
@@ -28,8 +28,14 @@ class Notification(Message, frozen=True, dict=True):
 def notification(event: Event) -> Notification:
     """An event of a run as clients see it."""
     kind = {} if event.KIND is None else {"kind": event.KIND}
-    own = to_json(event)
-    return Notification(event.METHOD, {**own.pop("run"), **kind, **own})
+    return Notification(event.METHOD, {**_who(event.run), **kind, **to_json(event, but="run")})
+
+
+@lru_cache(maxsize=2_048)
+def _who(run: RunIds) -> Mapping[str, Json]:
+    """What all events of a run begin with, made once for them."""
+    who: Mapping[str, Json] = to_json(run)
+    return who
 
 
 def event_of(notification: Notification) -> Event:
