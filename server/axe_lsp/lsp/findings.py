@@ -89,15 +89,9 @@ def _diagnostic(
     if words.unnecessary and finding.unnecessary:
         diagnostic["tags"] = [int(types.DiagnosticTag.Unnecessary)]
     if words.related and finding.related:
+        told = server.related_places
         diagnostic["relatedInformation"] = [
-            {
-                "location": {
-                    "uri": server.opened.name(each.uri),
-                    "range": _range(server, each.range, lines_of(each.uri)),
-                },
-                "message": each.message,
-            }
-            for each in finding.related
+            told.as_json(each, lines_of) for each in finding.related
         ]
     return diagnostic
 

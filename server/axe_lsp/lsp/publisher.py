@@ -37,6 +37,7 @@ class Publisher:
         self._server = server
         self.pulling = Pulling(server, self)
         self._sent: dict[str, list[JsonObject]] = {}
+        self._shown: dict[str, None] = {}
         self._waiting: dict[str, None] = {}
         self._deeper: set[str] = set()
         self._rewired = UNCHANGED
@@ -54,7 +55,7 @@ class Publisher:
         If it pulls, it is going to ask by itself.
         """
         self._edits += 1
-        self._waiting.pop(uri, None)
+        self._shown.pop(uri, None)
         if self.pulling.takes(uri):
             self._take_back(uri)
         else:
@@ -70,7 +71,7 @@ class Publisher:
         self, uris: Iterable[str], deeper: Iterable[str] = (), ways: Rewired = UNCHANGED
     ) -> None:
         """Look at these files again, soon; also at all that those in `deeper` may call, and at cycles on `ways`."""
-        self._waiting.update(dict.fromkeys(uris))
+        self._wait_for(uris)
         self._deeper.update(deeper)
         self._rewired |= ways
         if self._has_work and not self._is_flushing:
@@ -90,18 +91,26 @@ class Publisher:
             self._is_flushing = False
             self.pulling.tell()
 
+    def _wait_for(self, uris: Iterable[str]) -> None:
+        """Files that the client shows come before the others, however many those are."""
+        for uri in uris:
+            is_shown = self._server.opened.document(uri) is not None
+            (self._shown if is_shown else self._waiting)[uri] = None
+
     @property
     def _has_work(self) -> bool:
-        return bool(self._waiting or self._deeper or self._rewired != UNCHANGED)
+        return bool(self._shown or self._waiting or self._deeper or self._rewired != UNCHANGED)
 
     def _work(self) -> Iterator[None]:
         """Everything that waits, a step at a time."""
         while self._has_work:
             for file in self._others():
-                self._waiting[file.uri] = None
+                self._wait_for([file.uri])
                 yield
-            if self._waiting:
-                self._publish(next(iter(self._waiting)))
+            if waiting := self._shown or self._waiting:
+                uri = next(iter(waiting))
+                del waiting[uri]
+                self._publish(uri)
                 yield
 
     def _others(self) -> Iterator[AgentFile]:
@@ -113,7 +122,6 @@ class Publisher:
         yield from entangled(snapshot, ways)
 
     def _publish(self, uri: str) -> None:
-        self._waiting.pop(uri, None)
         if self.pulling.takes(uri):
             self._take_back(uri)
             self.pulling.look(uri)

@@ -42,6 +42,7 @@ from axe_lsp.lsp.messages import JsonObject
 from axe_lsp.lsp.open_agents import OpenAgents
 from axe_lsp.lsp.publisher import Publisher
 from axe_lsp.lsp.reading import tell_of_reading
+from axe_lsp.lsp.related_places import RelatedPlaces
 from axe_lsp.lsp.watching import Watching
 from axe_lsp.settings import read_settings
 from axe_lsp.workspace.workspace import Update
@@ -57,6 +58,7 @@ class AxeServer(LanguageServer):
         self.daemon = daemon
         self.documents = Documents()
         self.opened = OpenAgents(self.documents)
+        self.related_places = RelatedPlaces(self)
         self.publisher = Publisher(self)
         self.watching = Watching(self)
         self.lenses = CodeLenses(self)
