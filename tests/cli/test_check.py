@@ -46,6 +46,17 @@ def write(folder: Path, name: str, text: str) -> None:
     (folder / f"{name}.toml").write_text(HEAD.format(name) + text, encoding="utf-8")
 
 
+def test_a_skill_that_says_nothing_is_reported_with_each_agent(agents: Path, run: Run) -> None:
+    skill = agents.parents[2] / "config" / "axe" / "skills" / "review" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("")
+    write(agents, "a", 'skill = "review"\n')
+    write(agents, "b", 'skill = "review"\n')
+    code, out, _ = run()
+    assert (code, out.count("warning[bad-skill]: ")) == (0, 2)
+    assert f"skill {skill}: it is empty, so it adds nothing to the prompt" in out
+
+
 def test_a_link_to_an_agent_is_not_its_double(agents: Path, run: Run) -> None:
     write(agents, "lint", "")
     other = agents.parents[1] / "sub" / "axe" / "agents"

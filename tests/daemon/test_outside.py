@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,42 @@ def test_a_skill_by_its_path_and_by_its_name(project: Path) -> None:
     assert folder is not None
     assert not folder.exists
     assert look(project, Question()).skill is None
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (b"Look twice.", ""),
+        (b"\xef\xbb\xbf---\nname: review\n---\nLook twice.", ""),
+        (b" \n", "it is empty, so it adds nothing to the prompt"),
+        (
+            b"Look\ntwi\xffce.",
+            "it is not UTF-8 (line 2, column 4: byte 0xFF), and what can't be read is replaced",
+        ),
+        (
+            b"---\nname: other\n---\nLook twice.",
+            'its front matter calls it "other", but it is found as "review"',
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_skill(project: Path, content: bytes, fault: str) -> None:
+    folder = project.parent / "home/axe/skills/review"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_bytes(content)
+    facts = look(project, Question(skill="review"))
+    assert facts.skill is not None
+    assert (facts.skill.exists, facts.skill_fault) == (True, fault)
+    within = look(project, Question(skill=str(folder)))
+    assert within.skill_fault == "it is a folder; name the SKILL.md in it"
+    assert look(project, Question(skill="skills")).skill_fault == "it is a folder"
+    assert look(project, Question(skill="none")).skill_fault == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_skill_that_is_a_pipe_is_not_waited_for(project: Path) -> None:
+    os.mkfifo(project / "pipe")
+    facts = look(project, Question(skill=str(project / "pipe")))
+    assert (facts.skill_fault, facts.added) == ("it is not a regular file", None)
 
 
 def test_recordings_are_looked_for_where_a_run_looks(project: Path) -> None:

@@ -522,6 +522,16 @@ def test_a_missing_skill_is_created_where_it_is_looked_for(
     assert (new.uri, new.text) == (uri, f"# {name}\n")
 
 
+def test_a_folder_in_place_of_a_skill_becomes_the_skill_in_it() -> None:
+    fault = "it is a folder; name the SKILL.md in it"
+    facts = {"skill": found("/c/skills/a", exists=False), "skill_fault": fault}
+    offered = Offered(f"{HEAD}skill = 'skills/a/<|>'", facts=facts)
+    expected = f"{HEAD}skill = 'skills/a/SKILL.md'"
+    assert offered.taken("Replace by `skills/a/SKILL.md`") == expected
+    empty = Offered(f"{HEAD}skill = 'a<|>'", "quickfix", facts={**facts, "skill_fault": "empty"})
+    assert empty.titles == ["Silence `bad-skill` here with a comment"]
+
+
 def test_what_is_no_skill_can_not_be_created() -> None:
     for text, facts in (
         ('skill = "a.txt<|>"', {"skill": found("/c/a.txt", exists=False)}),

@@ -20,6 +20,7 @@ from axe_lsp.agentfile.model_name import (
     ModelNameError,
     parse_model_name,
 )
+from axe_lsp.daemon.skill_file import SkillFile, look_at_skill
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.context_files import (
@@ -39,7 +40,7 @@ from axe_lsp.runtime.files.user_config import (
 )
 from axe_lsp.runtime.memory.memory import Memory, load_memory
 from axe_lsp.runtime.plain_text import shown_path
-from axe_lsp.runtime.prompt import load_skill, skill_path, system_prompt
+from axe_lsp.runtime.prompt import load_skill, system_prompt
 from axe_lsp.runtime.recordings.place import recording_places
 from axe_lsp.workspace.facts import (
     Facts,
@@ -92,13 +93,15 @@ def find_out(
     folder, is_certain = folder_in_force(question.workdir, standpoint)
     seen = Searched() if searched is None else searched
     measured = {} if folder is None else _measured(question.globs, folder, go_on, seen)
+    skill = _skill(question.skill, standpoint.environment, seen)
     model = _model(question.model)
     memory = _memory(question.memory, standpoint) if with_prompt else Memory(None)
     return Facts(
         question=question,
         folder=_folder(folder, seen) if folder is not None else None,
         is_certain=is_certain,
-        skill=_skill(question.skill, standpoint.environment),
+        skill=_found(skill.path, skill.exists) if skill is not None else None,
+        skill_fault=skill.fault if skill is not None else "",
         matches={pattern: found.matches for pattern, found in measured.items()},
         key=_key(model.provider, standpoint, seen) if model is not None else None,
         recording=_recording(model, folder, standpoint),
@@ -129,14 +132,10 @@ def _found(path: Path, exists: bool) -> Found:
     return Found(uri_of(path), shown_path(path), exists)
 
 
-def _skill(skill: str, environment: Environment) -> Found | None:
-    if not skill or "\0" in skill:
-        return None
-    try:
-        path = skill_path(skill, environment)
-    except ConfigError:
-        return None
-    return _found(path, is_file(path))
+def _skill(skill: str, environment: Environment, searched: Searched) -> SkillFile | None:
+    if skill not in searched.skills:
+        searched.skills[skill] = look_at_skill(skill, environment)
+    return searched.skills[skill]
 
 
 class _Measured(Struct, frozen=True):
@@ -149,12 +148,14 @@ class _Measured(Struct, frozen=True):
 class Searched(Struct):
     """What was found for other agents of the same moment and environment, which ask for much the same.
 
-    What `globs` match goes by the folder in which they start, `keys` by the provider.
+    What `globs` match goes by the folder in which they start, `keys` by the provider, `skills` by what
+    agents write.
     """
 
     globs: dict[tuple[Path, str], _Measured] = field(default_factory=dict)
     folders: dict[Path, Found] = field(default_factory=dict)
     keys: dict[str, ProviderKey | None] = field(default_factory=dict)
+    skills: dict[str, SkillFile | None] = field(default_factory=dict)
 
 
 def _measured(

@@ -78,13 +78,14 @@ class Facts(Struct, frozen=True):
     """The answers to `question`. What nobody asked for, or nobody can tell, is None.
 
     `folder` is the working directory in force; it `is_certain` unless it depends on where a run is
-    started. `added` is what skill, files and memory add to the prompt, in characters, about.
+    started. `skill_fault` is what is wrong with a skill that is there. `added` is what skill, files and memory add to the prompt, in characters, about.
     """
 
     question: Question
     folder: Found | None = None
     is_certain: bool = True
     skill: Found | None = None
+    skill_fault: str = ""
     matches: Mapping[str, Matches] = field(default_factory=dict)
     key: ProviderKey | None = None
     recording: Recording | None = None
@@ -105,6 +106,7 @@ class Facts(Struct, frozen=True):
             self,
             folder=self.folder if same_folder else None,
             skill=self.skill if same_skill else None,
+            skill_fault=self.skill_fault if same_skill else "",
             matches=self.matches if same_folder else {},
             key=self.key if same_model else None,
             recording=self.recording if same_model and same_folder else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.workspace.facts import Matches, ProviderKey, Recording
@@ -38,6 +39,21 @@ def test_a_skill_that_does_not_exist() -> None:
         facts={"skill": GONE},
     )
     assert codes('skill = "x.md"', skill=found("/x.md")) == []
+
+
+def test_a_skill_that_is_not_as_it_should_be() -> None:
+    check_findings(
+        """
+        skill = "review"
+                ^^^^^^^^ warning bad-skill: skill /home/user/.config/axe/skills/x.md: it is a folder
+        """,
+        facts={"skill": GONE, "skill_fault": "it is a folder"},
+    )
+    opened = with_facts(open_fixture('skill = "x"'), skill=HERE, skill_fault="it is empty, …")
+    edited = opened.file.question
+    assert opened.snapshot.facts_about(opened.file).skill_fault
+    other = replace(edited, skill="y")
+    assert not opened.snapshot.facts[opened.file.uri].as_far_as_true(other).skill_fault
 
 
 def test_a_working_directory_that_does_not_exist_and_nothing_about_its_globs() -> None:

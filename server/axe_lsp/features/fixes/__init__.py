@@ -8,6 +8,7 @@ from axe_lsp.features.fix import Case, Fix, Fixer
 from axe_lsp.features.fixes import (
     bad_glob,
     bad_schema,
+    bad_skill,
     delegation_cycle,
     duplicate_agent,
     duplicate_name,
@@ -54,6 +55,7 @@ FIXES: Mapping[str, Fixer] = {
     "bad-glob": bad_glob.fixes,
     "empty-glob": empty_glob.fixes,
     "bad-schema": bad_schema.fixes,
+    "bad-skill": bad_skill.fixes,
     "plain-secret": plain_secret.fixes,
     "unused-ignore": unused_ignore.fixes,
     "not-axe": not_axe.fixes,

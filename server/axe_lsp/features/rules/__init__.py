@@ -6,6 +6,7 @@ from axe_lsp.features.rule import Rule
 from axe_lsp.features.rules import (
     bad_glob,
     bad_schema,
+    bad_skill,
     delegation_cycle,
     duplicate_agent,
     duplicate_name,
@@ -50,6 +51,7 @@ RULES: tuple[Rule, ...] = (
     name_mismatch.RULE,
     duplicate_name.RULE,
     missing_file.RULE,
+    bad_skill.RULE,
     bad_glob.RULE,
     empty_glob.RULE,
     bad_schema.RULE,

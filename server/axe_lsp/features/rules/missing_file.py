@@ -20,7 +20,8 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 def _skill(file: AgentFile, facts: Facts) -> Iterator[Finding]:
     written, skill = file.outside.skill, facts.skill
-    if written is not None and skill is not None and not skill.exists:
+    is_missing = skill is not None and not skill.exists and not facts.skill_fault
+    if written is not None and skill is not None and is_missing:
         message = f"skill not found: {skill.shown}{_hint(written.value)}"
         yield Finding(RULE.code, RULE.severity, written.range, message, path=("skill",))
 

@@ -1,0 +1,31 @@
+"""What is wrong with the text of a SKILL.md. A run appends it to the prompt as it is, whatever it says.
+
+A skill may begin with front matter, lines of YAML between two lines `---`, which other programs read. Of
+these no more is understood here than a `name` on a line of its own.
+"""
+
+from __future__ import annotations
+
+import re
+
+from axe_lsp.agentfile.text import quoted
+
+_FRONT = re.compile(r"---[ \t]*\r?\n")
+_END = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
+_NAME = re.compile(r"""^name:[ \t]*(["']?)([^\r\n#]*?)\1[ \t]*(?:#.*)?\r?$""", re.MULTILINE)
+
+
+def skill_fault(text: str, name: str) -> str:
+    """The first thing that is wrong with a skill, or "". It is found by its `name`, if that isn't ""."""
+    if not text.strip():
+        return "it is empty, so it adds nothing to the prompt"
+    front = _FRONT.match(text)
+    if front is None:
+        return ""
+    end = _END.search(text, front.end())
+    if end is None:
+        return "its front matter is not closed: a second line `---` is missing"
+    called = _NAME.search(text, front.end(), end.start())
+    if name and called is not None and called.group(2) not in ("", name):
+        return f"its front matter calls it {quoted(called.group(2))}, but it is found as {quoted(name)}"
+    return ""
