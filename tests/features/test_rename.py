@@ -403,6 +403,24 @@ def test_a_closed_file_is_edited_as_it_lies_on_the_disk() -> None:
     }
 
 
+def test_a_closed_file_is_edited_as_it_lies_on_the_disk_if_nothing_is_wrong_with_it_either() -> (
+    None
+):
+    caller = 'name = "b"\nmodel = "openai/gpt"\nsub_agents = ["a"]\nsystem_prompt = """\nAsk."""\n'
+    fixture = f'--- a.toml\nname = "a<|>"\n--- b.toml\n{caller}'
+    opened = open_fixture(fixture)
+    for now in (
+        caller,
+        f"# new\n{caller}",
+        caller.replace("Ask", "Do ask"),
+        caller.replace('["', '[ "'),
+    ):
+        on_disk = {**texts_of(fixture), f"{FOLDER}/b.toml": now}
+        edit = rename(opened.snapshot, opened.file, opened.offset, "c", on_disk.__getitem__)
+        assert edit is not None
+        assert edited(on_disk, edit)[f"{FOLDER}/b.toml"] == now.replace('"a"', '"c"')
+
+
 def test_a_closed_file_that_has_gone_is_left_out() -> None:
     fixture = '--- a.toml\nname = "a<|>"\n--- b.toml\nsub_agents = ["a"]\n'
     on_disk = {**texts_of(fixture), f"{FOLDER}/b.toml": ""}

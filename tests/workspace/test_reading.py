@@ -55,7 +55,7 @@ def told(file: AgentFile) -> dict[str, object]:
     references = [(each.name, each.key, each.range) for each in file.references]
     places = [(each.value, each.range) for each in written if each is not None]
     kept = {"memory": outside.memory, "references": references, "places": places}
-    left_out = ("open", "name", "model", "outside")
+    left_out = ("open", "brief", "name", "model", "outside")
     return {key: value for key, value in asdict(file).items() if key not in left_out} | kept
 
 
@@ -77,6 +77,14 @@ def test_every_text_is_read_the_same_both_ways(text: str, edits: list[RandomEdit
     for edit in edits:
         text = after(text, edit)
         read_both_ways(text)
+
+
+def test_places_are_right_in_the_text_that_was_read_and_in_no_other() -> None:
+    for is_open in (False, True):
+        file = read_agent_file(PLACE, TEXTS[0], is_open=is_open)
+        assert file.is_placed_in(TEXTS[0])
+        assert not file.is_placed_in(f"\n{TEXTS[0]}")
+    assert not read_agent_file(PLACE, FULL).is_placed_in(FULL)  # Nobody can tell any more.
 
 
 def test_only_short_texts_are_held_on_to_and_never_a_prompt() -> None:

@@ -70,7 +70,7 @@ def sound(text: str) -> Sound | None:
     """A look at the text of an agent file. None if it can't be certain that nothing is wrong with it by itself."""
     if may_hold_ignores(text) or any(find_secrets(text)):
         return None
-    brief = _without_prompt(text)
+    brief = brief_of(text)
     values = values_of(brief.text)
     if values is None or not _are_sound(values, _plain_keys()):
         return None
@@ -84,8 +84,8 @@ def sound(text: str) -> Sound | None:
 _PROMPT = re.compile(r"\nsystem_prompt[ \t]*=[ \t]*(\"\"\"|''')")
 
 
-def _without_prompt(text: str) -> Brief:
-    """Most of a file is its prompt, and tomli looks at each character."""
+def brief_of(text: str) -> Brief:
+    """Most of a file is its prompt, which nobody needs to find a place in the rest."""
     # To look for a text is several times as fast as to look for an expression.
     opening = _PROMPT.match(text, max(0, text.find("\nsystem_prompt")))
     if opening is None or text.count('"""') + text.count("'''") != 2:

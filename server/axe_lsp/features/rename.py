@@ -16,13 +16,11 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.agent_name import SUFFIX, objection
 from axe_lsp.agentfile.splices import literal, requoted
 from axe_lsp.agentfile.text import TextRange, quoted
-from axe_lsp.agentfile.values import unquote
 from axe_lsp.features.edit import Edit, MovedFile, TextChange
 from axe_lsp.features.naming import named_at, type_keys
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, read_agent_file
 from axe_lsp.workspace.meaning import Kind, Meaning, agent_meaning, meaning, mentions, mentions_in
 from axe_lsp.workspace.places import Place, Scope
-from axe_lsp.workspace.reading import Written
 from axe_lsp.workspace.snapshot import Snapshot, precedence
 
 TextOf = Callable[[str], str]
@@ -224,13 +222,4 @@ def _quotes(token: str) -> int:
 
 def _as_it_is_now(file: AgentFile, text: str) -> AgentFile:
     """The file by its text, which may have changed on the disk since it was read."""
-    written = [Written(each.name, each.where) for each in file.references]
-    written += [file.name] if file.name is not None else []
-    if all(_says(text, each) for each in written):
-        return file
-    return read_agent_file(file.place, text)
-
-
-def _says(text: str, written: Written) -> bool:
-    token = written.range.of(text)
-    return _quotes(token) > 0 and unquote(token) == written.value
+    return file if file.is_placed_in(text) else read_agent_file(file.place, text)

@@ -27,7 +27,7 @@ from axe_lsp.agentfile.problem import Problem
 from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.agentfile.schema_tables import INPUT, OUTPUT
 from axe_lsp.agentfile.secret_values import discreet
-from axe_lsp.agentfile.sound import sound
+from axe_lsp.agentfile.sound import Brief, brief_of, sound
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.workspace.outside import Outside, Question, question, read_outside
 from axe_lsp.workspace.places import Place
@@ -57,9 +57,10 @@ class Reference(Struct, frozen=True, gc=False):
 
 
 class AgentFile(Struct, frozen=True, dict=True):
-    """What is known of one file. `open` is there only while an editor has the file open.
+    """What is known of one file.
 
-    `typed` is where an agent with a typed input says so; `input` and `output` are what it is called
+    `open` is there only while an editor has the file open, and `brief` only where places are looked
+    for when somebody asks. `typed` is where an agent with a typed input says so; `input` and `output` are what it is called
     with and answers, as far as they have names.
     """
 
@@ -78,6 +79,7 @@ class AgentFile(Struct, frozen=True, dict=True):
     inline_types: frozenset[str] = frozenset()
     ignores: tuple[Ignore, ...] = ()
     open: Lookup | None = None
+    brief: Brief | None = None
 
     @property
     def schema(self) -> Schema:
@@ -97,6 +99,12 @@ class AgentFile(Struct, frozen=True, dict=True):
     def question(self) -> Question:
         """What has to be found out about the file outside it."""
         return question(self.outside, self.model)
+
+    def is_placed_in(self, text: str) -> bool:
+        """Whether all places are certainly right in a text, as they are in the one that was read."""
+        if self.open is not None:
+            return self.open.parse.text == text
+        return self.brief is not None and self.brief == brief_of(text)
 
     @property
     def depth_limit(self) -> int:
@@ -125,7 +133,7 @@ def read_agent_file(
     """
     quick = sound(text) if not (is_open or fault or place.is_config) else None
     if quick is not None and len(quick.brief.text) <= _SHORT:
-        return _said(place, ByValues(quick))
+        return replace(_said(place, ByValues(quick)), brief=quick.brief)
     parse = Parse(text, before.parse if before is not None else None)
     lookup = Lookup(parse, _schema(place), before)
     there = TextRange(fault_at, min(fault_at + 1, len(text)))

@@ -63,6 +63,9 @@ def mentions(snapshot: Snapshot, meant: Meaning) -> Iterator[Mention]:
 
 def mentions_in(snapshot: Snapshot, file: AgentFile, meant: Meaning) -> Iterator[Mention]:
     """The names in the lists of one file that have this meaning."""
-    for reference in sorted(file.references, key=lambda each: each.range):
-        if reference.name == meant.name and meaning(snapshot, file, reference) == meant:
+    named = [each for each in file.references if each.name == meant.name]
+    if len(named) > 1:  # Places are not looked for where they make no difference.
+        named.sort(key=lambda each: each.range)
+    for reference in named:
+        if meaning(snapshot, file, reference) == meant:
             yield Mention(file, reference)
