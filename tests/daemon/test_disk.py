@@ -143,6 +143,8 @@ def test_a_pipe_in_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
 
 def test_the_user_folder_follows_the_environment(tmp_path: Path) -> None:
     assert disk.user_folder({"XDG_CONFIG_HOME": str(tmp_path)}) == tmp_path / "axe" / "agents"
+    indirect = str(tmp_path / "other" / "..")
+    assert disk.user_folder({"XDG_CONFIG_HOME": indirect}) == tmp_path / "axe" / "agents"
     assert disk.user_folder({}) is None
 
 

@@ -27,9 +27,12 @@ _AGENT_FOLDERS = tuple(folder.strip("/").split("/") for folder in AGENT_FOLDERS)
 
 
 def user_folder(environment: Environment) -> Path | None:
-    """The user's own folder of agents; None for a process without a home."""
+    """The user's own folder of agents; None for a process without a home.
+
+    `..` is worked out, as in the URIs of editors.
+    """
     try:
-        return config_folder(environment).absolute() / "agents"
+        return Path(os.path.normpath(config_folder(environment).absolute())) / "agents"
     except ConfigError:
         return None
 
