@@ -8,6 +8,7 @@ from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.check import check
 from axe_lsp.agentfile.key_spec import KeyType
 from axe_lsp.agentfile.parse import Parse
+from axe_lsp.agentfile.text import TextRange
 from support.carets import annotate, dedented, source
 
 HEAD = 'name = "parent"\nmodel = "openai/gpt"\n'
@@ -110,7 +111,7 @@ def test_what_is_no_value_yet_has_no_wrong_one(line: str) -> None:
 
 def test_an_empty_file_lacks_its_required_keys_at_its_start() -> None:
     for text in ("", "# nothing"):
-        assert [problem.range for problem in check(Parse(text))] == [(0, 0), (0, 0)]
+        assert [problem.range for problem in check(Parse(text))] == [TextRange(0, 0)] * 2
 
 
 @pytest.mark.parametrize(

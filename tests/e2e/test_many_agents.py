@@ -9,7 +9,11 @@ import pytest
 
 from support.session import PUBLISH, Editor, Project
 
-RELATED = {"textDocument": {"publishDiagnostics": {"relatedInformation": True}}}
+RELATED = {
+    "textDocument": {"publishDiagnostics": {"relatedInformation": True}},
+    # Else the server looks for changes on the disk itself.
+    "workspace": {"didChangeWatchedFiles": {"dynamicRegistration": True}},
+}
 
 
 @pytest.fixture

@@ -13,7 +13,10 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from typing import Literal, NamedTuple
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.difference import Difference
 
@@ -23,11 +26,14 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _LINE_FEED = re.compile(r"\n")
 
 
-class TextRange(NamedTuple):
-    """A half-open range of offsets."""
+class TextRange(Struct, frozen=True, order=True, gc=False):
+    """A half-open range of offsets. A struct for the reason that `tree` gives."""
 
     start: int
     end: int
+
+    def __iter__(self) -> Iterator[int]:
+        return iter((self.start, self.end))
 
     def touches(self, offset: int) -> bool:
         """Whether a cursor at `offset` stands inside or right at either edge."""

@@ -15,6 +15,8 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from axe_lsp.agentfile import syntax_hints as hints
 from axe_lsp.agentfile.open_ends import (
     ANCHOR,
@@ -117,7 +119,7 @@ class _Parser:
         self.tables = list(before.tables[: bisect_left(before.tables, end, 1, key=_header_start)])
         last = self.tables[-1]
         entries = last.entries[: bisect_left(last.entries, end, key=_entry_end)]
-        self.tables[-1] = last._replace(entries=entries)
+        self.tables[-1] = replace(last, entries=entries)
         self.pos = max(self.pos, entries[-1].range.end if entries else last.header_range.end)
         self.comments = [each for each in before.comments if each.start < self.pos]
 
@@ -127,7 +129,7 @@ class _Parser:
             table = self.tables[-1]
             entries = table.entries + self._entries()
             whole = TextRange(table.range.start, self.pos)
-            self.tables[-1] = table._replace(range=whole, entries=entries)
+            self.tables[-1] = replace(table, range=whole, entries=entries)
             if self.pos >= len(self.text):
                 return Document(tuple(self.tables), tuple(self.comments))
             self.tables.append(self._header())

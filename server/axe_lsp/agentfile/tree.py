@@ -1,14 +1,16 @@
 """The nodes of a TOML document, each with the range that it covers.
 
 The tree describes what is written, finished or not: a value may be missing, a string or an array may
-lack its end. Nodes are named tuples because a keystroke makes thousands of them.
+lack its end. A keystroke makes thousands of nodes: structs are made in a third of the time that named
+tuples take, and as none leads back to itself the garbage collector need not know them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.text import TextRange
 
@@ -26,14 +28,14 @@ class ValueKind(Enum):
     INVALID = "invalid value"
 
 
-class KeyPart(NamedTuple):
+class KeyPart(Struct, frozen=True, gc=False):
     """One part of a dotted key. `name` is unquoted."""
 
     range: TextRange
     name: str
 
 
-class Key(NamedTuple):
+class Key(Struct, frozen=True, gc=False):
     """A key as written, `a."b c".d`. An unfinished key keeps the parts that are there."""
 
     range: TextRange
@@ -46,7 +48,7 @@ class Key(NamedTuple):
         return (parts[0].name,) if len(parts) == 1 else tuple(part.name for part in parts)
 
 
-class Value(NamedTuple):
+class Value(Struct, frozen=True, gc=False):
     """A value. `items` are an array's, `entries` an inline table's; `complete` means closed."""
 
     range: TextRange
@@ -56,7 +58,7 @@ class Value(NamedTuple):
     entries: tuple[Entry, ...] = ()
 
 
-class Entry(NamedTuple):
+class Entry(Struct, frozen=True, gc=False):
     """`key = value`. Without a value the entry is half-typed; `range` ends where it was left."""
 
     range: TextRange
@@ -64,7 +66,7 @@ class Entry(NamedTuple):
     value: Value | None
 
 
-class Table(NamedTuple):
+class Table(Struct, frozen=True, gc=False):
     """A `[header]` and the entries below it. The first table of a document has no header.
 
     `range` runs from the header to the next header. An unfinished header has `complete` False.
@@ -82,14 +84,14 @@ class Table(NamedTuple):
         return self.header.names if self.header is not None else ()
 
 
-class Document(NamedTuple):
+class Document(Struct, frozen=True, gc=False):
     """The tables in the order in which they are written; the first one is the root."""
 
     tables: tuple[Table, ...]
     comments: tuple[TextRange, ...]
 
 
-class Located(NamedTuple):
+class Located(Struct, frozen=True, gc=False):
     """An entry and the full path of its key, tables included.
 
     Keys inside arrays of tables carry the path without the index.
