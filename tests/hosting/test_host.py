@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
@@ -175,3 +176,26 @@ async def test_an_idle_host_has_not_imported_what_only_runs_need() -> None:
     output, _ = await process.communicate()
 
     assert not {"httpx", "aiohttp", "anyio", "pygls"} & set(eval(output))
+
+
+LEAVINGS = """
+import gc
+from axe_lsp.hosting import host
+
+class Knot:
+    def __init__(self):
+        self.itself = self
+
+host._import_making()
+before = gc.get_freeze_count()
+knots = [Knot() for _ in range(1_000)]
+host._import_making()
+print(gc.get_freeze_count() - before)
+"""
+
+
+def test_what_runs_leave_behind_is_looked_through_for_garbage() -> None:
+    out = subprocess.run(
+        [sys.executable, "-c", LEAVINGS], capture_output=True, text=True, check=True
+    )
+    assert out.stdout == "0\n"

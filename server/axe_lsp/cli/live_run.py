@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _ADVICE = "run it with --yes to let tools change files and run commands"
 
-_GARBAGE = 20_000
+_GARBAGE = 200_000
 """So many objects more than before are worth a look for garbage, in a run that may be long."""
 
 
