@@ -105,19 +105,18 @@ class Located(Struct, frozen=True, gc=False):
 def walk(document: Document) -> Iterator[Located]:
     """Every entry with its path, in written order; entries of inline tables follow their table."""
     for table in document.tables:
-        path = table.path
-        for entry in table.entries:
-            yield from _walk_entry(path, entry, table)
+        yield from _walk(table.path, table.entries, table)
 
 
-def _walk_entry(prefix: tuple[str, ...], entry: Entry, table: Table) -> Iterator[Located]:
-    path = prefix + entry.key.names
-    yield Located(path, entry, table)
-    value = entry.value
-    if value is None:
-        return
-    for inner in value.entries:
-        yield from _walk_entry(path, inner, table)
-    for item in value.items:
-        for inner in item.entries:
-            yield from _walk_entry(path, inner, table)
+def _walk(prefix: tuple[str, ...], entries: tuple[Entry, ...], table: Table) -> Iterator[Located]:
+    for entry in entries:
+        path = prefix + entry.key.names
+        yield Located(path, entry, table)
+        value = entry.value
+        if value is None:
+            continue
+        if value.entries:
+            yield from _walk(path, value.entries, table)
+        for item in value.items:
+            if item.entries:
+                yield from _walk(path, item.entries, table)
