@@ -88,7 +88,7 @@ def seen(snapshot: Snapshot) -> dict[str, object]:
 
 def said(file: AgentFile) -> object:
     """What a file says, whatever it was read from."""
-    return placed(replace(file, open=None))
+    return placed(replace(file, open=None, brief=None))
 
 
 def placed(value: object) -> object:
