@@ -154,6 +154,16 @@ def test_when_all_folders_have_been_read_files_that_name_others_are_looked_at_ag
     assert workspace.apply([], complete=True).affected == {parent}
 
 
+def test_files_of_one_name_affect_each_other_before_all_folders_have_been_read() -> None:
+    workspace = Workspace(PLACES)
+    one, other = f"{FOLDER}/a.toml", "file:///other/.axe/agents/a.toml"
+    workspace.apply([Change(one, agent([]))])
+    assert workspace.apply([Change(other, agent([]))]).affected == {one, other}
+    assert codes(workspace.snapshot, one) == ["duplicate-name"]
+    assert workspace.apply([Change(other, None)]).affected == {one, other}
+    assert codes(workspace.snapshot, one) == []
+
+
 def test_an_agent_that_appears_or_goes_affects_those_that_may_have_meant_it() -> None:
     workspace = Workspace(PLACES)
     parent, other = f"{FOLDER}/parent.toml", f"{FOLDER}/other.toml"

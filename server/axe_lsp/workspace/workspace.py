@@ -273,6 +273,10 @@ def _relisted(
 
 def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) -> frozenset[str]:
     affected = {each.uri for each in touched}
+    for each in touched:
+        if each.appears_or_goes:  # Who has the same name is told of before all folders are read.
+            stem = each.place.stem
+            affected.update(before.names.get(stem, ()), after.names.get(stem, ()))
     if before.complete != after.complete:
         return frozenset(affected.union(_unsettled(after)))
     if before.unread != after.unread:
@@ -283,10 +287,7 @@ def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) ->
         affected.update(_naming_nobody(after))
     for each in touched:
         if each.appears_or_goes:
-            stem = each.place.stem
-            affected.update(
-                after.callers(stem), before.names.get(stem, ()), after.names.get(stem, ())
-            )
+            affected.update(after.callers(each.place.stem))
         affected.update(uri for name in each.renamed for uri in after.names.get(name, ()))
     return frozenset(affected)
 
