@@ -297,6 +297,21 @@ def test_a_client_that_spells_uris_its_own_way_gets_its_spelling_back(project: P
         assert editor.ask("hover", odd, "timeo")["contents"]["value"].startswith("**`timeout`**")
 
 
+@pytest.mark.parametrize("link", [False, True])
+def test_a_definition_in_an_open_file_is_spelled_as_the_client_spells_it(
+    project: Project, link: bool
+) -> None:
+    project.write("lint", CHILD)
+    project.write("parent", HEAD + 'sub_agents = ["lint"]\n')
+    capabilities = {"textDocument": {"definition": {"linkSupport": link}}}
+    with project.editor(capabilities=capabilities) as editor:
+        odd = editor.uri("lint").replace("lint", "%6Cint")
+        editor.open(odd, CHILD)
+        editor.open("parent")
+        found = editor.ask("definition", "parent", '"lin')
+        assert (found[0]["targetUri"] if link else found["uri"]) == odd
+
+
 def test_two_spellings_of_one_uri_are_one_agent_that_goes_by_the_one_edited_last(
     project: Project,
 ) -> None:

@@ -9,6 +9,7 @@ from lsprotocol import types
 from axe_lsp.features.definition import definition
 from axe_lsp.features.hover import hover
 from axe_lsp.lsp import to_proto
+from axe_lsp.lsp.locations import Locations
 from axe_lsp.lsp.path_features import path_locations
 from axe_lsp.lsp.positions import position_of
 
@@ -40,10 +41,9 @@ def register(server: AxeServer) -> None:
         target = definition(server.daemon.snapshot, place.file, place.offset)
         if target is None:
             return path_locations(server, place)
-        return to_proto.location(
-            target,
-            place.lines,
-            server.position_encoding,
-            server.daemon.lines,
-            link=server.client.supports("textDocument.definition.linkSupport"),
-        )
+        there = Locations(server).location(target.uri, target.range)
+        if not server.client.supports("textDocument.definition.linkSupport"):
+            return there
+        # A link shows the whole name.
+        origin = to_proto.text_range(target.origin, place.lines, server.position_encoding)
+        return [types.LocationLink(there.uri, there.range, there.range, origin)]

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from lsprotocol import types
 
 from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
-from axe_lsp.features.definition import Target
 from axe_lsp.features.hover import Hover
 from axe_lsp.lsp.messages import JsonObject
 from axe_lsp.lsp.plain_text import plain_text
@@ -48,14 +47,3 @@ def hover(
     """An explanation at its place."""
     content = explanation(found.markdown, markdown=markdown)
     return types.Hover(content, text_range(found.range, lines, encoding))
-
-
-def location(
-    target: Target, lines: LineIndex, encoding: PositionEncoding, lines_of: LinesOf, *, link: bool
-) -> types.Location | list[types.LocationLink]:
-    """Where a name leads; as a link, which shows the whole name, for clients that know links."""
-    there = text_range(target.range, lines_of(target.uri), encoding)
-    if not link:
-        return types.Location(target.uri, there)
-    origin = text_range(target.origin, lines, encoding)
-    return [types.LocationLink(target.uri, there, there, origin)]
