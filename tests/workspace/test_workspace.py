@@ -164,6 +164,16 @@ def test_files_of_one_name_affect_each_other_before_all_folders_have_been_read()
     assert codes(workspace.snapshot, one) == []
 
 
+def test_a_file_that_becomes_a_link_affects_the_one_that_it_leads_to() -> None:
+    workspace = Workspace(PLACES)
+    one, other = f"{FOLDER}/a.toml", "file:///other/.axe/agents/a.toml"
+    files = [Change(one, agent([])), Change(other, agent([]))]
+    workspace.apply(files, complete=True, real_uris={one: one, other: other})
+    assert codes(workspace.snapshot, one) == ["duplicate-name"]
+    assert workspace.apply([], real_uris={other: one}).affected == {one, other}
+    assert codes(workspace.snapshot, one) == []
+
+
 def test_an_agent_that_appears_or_goes_affects_those_that_may_have_meant_it() -> None:
     workspace = Workspace(PLACES)
     parent, other = f"{FOLDER}/parent.toml", f"{FOLDER}/other.toml"

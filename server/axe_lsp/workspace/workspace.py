@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -87,7 +87,7 @@ class Workspace:
         )
         self.snapshot, ways = _with_calls(before, after, touched)
         affected = _affected(before, self.snapshot, touched)
-        looked_at = {*(facts or ()), *(real_uris or ())}
+        looked_at = {*(facts or ()), *_named_alike(after, real_uris or ())}
         deeper = _deeper(before, self.snapshot, touched)
         return Update(self.snapshot, affected | looked_at, deeper, ways)
 
@@ -290,6 +290,12 @@ def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) ->
             affected.update(after.callers(each.place.stem))
         affected.update(uri for name in each.renamed for uri in after.names.get(name, ()))
     return frozenset(affected)
+
+
+def _named_alike(snapshot: Snapshot, uris: Iterable[str]) -> Iterator[str]:
+    """The files that have the names of these, themselves included: one of them may be a link to another."""
+    for uri in uris:
+        yield from snapshot.names.get(snapshot.places.locate(uri).stem, ())
 
 
 def _deeper(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) -> frozenset[str]:
