@@ -368,6 +368,8 @@ def test_a_value_gets_the_type_that_is_due_where_there_is_no_doubt(
 @pytest.mark.parametrize(
     "text",
     [
+        "mcp_servers = [{ headers = 3 }]",
+        "mcp_servers = [{ headers = ['a'] }]",
         'timeout = "soon"',
         'timeout = "-1"',
         "timeout = 1.5",

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import tomli
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from axe_lsp.features.edit import TextChange
@@ -86,6 +86,7 @@ def is_toml(text: str) -> bool:
 
 
 @given(AGENTS | TEXTS)
+@example("[mcp_servers]\nheaders = 3")
 def test_a_fix_that_is_certain_mends_what_it_is_about(text: str) -> None:
     file = open_text(text)
     before = counted(file)

@@ -24,10 +24,18 @@ def fixes(case: Case) -> Iterator[Fix]:
     if found is None:
         yield from _header(case, spec)
         return
+    if spec.type is KeyType.STRING_TABLE and _is_set_to(case, found, spec):
+        return  # Nobody can tell by which name the table should hold the value.
     new = _converted(case.text, spec, found)
     if new is not None:
         title = "Put it into an array" if new.startswith("[") else ""
         yield replace(case, new, title=title, certain=True)
+
+
+def _is_set_to(case: Case, found: FoundValue, spec: KeySpec) -> bool:
+    """Whether it is the key itself that has the value, and nothing in its table."""
+    located = case.lookup.located
+    return any(item.entry is found.entry and item.path == spec.path for item in located)
 
 
 def _converted(text: str, spec: KeySpec, found: FoundValue) -> str | None:
