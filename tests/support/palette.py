@@ -33,9 +33,7 @@ class Palette:
 
     def run(self, title: str) -> None:
         """Picks a command as soon as it is offered."""
-        self._wait_for(
-            f"the command {title}", lambda: title in self._found(title) and self._takes(title)
-        )
+        self._wait_for(f"the command {title}", lambda: self._is_run(title))
 
     def offers(self, title: str) -> bool:
         """Whether a command is found."""
@@ -46,8 +44,17 @@ class Palette:
             return bool(found)
 
         self._wait_for(f"what the palette finds for {title}", answers)
-        self._page.keyboard.press("Escape")
+        self._close()
         return title in found
+
+    def _is_run(self, title: str) -> bool:
+        if title in self._found(title) and self._takes(title):
+            return True
+        self._close()  # A palette that is open never offers what can be done only since then.
+        return False
+
+    def _close(self) -> None:
+        self._page.keyboard.press("Escape")
 
     def _found(self, title: str) -> list[str]:
         """What the palette finds for a title: nothing, if it has been closed meanwhile."""
