@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
+
 from axe_lsp.agentfile.text import LineIndex
 
 
@@ -16,11 +18,12 @@ class NotUtf8Error(ValueError):
 
 def decode_utf8(raw: bytes) -> str:
     """The text, without a byte order mark. Raises NotUtf8Error."""
+    raw = raw.removeprefix(BOM_UTF8)  # Not by the codec `utf-8-sig`, which is written in Python.
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode()
     except UnicodeDecodeError as error:
-        text = raw.decode("utf-8-sig", "replace")
-        offset = len(raw[: error.start].decode("utf-8-sig"))
+        text = raw.decode(errors="replace")
+        offset = len(raw[: error.start].decode())
         raise NotUtf8Error(_message(raw, text, error.start, offset), text, offset) from None
 
 

@@ -134,7 +134,8 @@ def read(path: Path) -> Content | None:
             return Content("", "the file can't be read: it is not a regular file")
         if stat.S_ISREG(status.st_mode) and status.st_size > MAX_BYTES:
             return Content("", f"the file is larger than {MAX_BYTES // 2**20} MB")
-        raw = path.read_bytes()
+        with path.open("rb", buffering=0) as file:  # Whoever reads all of it needs no buffer.
+            raw = file.read()
     except FileNotFoundError:
         return None
     except OSError as error:

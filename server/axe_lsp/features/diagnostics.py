@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.secrets import without_secrets
-from axe_lsp.features.rule import Finding, Rule, Severity, problems_of
+from axe_lsp.features.rule import Finding, Rule, Severity, Subject, problems_of
 from axe_lsp.features.rules import RULES, plain_secret, unused_ignore
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
@@ -26,11 +26,9 @@ def diagnostics(
 ) -> tuple[Finding, ...]:
     """The findings about `file`, in the order of the text."""
     rules = [rule for rule in RULES if _is_on(rule, severities)] if severities else _USUAL_RULES
+    there = _subjects(snapshot, file)
     found = [
-        finding
-        for rule in rules
-        if file.problems or not rule.tells_problems  # Most files have none.
-        for finding in rule.check(snapshot, file)
+        finding for rule in rules if rule.about in there for finding in rule.check(snapshot, file)
     ]
     if file.ignores:
         found = list(_without_ignored(snapshot, file, rules, found))
@@ -39,6 +37,18 @@ def diagnostics(
     if severities:
         found = [each.with_severity(severities.get(each.code) or each.severity) for each in found]
     return tuple(sorted(found, key=lambda finding: finding.range))
+
+
+def _subjects(snapshot: Snapshot, file: AgentFile) -> list[Subject]:
+    """What there is to look at: of most files that nobody has open only the file itself."""
+    there = [Subject.FILE]
+    if file.problems:
+        there.append(Subject.PROBLEMS)
+    if file.references:
+        there.append(Subject.REFERENCES)
+    if file.uri in snapshot.facts:
+        there.append(Subject.FACTS)
+    return there
 
 
 def _is_on(rule: Rule, severities: Severities) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from enum import IntEnum
+from enum import Enum, IntEnum, auto
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -77,12 +77,23 @@ def once_looked(snapshot: Snapshot, file: AgentFile) -> bool:
     return facts is not None and facts.question == file.question
 
 
+class Subject(Enum):
+    """What a rule is about. Where a file has none of it the rule finds nothing, and need not be asked."""
+
+    FILE = auto()
+    PROBLEMS = auto()
+    """What is wrong with the file by itself."""
+    REFERENCES = auto()
+    """The names in its lists of agents."""
+    FACTS = auto()
+    """What was found outside it."""
+
+
 class Rule(Struct, frozen=True):
-    """One kind of diagnostic: its stable code, what it looks at, and its page in the documentation.
+    """One kind of diagnostic: its stable code, how it is found, and its page in the documentation.
 
     One that is not `is_on` is only checked where the user has given it a severity. Where it
-    `is_settled`, nothing that is still to come will add to what it finds. One that `tells_problems`
-    finds nothing but what the file has by itself.
+    `is_settled`, nothing that is still to come will add to what it finds.
     """
 
     code: str
@@ -91,7 +102,7 @@ class Rule(Struct, frozen=True):
     documentation: str
     check: Check
     is_on: bool = True
-    tells_problems: bool = False
+    about: Subject = Subject.FILE
     is_settled: Settled = always
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, problems_with
+from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
 
 RULE = Rule(
     code="bad-glob",
@@ -18,5 +18,5 @@ files = ["src/[a-z.py"]    # the bracket is not closed
 ```
 """,
     check=problems_with("bad-glob", Severity.ERROR),
-    tells_problems=True,
+    about=Subject.PROBLEMS,
 )

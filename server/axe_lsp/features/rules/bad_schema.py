@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Rule, Severity, problems_of
+from axe_lsp.features.rule import Finding, Rule, Severity, Subject, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -42,5 +42,5 @@ type = "strng"    # must be one of array, boolean, integer, null, number, object
 ```
 """,
     check=check,
-    tells_problems=True,
+    about=Subject.PROBLEMS,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.features.rule import Finding, Rule, Severity, once_looked
+from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -32,5 +32,6 @@ skill = "skills/review"    # a folder: skills/review/SKILL.md, or just review
 In the editor this is looked up for open files, in the background. Runs refuse what is no file, and take the rest as it is.
 """,
     check=check,
+    about=Subject.FACTS,
     is_settled=once_looked,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from axe_lsp.features.rule import Finding, Related, Rule, Severity, once_complete
+from axe_lsp.features.rule import Finding, Related, Rule, Severity, Subject, once_complete
 from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile, Reference
 from axe_lsp.workspace.graph import cycle_through
 from axe_lsp.workspace.snapshot import Snapshot
@@ -46,5 +46,6 @@ it, at the price of every model on the way. The message shows a shortest way rou
 more than 50 agents is not looked for, since calls end long before.
 """,
     check=check,
+    about=Subject.REFERENCES,
     is_settled=once_complete,
 )

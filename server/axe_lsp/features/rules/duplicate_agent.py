@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.features.rule import Finding, Related, Rule, Severity
+from axe_lsp.features.rule import Finding, Related, Rule, Severity, Subject
 from axe_lsp.workspace.agent_file import AgentFile, Reference
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -32,4 +32,5 @@ RULE = Rule(
 Naming an agent twice has no effect, besides telling the model about it twice.
 """,
     check=check,
+    about=Subject.REFERENCES,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, problems_with
+from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
 
 RULE = Rule(
     code="max-depth",
@@ -18,5 +18,5 @@ max_depth = 5
 ```
 """,
     check=problems_with("max-depth", Severity.ERROR),
-    tells_problems=True,
+    about=Subject.PROBLEMS,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Rule, Severity, once_looked
+from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -40,5 +40,6 @@ a shell sets. What is typed into an open config.toml counts before it is saved, 
 Ollama needs none. The fix makes a place for the key in config.toml and opens it there.
 """,
     check=check,
+    about=Subject.FACTS,
     is_settled=once_looked,
 )

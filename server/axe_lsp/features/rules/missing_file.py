@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Rule, Severity, once_looked
+from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.snapshot import Snapshot
@@ -68,5 +68,6 @@ model = "replay/never-recorded"
 In the editor this is looked up for open files, in the background.
 """,
     check=check,
+    about=Subject.FACTS,
     is_settled=once_looked,
 )

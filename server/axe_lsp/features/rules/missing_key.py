@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, problems_with
+from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
 
 RULE = Rule(
     code="missing-key",
@@ -18,5 +18,5 @@ model = "anthropic/claude-sonnet-5-5"
 ```
 """,
     check=problems_with("missing-key", Severity.ERROR),
-    tells_problems=True,
+    about=Subject.PROBLEMS,
 )

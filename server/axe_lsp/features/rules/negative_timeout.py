@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, problems_with
+from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
 
 RULE = Rule(
     code="negative-timeout",
@@ -13,5 +13,5 @@ RULE = Rule(
 of the caller's time for a sub-agent.
 """,
     check=problems_with("negative-timeout", Severity.ERROR),
-    tells_problems=True,
+    about=Subject.PROBLEMS,
 )

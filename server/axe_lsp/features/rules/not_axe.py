@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, problems_with
+from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
 
 RULE = Rule(
     code="not-axe",
@@ -14,6 +14,6 @@ For those who also run their agents with axe; off until the setting `axe.diagnos
 file that names a tool which it does not know: `grep`, `find_files`, another name for a tool, a glob.
 """,
     check=problems_with("not-axe", Severity.HINT),
-    tells_problems=True,
+    about=Subject.PROBLEMS,
     is_on=False,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, problems_with
+from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
 
 RULE = Rule(
     code="out-of-range",
@@ -13,5 +13,5 @@ The value has the right type, but the key allows only some values of it: a numbe
 negative, one of a few words, or a value that goes together with another key's.
 """,
     check=problems_with("out-of-range", Severity.ERROR),
-    tells_problems=True,
+    about=Subject.PROBLEMS,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, problems_with
+from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
 
 RULE = Rule(
     code="plain-secret",
@@ -27,5 +27,5 @@ headers = { Authorization = "Bearer ${SEARCH_TOKEN}" }
 ```
 """,
     check=problems_with("plain-secret", Severity.WARNING),
-    tells_problems=True,
+    about=Subject.PROBLEMS,
 )

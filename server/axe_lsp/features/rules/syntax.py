@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, problems_with
+from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
 
 RULE = Rule(
     code="syntax",
@@ -19,5 +19,5 @@ sub_agents = ["lint", "test"
 ```
 """,
     check=problems_with("syntax", Severity.ERROR),
-    tells_problems=True,
+    about=Subject.PROBLEMS,
 )

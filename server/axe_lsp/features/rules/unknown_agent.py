@@ -8,7 +8,7 @@ from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Rule, Severity, once_complete
+from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_complete
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Reference
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -55,5 +55,6 @@ the file that names it, in the other agent folders of the workspace, and in the 
 check these names when it loads a file: the call fails when the model makes it.
 """,
     check=check,
+    about=Subject.REFERENCES,
     is_settled=once_complete,
 )

@@ -8,7 +8,7 @@ from axe_lsp.agentfile.key_spec import ANY_NAME, KeyPath, KeySpec, Schema
 from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.problem import Problem
 from axe_lsp.agentfile.schema import AGENT
-from axe_lsp.features.rule import Finding, Rule, Severity, problems_of
+from axe_lsp.features.rule import Finding, Rule, Severity, Subject, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -112,5 +112,5 @@ max_depth = 2           # belongs in [sub_agents_config]
 ```
 """,
     check=check,
-    tells_problems=True,
+    about=Subject.PROBLEMS,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.schema import TOOL_ALIASES, TOOLS
-from axe_lsp.features.rule import Finding, Rule, Severity, problems_of
+from axe_lsp.features.rule import Finding, Rule, Severity, Subject, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -43,5 +43,5 @@ tools = ["read_file", "list_directory", "run_command"]
 ```
 """,
     check=check,
-    tells_problems=True,
+    about=Subject.PROBLEMS,
 )

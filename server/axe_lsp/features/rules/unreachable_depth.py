@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Related, Rule, Severity, once_complete
+from axe_lsp.features.rule import Finding, Related, Rule, Severity, Subject, once_complete
 from axe_lsp.features.rules.delegation_cycle import reference_to
 from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile
 from axe_lsp.workspace.graph import too_deep
@@ -48,5 +48,6 @@ down. Raise `max_depth` in the agent at the top, or list the agent further up.
 Agents that no other agent calls are taken for those that are run. Running this agent by itself would work.
 """,
     check=check,
+    about=Subject.REFERENCES,
     is_settled=once_complete,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, problems_with
+from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
 
 RULE = Rule(
     code="wrong-type",
@@ -18,5 +18,5 @@ files = "*.md"    # must be an array of strings
 ```
 """,
     check=problems_with("wrong-type", Severity.ERROR),
-    tells_problems=True,
+    about=Subject.PROBLEMS,
 )
