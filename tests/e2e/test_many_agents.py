@@ -71,3 +71,49 @@ def test_files_on_a_cycle_are_not_read_again_with_each_keystroke(project: Projec
         assert line_told_of_the_other_file(editor, problems=1) == 2
         editor.changed_on_disk(path)
         assert line_told_of_the_other_file(editor, problems=1) == 5
+
+
+def test_what_is_told_of_another_open_file_moves_with_its_text(project: Project) -> None:
+    with project.editor(capabilities=RELATED) as editor:
+        editor.open("here", agent("here", "there"))
+        editor.open("there", agent("there", "here"))
+        assert line_told_of_the_other_file(editor, problems=0) == 2
+        for line in (4, 6):
+            editor.replace("there", "name", "\n\nname")
+            assert line_told_of_the_other_file(editor, problems=0) == line
+
+
+def test_the_way_to_an_agent_that_is_too_deep_moves_with_the_texts_on_it(project: Project) -> None:
+    project.write("deep", agent("deep", "deeper"))
+    project.write("deeper", agent("deeper"))
+    root = agent("root", "deep") + "[sub_agents_config]\nmax_depth = 1\n"
+
+    def is_told(params: Any) -> bool:
+        return params["uri"] == editor.uri("deep") and bool(found(params, "unreachable-depth"))
+
+    def line_told() -> object:
+        (depth,) = found(editor.client.wait_for(PUBLISH, is_told), "unreachable-depth")
+        return depth["relatedInformation"][0]["location"]["range"]["start"]["line"]
+
+    with project.editor(capabilities=RELATED) as editor:
+        editor.open("root", root)
+        assert line_told() == 2
+        editor.replace("root", "name", "# The root.\nname")
+        assert line_told() == 3
+
+
+@pytest.mark.parametrize(("typed", "more"), [("model", "# Mine.\n"), ("max_retries", "#\n\n")])
+def test_what_stayed_where_it_was_moves_with_a_later_change(
+    project: Project, typed: str, more: str
+) -> None:
+    with project.editor(capabilities=RELATED) as editor:
+        editor.open("here", agent("here", "there"))
+        editor.open("there", agent("there", "here") + "max_retries = 10\n")
+        assert line_told_of_the_other_file(editor, problems=0) == 2
+        editor.replace("there", typed, f" {typed}")
+        # Others are looked at once it is known of what was told whether it has moved.
+        editor.changed_on_disk(project.write("witness", "nothing = 1\n"))
+        editor.problems("witness", bool)
+        editor.replace("there", "name", f"{more}name")
+        moved = 2 + more.count("\n")
+        assert line_told_of_the_other_file(editor, problems=0) == moved

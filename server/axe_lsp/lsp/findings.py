@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lsprotocol import types
 
 import axe_lsp
-from axe_lsp.agentfile.text import LineIndex, TextRange
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.rule import Finding
 from axe_lsp.lsp import from_proto, to_proto
@@ -42,7 +41,7 @@ def findings(server: AxeServer, uri: str) -> list[JsonObject]:
         return []
     # Those of a file that nobody has open are read from the disk; many findings name the same files.
     lines_of, words = cache(server.daemon.lines), _words(server.client)
-    return [_diagnostic(server, each, lines_of(uri), lines_of, words) for each in found]
+    return [_diagnostic(server, uri, each, lines_of, words) for each in found]
 
 
 @cache
@@ -75,10 +74,10 @@ def _words(client: Client) -> _Words:
 
 
 def _diagnostic(
-    server: AxeServer, finding: Finding, lines: LineIndex, lines_of: LinesOf, words: _Words
+    server: AxeServer, uri: str, finding: Finding, lines_of: LinesOf, words: _Words
 ) -> JsonObject:
     diagnostic: JsonObject = {
-        "range": _range(server, finding.range, lines),
+        "range": to_proto.json_range(finding.range, lines_of(uri), server.position_encoding),
         "severity": int(finding.severity),
         "code": finding.code,
         "source": SOURCE,
@@ -91,10 +90,6 @@ def _diagnostic(
     if words.related and finding.related:
         told = server.related_places
         diagnostic["relatedInformation"] = [
-            told.as_json(each, lines_of) for each in finding.related
+            told.as_json(each, uri, lines_of) for each in finding.related
         ]
     return diagnostic
-
-
-def _range(server: AxeServer, where: TextRange, lines: LineIndex) -> JsonObject:
-    return to_proto.json_range(where, lines, server.position_encoding)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -16,7 +17,6 @@ from axe_lsp.lsp.findings import findings
 from axe_lsp.lsp.messages import JsonObject
 from axe_lsp.lsp.pulling import Pulling
 from axe_lsp.tasks import let_others_go_first
-from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.graph import entangled, reachable
 from axe_lsp.workspace.rewiring import UNCHANGED, Rewired
 
@@ -99,13 +99,15 @@ class Publisher:
 
     @property
     def _has_work(self) -> bool:
-        return bool(self._shown or self._waiting or self._deeper or self._rewired != UNCHANGED)
+        in_doubt = self._server.related_places.are_in_doubt
+        waits = self._shown or self._waiting or self._deeper or self._rewired != UNCHANGED
+        return bool(waits) or in_doubt
 
     def _work(self) -> Iterator[None]:
         """Everything that waits, a step at a time."""
         while self._has_work:
-            for file in self._others():
-                self._wait_for([file.uri])
+            for others in self._others():
+                self._wait_for(others)
                 yield
             if waiting := self._shown or self._waiting:
                 uri = next(iter(waiting))
@@ -113,13 +115,14 @@ class Publisher:
                 self._publish(uri)
                 yield
 
-    def _others(self) -> Iterator[AgentFile]:
-        """The files that nobody has named, but which stand below or around those that have changed."""
+    def _others(self) -> Iterator[Iterable[str]]:
+        """The files that nobody has named, but which stand below or around those that have changed, or tell of them."""
         snapshot = self._server.daemon.snapshot
         deeper, self._deeper = self._deeper, set()
         ways, self._rewired = self._rewired, UNCHANGED
-        yield from reachable(snapshot, deeper)
-        yield from entangled(snapshot, ways)
+        for file in chain(reachable(snapshot, deeper), entangled(snapshot, ways)):
+            yield (file.uri,)
+        yield from self._server.related_places.outdated()
 
     def _publish(self, uri: str) -> None:
         if self.pulling.takes(uri):

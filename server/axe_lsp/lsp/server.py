@@ -235,6 +235,7 @@ class AxeServer(LanguageServer):
 
     def _on_update(self, update: Update) -> None:
         """Some file has changed, through this client or otherwise."""
+        self.related_places.follow(update.affected)
         others = (uri for uri in update.affected if uri != self._editing)
         self.publisher.publish_later(others, update.deeper, update.rewired)
         self.lenses.follow(update)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
-from axe_lsp.features.rule import Finding, Related, Rule, Severity, Subject, once_complete
-from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile, Reference
+from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_complete
+from axe_lsp.features.shown_calls import calls_along, reference_to
+from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.graph import cycle_through
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -19,21 +19,8 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     if first is None:
         return
     way = " → ".join(each.place.stem for each in cycle)
-    related = tuple(
-        Related(caller.uri, reference.where, f"{caller.place.stem} may call {called.place.stem}")
-        for caller, called in pairwise(cycle[1:])
-        if (reference := reference_to(caller, called)) is not None
-    )
     message = f"delegation comes back to this agent: {way}. Only the depth limit ends it."
-    yield Finding(RULE.code, RULE.severity, first.range, message, related)
-
-
-def reference_to(caller: AgentFile, called: AgentFile) -> Reference | None:
-    """Where `caller` lists `called`."""
-    for reference in caller.references:
-        if reference.key == SUB_AGENTS and reference.name == called.place.stem:
-            return reference
-    return None
+    yield Finding(RULE.code, RULE.severity, first.range, message, calls_along(cycle[1:]))
 
 
 RULE = Rule(

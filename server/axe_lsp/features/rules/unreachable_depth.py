@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Related, Rule, Severity, Subject, once_complete
-from axe_lsp.features.rules.delegation_cycle import reference_to
+from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_complete
+from axe_lsp.features.shown_calls import calls_along
 from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile
 from axe_lsp.workspace.graph import too_deep
 from axe_lsp.workspace.snapshot import Snapshot
@@ -21,11 +20,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         return
     root = way[0]
     shown = " → ".join(each.place.stem for each in way)
-    related = tuple(
-        Related(caller.uri, reference.where, f"{caller.place.stem} may call {called.place.stem}")
-        for caller, called in pairwise(way)
-        if (reference := reference_to(caller, called)) is not None
-    )
+    related = calls_along(way)
     for reference in file.references:
         if reference.key == SUB_AGENTS:
             message = (
