@@ -251,7 +251,7 @@ class Daemon:
             each
             for each in changes
             if each.uri in known
-            or (each.text is not None and self._is_agent(each.uri) and self._counts(each.uri))
+            or (each.is_there and self._is_agent(each.uri) and self._counts(each.uri))
         ]
         # One of each folder will do.
         for uri in {each.uri.rpartition("/")[0]: each.uri for each in news}.values():

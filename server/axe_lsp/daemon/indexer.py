@@ -13,14 +13,17 @@ from itertools import islice
 from pathlib import Path
 
 from axe_lsp.daemon import disk
-from axe_lsp.daemon.uris import uri_of
-from axe_lsp.tasks import Tasks
+from axe_lsp.daemon.reading import changes
+from axe_lsp.tasks import Tasks, let_others_go_first
 from axe_lsp.workspace.workspace import Change
 
 _log = logging.getLogger(__name__)
 
 PORTION = 50
 """Files that are taken in without a pause; some milliseconds of work."""
+
+_READ = 3 * PORTION
+"""Files that are read before they are taken in: to hand over to a thread and back costs as much as a few of them."""
 
 _PAUSE = 0.05
 """Seconds without a text from a client after which it is taken to have paused."""
@@ -53,14 +56,14 @@ class Indexer:
 
         `paths` is iterated in a thread, so it may look for the files while it goes.
         """
-        self._start((_change(path, disk.read(path)) for path in paths), done)
+        self._start(changes(paths, disk.read), done)
 
     def read_again(self, paths: Iterable[Path]) -> None:
         """Read files that may have changed, appeared or gone."""
-        self._start((_change(path, disk.read_exactly(path)) for path in paths), lambda: None)
+        self._start(changes(paths, disk.read_exactly), lambda: None)
 
-    def _start(self, changes: Iterator[Change], done: Done) -> None:
-        self._jobs.put_nowait((changes, done))
+    def _start(self, found: Iterator[Change], done: Done) -> None:
+        self._jobs.put_nowait((found, done))
         if not self._is_working:
             self._is_working = True
             self._tasks.start_unattended(self._work(), name="indexer")
@@ -71,19 +74,21 @@ class Indexer:
 
     async def _work(self) -> None:
         while True:
-            changes, done = await self._jobs.get()
+            found, done = await self._jobs.get()
             try:
-                await self._take_all(changes)
+                await self._take_all(found)
                 done()
             except Exception:  # noqa: BLE001 - the one guard of this worker: the next job goes on
                 _log.exception("reading agent files failed")
             finally:
                 self._jobs.task_done()
 
-    async def _take_all(self, changes: Iterator[Change]) -> None:
-        while portion := await asyncio.to_thread(lambda: list(islice(changes, PORTION))):
-            await self._let_clients_go_first()
-            self._take(portion)
+    async def _take_all(self, found: Iterator[Change]) -> None:
+        while read := await asyncio.to_thread(lambda: list(islice(found, _READ))):
+            for start in range(0, len(read), PORTION):
+                await self._let_clients_go_first()
+                self._take(read[start : start + PORTION])
+                await let_others_go_first()
 
     async def _let_clients_go_first(self) -> None:
         """Until they pause. Who types for hours holds nothing up for long."""
@@ -92,10 +97,3 @@ class Indexer:
                 return
             self._gives_way = False
             await asyncio.sleep(_PAUSE)
-
-
-def _change(path: Path, content: disk.Content | None) -> Change:
-    if content is None:
-        return Change(uri_of(path), None)
-    fault, where = content.fault, content.fault_at
-    return Change(uri_of(path), content.text, fault=fault, fault_at=where)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,13 +17,8 @@ from axe_lsp.runtime.safety.redaction import redact
 
 _log = logging.getLogger(__name__)
 
-HOST = (
-    sys.executable,
-    "-c",
-    "import sys; sys.path[:] = filter(None, sys.path); import axe_lsp.hosting.host as host; host.main()",
-)
-"""The command that starts a host. `-m` would import from the current directory first, which is a
-workspace: opening one must not run what lies there."""
+HOST = process.main_of("axe_lsp.hosting.host")
+"""The command that starts a host."""
 
 
 class Patience(Struct, frozen=True):

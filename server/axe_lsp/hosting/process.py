@@ -29,12 +29,22 @@ inherited it could keep it open for ever, and what that one says is of no intere
 async def start(command: Sequence[str], on_output: OnLine, on_errors: OnLine) -> HostProcess:
     """Start `command`, in the environment of this process; raises OSError."""
     _, process = await asyncio.get_running_loop().subprocess_exec(
-        lambda: HostProcess(on_output, on_errors), *command, **_apart()
+        lambda: HostProcess(on_output, on_errors), *command, **apart()
     )
     return process
 
 
-def _apart() -> dict[str, Any]:
+def main_of(module: str) -> Sequence[str]:
+    """The command that runs `main` of a module of ours in a process of its own.
+
+    `-m` would import from the current directory first, which is a workspace: opening one must not run
+    what lies there.
+    """
+    code = f"import sys; sys.path[:] = filter(None, sys.path); import {module} as it; it.main()"
+    return sys.executable, "-c", code
+
+
+def apart() -> dict[str, Any]:
     """A process group of its own: Ctrl-C in the server's terminal is for the server to handle."""
     if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}

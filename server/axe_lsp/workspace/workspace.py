@@ -32,6 +32,11 @@ class Change(Struct, frozen=True):
     fault_at: int = 0
     file: AgentFile | None = None
 
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a file, on the disk or in a buffer."""
+        return self.text is not None or self.file is not None
+
 
 class Update(Struct, frozen=True):
     """A new snapshot, and the URIs of the files about which it may say something new.
@@ -152,7 +157,7 @@ def _put(
     changed = dict(files)
     for change in changes:
         if change.file is not None:
-            changed[change.uri] = change.file
+            changed[change.uri] = _placed(change.file, places.locate(change.uri))
         elif change.text is None:
             changed.pop(change.uri, None)
         else:
@@ -167,6 +172,11 @@ def _put(
                 fault_at=change.fault_at,
             )
     return changed
+
+
+def _placed(file: AgentFile, place: Place) -> AgentFile:
+    """The file where it is known to lie here: who has read it may know less of the folders."""
+    return file if file.place == place else replace(file, place=place)
 
 
 def _saved(change: Change, buffer: AgentFile | None) -> AgentFile | None:

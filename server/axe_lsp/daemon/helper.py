@@ -1,0 +1,61 @@
+"""The process that reads agent files for this one, seen from here. What it does is `reader`'s matter."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from axe_lsp.daemon.reader import Question, Read, receive, send
+from axe_lsp.hosting.process import apart, main_of
+
+_log = logging.getLogger(__name__)
+
+
+class Helper:
+    """Nothing is lost when the process ends early: it is asked in vain then, and gives no answer."""
+
+    def __init__(self, questions: IO[bytes], answers: IO[bytes]) -> None:
+        self._questions = questions
+        self._answers = answers
+        self._has_ended = False
+
+    def ask(self, read: Read, paths: Sequence[Path]) -> None:
+        """Have files read. It has to be heard out before it is asked again, or both sides wait for each other."""
+        question: Question = read, [str(path) for path in paths]
+        with suppress(OSError):  # It shows when there is no answer.
+            send(self._questions, question)
+
+    def answer(self) -> bytes | None:
+        """A list of changes, as `value_of` reads it, once there is one; None if the process has ended."""
+        answer = receive(self._answers)
+        if answer is None and not self._has_ended:
+            self._has_ended = True
+            _log.warning(
+                "the process that reads agent files has ended early; its files are read here"
+            )
+        return answer
+
+
+@contextmanager
+def helper() -> Iterator[Helper | None]:
+    """Start the process, and end it at the end. None if there can't be another one."""
+    command, pipe = main_of("axe_lsp.daemon.reader"), subprocess.PIPE
+    try:
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, **apart())  # noqa: S603 - our own
+    except OSError as error:
+        _log.warning("there can't be a process that reads agent files: %s", error.strerror)
+        yield None
+        return
+    with process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            yield Helper(process.stdin, process.stdout)
+        finally:
+            process.kill()  # Nobody waits for what it is still doing.
+            with suppress(OSError):  # There may be a question that it has not read.
+                process.stdin.close()
