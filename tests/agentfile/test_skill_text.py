@@ -18,6 +18,11 @@ from axe_lsp.agentfile.skill_text import skill_fault
         "---\nmetadata:\n  name: other\n---\n",
         "Look.\n\n---\n\nname: other",
         "----\nLook.",
+        "---\nLook twice.\n",
+        "---\n\nname: a rule, and what comes below it\n",
+        "---\nNote: look twice.\n",
+        "---\n",
+        "---\n ---\n----\n",
     ],
 )
 def test_skills_that_are_as_they_should_be(text: str) -> None:
@@ -29,7 +34,14 @@ def test_an_empty_skill(text: str) -> None:
     assert skill_fault(text, "review") == "it is empty, so it adds nothing to the prompt"
 
 
-@pytest.mark.parametrize("text", ["---\nname: review\nLook.", "---\n", "---\n ---\n----\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nname: review\nLook.",
+        "---\r\nallowed-tools:\r\n  - Read\r\nLook.",
+        "---\n# As others have it.\ndescription: x\n----\n",
+    ],
+)
 def test_front_matter_without_an_end(text: str) -> None:
     fault = "its front matter is not closed: a second line `---` is missing"
     assert skill_fault(text, "review") == fault

@@ -22,8 +22,9 @@ RULE = Rule(
     summary="The skill is there, but not as it should be.",
     documentation="""
 A skill is the text of a file, usually a SKILL.md, that is appended to the prompt. This one is a folder or something else that is
-no file, is empty, or is not UTF-8; or it begins with front matter (lines between two `---`, which other programs read) that is
-not closed, or that has another `name` than the folder by which the skill is found.
+no file, is empty, or is not UTF-8; or it begins with front matter (keys between two lines `---`, which other programs read) that is
+not closed, or that has another `name` than the folder by which the skill is found. A line `---` behind which no key follows is a rule of
+Markdown.
 
 ```toml
 skill = "skills/review"    # a folder: skills/review/SKILL.md, or just review
