@@ -21,6 +21,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for report in terminalreporter.stats.get("rerun", ()):
         terminalreporter.section(f"first try of {report.nodeid}")
         terminalreporter.write_line(report.longreprtext)
+        terminalreporter.write_line(report.capstdout)
 
 
 @pytest.fixture(scope="session")

@@ -149,12 +149,10 @@ def test_a_workspace_that_is_trusted_later_runs_agents_at_once(
         window.open_file("axe/agents/solo.toml")
         window.wait_for_problems(PROBLEMS)
         window.wait_for_status("agents do not run, because you have not trusted this workspace")
-        window.wait_until("lenses", lambda: "0 references" in window.lenses())
-        assert window.lenses() == ["Preview", "0 references"]
+        window.wait_until("lenses", lambda: window.lenses() == ["Preview", "0 references"])
         agents = window.open_view("Agents")
-        assert "you have not trusted this workspace" in agents.message()
-        offered = agents.entries("solo")
-        assert "Preview What Would Be Sent" in offered
+        agents.wait_for_message("you have not trusted this workspace")
+        offered = agents.entries("solo", "Preview What Would Be Sent")
         assert not [entry for entry in offered if "Run" in entry]
         for title in ("Run This Agent", "Run With Input…", "Run Again"):
             assert not window.offers_command(f"axe: {title}")

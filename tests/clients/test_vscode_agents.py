@@ -147,10 +147,11 @@ def test_an_agent_is_run_with_an_input_that_is_written_in_a_form(
         form.get_by_role("button", name="Preview").click()
         window.wait_for_text("System prompt", "You read.", '"path":"a.py"', "Tool read_file")
         window.wait_for_text("- In all about ", "| System prompt  |      2 |")
-        text = (folder / "reader.toml").read_text("utf-8")
+        file = folder / "reader.toml"
+        text = file.read_text("utf-8")
         window.show_file("reader.toml")
         window.replace_text(text.replace("You read.", "You read and count the words."))
-        window.press("Control+s")
+        window.press_until("Control+s", "a saved file", lambda: "count" in file.read_text("utf-8"))
         window.show_file("Preview of reader.md")
         window.wait_for_text("You read and count the words.", "| System prompt  |      7 |")
 

@@ -113,8 +113,8 @@ def test_a_new_user_gets_from_no_server_to_the_first_run_and_hears_of_versions_t
         window.open_file("notes.txt")
         agents = window.open_view("Agents")
         window.wait_for_message("The axe language server was not found.")
-        window.wait_until("buttons", lambda: "Choose Its Program…" in agents.welcome())
-        assert "which was not found" in window.view("Runs").welcome()
+        agents.wait_for_welcome("Choose Its Program…")
+        window.view("Runs").wait_for_welcome("which was not found")
 
         agents.press_button("Install It…")
         window.setting_up.pick("A wheel…")
@@ -128,7 +128,7 @@ def test_a_new_user_gets_from_no_server_to_the_first_run_and_hears_of_versions_t
         window.wait_for_message("is version 8.8.0, this extension 0.")
         window.answer_message("is version 8.8.0", "Choose Program")
         window.setting_up.give(server_program())
-        window.wait_until("the demo", lambda: "Copy the Demo" in agents.welcome())
+        agents.wait_for_welcome("Copy the Demo")
 
         window.run_command("axe: Get Started")
         window.wait_for_walkthrough("Have the language server at hand", "Open an agent", "Run it")

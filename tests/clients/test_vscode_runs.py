@@ -52,8 +52,7 @@ def test_a_run_from_the_lens_grows_as_a_tree_and_one_agent_of_it_can_be_stopped(
         runs.wait_until_spoken("manager", "manager, completed, ")
         window.screenshot("document")
         runs.click("Turn 2")
-        window.press("Enter")
-        window.wait_until("the focus leaves the rows", lambda: not runs.has_focus())
+        window.press_until("Enter", "an editor with the focus", lambda: not runs.has_focus())
 
         runs.press("manager", "Show Timeline")
         timeline = window.webview()
@@ -67,9 +66,13 @@ def test_a_run_from_the_lens_grows_as_a_tree_and_one_agent_of_it_can_be_stopped(
         window.reload()
         bars.nth(6).wait_for()
         assert timeline.locator(".name").all_inner_texts() == names, "it comes back"
-        bars.first.focus()
-        for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowLeft", "Enter"):
-            timeline.locator(":focus").press(key)
+
+        def walk() -> None:
+            bars.first.focus()
+            for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowLeft", "Enter"):
+                timeline.locator(":focus").press(key, timeout=1000)
+
+        window.repeat_until("a child", walk, lambda: window.shows_text("# fast🚀"))
         window.wait_for_text("# fast🚀", "> Look for bugs", "No bugs found.")
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from support.browser import WaitFor, too_late
+from support.screen import STAYS, Screen, failed
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Locator
 
-_STAYS = 5000
-"""Milliseconds after which a palette that has not answered is opened again, as a person would."""
+_SETTLED = 1500
+"""Milliseconds after which a palette that has answered does not find anything more."""
 
 # The rows of a palette that has answered; none while it is searching, or closed.
 _FOUND = """
@@ -24,61 +24,75 @@ _FOUND = """
 """
 
 
+_IS_OPEN = """
+(value) => {
+  const input = document.querySelector(".quick-input-widget .quick-input-box input");
+  return !!input && input.checkVisibility() && input.value === value;
+}
+"""
+
+
 class Palette:
     """The commands of one window."""
 
-    def __init__(self, page: Page, wait_for: WaitFor) -> None:
-        self._page = page
-        self._wait_for = wait_for
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._seen: list[str] = []
 
     def run(self, title: str) -> None:
         """Picks a command as soon as it is offered."""
-        self._wait_for(f"the command {title}", lambda: self._is_run(title))
+        self._screen.wait_for(
+            f"the command {title}", lambda: self._is_run(title), lambda: self._seen
+        )
 
     def offers(self, title: str) -> bool:
         """Whether a command is found."""
-        found: list[str] = []
-
-        def answers() -> bool:
-            found[:] = self._found(title)
-            return bool(found)
-
-        self._wait_for(f"what the palette finds for {title}", answers)
+        self._screen.wait_for(f"what the palette finds for {title}", lambda: self._answers(title))
+        self._screen.comes(lambda: title in self._found(title), _SETTLED)
         self._close()
-        return title in found
+        return title in self._seen
 
     def _is_run(self, title: str) -> bool:
-        if title in self._found(title) and self._takes(title):
+        """Opens the palette anew: one that is open never offers what can be done only since then."""
+        if (
+            self._answers(title)
+            and self._screen.comes(lambda: title in self._found(title))
+            and self._takes(title)
+        ):
             return True
-        self._close()  # A palette that is open never offers what can be done only since then.
+        self._close()
         return False
 
-    def _close(self) -> None:
-        self._page.keyboard.press("Escape")
+    def _answers(self, title: str) -> bool:
+        """Opens the palette and asks; it finds nothing if it has been closed meanwhile."""
+        self._screen.page.keyboard.press("F1")
+        try:
+            self._box().fill(f">{title}", timeout=STAYS)
+        except failed():
+            return False
+        return self._screen.comes(lambda: bool(self._found(title)))
 
     def _found(self, title: str) -> list[str]:
-        """What the palette finds for a title: nothing, if it has been closed meanwhile."""
-        self._page.keyboard.press("F1")
-        value = f">{title}"
-        try:
-            self._box().fill(value, timeout=_STAYS)
-            answer = self._page.wait_for_function(
-                f"(value) => (found => found.length && found)(({_FOUND})(value))",
-                arg=value,
-                timeout=_STAYS,
-            )
-        except too_late():
-            return []
-        found: list[str] = answer.json_value()
-        return found
+        self._seen = self._screen.page.evaluate(_FOUND, f">{title}")
+        return self._seen
 
     def _takes(self, title: str) -> bool:
-        label = self._page.locator(".quick-input-list .label-name").get_by_text(title, exact=True)
+        label = self._screen.page.locator(".quick-input-list .label-name")
         try:
-            label.click(timeout=_STAYS)
-        except too_late():
+            label.get_by_text(title, exact=True).click(timeout=STAYS)
+        except failed():
             return False
-        return True
+        return self._screen.comes(lambda: not self._is_open(title))
+
+    def _is_open(self, title: str) -> bool:
+        try:
+            is_open: bool = self._screen.page.evaluate(_IS_OPEN, f">{title}")
+        except failed():
+            return False  # The command has left the page.
+        return is_open
+
+    def _close(self) -> None:
+        self._screen.page.keyboard.press("Escape")
 
     def _box(self) -> Locator:
-        return self._page.locator(".quick-input-box input")
+        return self._screen.page.locator(".quick-input-box input")

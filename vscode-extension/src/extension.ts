@@ -76,14 +76,19 @@ export function activate(context: ExtensionContext): void {
   void firstAgent(context).then(() => server.running());
 }
 
-/** Until there is an agent, nobody needs a server: the extension wakes up for any text that might be one. */
-async function firstAgent(context: ExtensionContext): Promise<void> {
+/**
+ * Until there is an agent, nobody needs a server: the extension wakes up for any text that might be one. An agent counts
+ * that is opened while the folders are still being searched, too.
+ */
+function firstAgent(context: ExtensionContext): Promise<void> {
   const isOurs = (document: TextDocument) => languages.match(LANGUAGES, document) > 0;
-  if (workspace.textDocuments.some(isOurs) || (await hasAgents())) {
-    return;
-  }
-  await new Promise<void>((resolve) => {
+  return new Promise((resolve, reject) => {
     context.subscriptions.push(workspace.onDidOpenTextDocument((document) => isOurs(document) && resolve()));
+    if (workspace.textDocuments.some(isOurs)) {
+      resolve();
+    } else {
+      hasAgents().then((has) => has && resolve(), reject);
+    }
   });
 }
 

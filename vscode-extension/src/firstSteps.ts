@@ -8,13 +8,13 @@ import { AGENT } from './languages';
 
 type Step = 'server' | 'agent' | 'run';
 
-/** Until VS Code knows the steps of a walkthrough that it has just opened. */
-const PAUSE_MS = 1000;
+/** VS Code comes to know the steps of a walkthrough some time after it has opened it, and nobody is told when. */
+const PAUSES_MS = [1000, 2000, 4000, 8000, 16_000, 32_000];
 
 export class FirstSteps implements Disposable {
   private readonly done = new Set<Step>();
   private readonly listeners: readonly Disposable[];
-  private timer: NodeJS.Timeout | undefined;
+  private timers: NodeJS.Timeout[] = [];
 
   constructor() {
     this.listeners = [
@@ -33,7 +33,7 @@ export class FirstSteps implements Disposable {
   }
 
   dispose(): void {
-    clearTimeout(this.timer);
+    this.timers.forEach(clearTimeout);
     this.listeners.forEach((listener) => listener.dispose());
   }
 
@@ -46,8 +46,8 @@ export class FirstSteps implements Disposable {
   /** Pages of VS Code itself, such as a walkthrough, are tabs of which an extension learns nothing more. */
   private tellAgain(): void {
     if (window.tabGroups.activeTabGroup.activeTab?.input === undefined) {
-      clearTimeout(this.timer);
-      this.timer = setTimeout(() => this.done.forEach(tell), PAUSE_MS);
+      this.timers.forEach(clearTimeout);
+      this.timers = PAUSES_MS.map((pause) => setTimeout(() => this.done.forEach(tell), pause));
     }
   }
 }

@@ -46,7 +46,7 @@ local function complete_a_name()
       vim.fn.timer_stop(timer)
       vim.api.nvim_input('<C-y><Esc>')
     end
-  end, { ['repeat'] = 500 })
+  end, { ['repeat'] = 1500 })
   vim.api.nvim_feedkeys('', 'x!', false)
   assert(vim.fn.getline('.'):find('"slow"]', 1, true), vim.fn.getline('.') .. vim.inspect(offered))
 end
