@@ -50,6 +50,11 @@ HINTS = [
     ("\u200bskill = 1", "an invisible character stands here, U+200B"),
     ("skill\u00a0= 1", "an invisible character stands here, U+00A0"),
     ("skill\x1b = 1", "an invisible character stands here, U+001B"),
+    ("$ref = 'x'", "a name with `$` needs quotes"),
+    ("@type.x = 'x'", "a name with `@` needs quotes"),
+    ("naïve = 1", "a name with `ï` needs quotes"),
+    ("[input.$defs]", "a name with `$` needs quotes"),
+    ("[naïve]", "a name with `ï` needs quotes"),
     ("[sub agents config]", "the words of a name are joined by `_`"),
     ("[“params”]", STRAIGHT),
     # behind a statement

@@ -77,6 +77,8 @@ PAIRS = [
     ("timeout = 3 <|>stream = true", "timeout = 3\nstream = true"),
     ("[params] <|>temperature = 1", "[params]\ntemperature = 1"),
     ("/<|>/ note", "# note"),
+    ("[output]\n$<|>ref = 'x'", "[output]\n\"$ref\" = 'x'"),
+    ("output = { $<|>ref = 'x' }", "output = { \"$ref\" = 'x' }"),
     ("skill = 'a'\nskill<|> = 'b' # x\nstream = true", "skill = 'a'\nstream = true"),
 ]
 

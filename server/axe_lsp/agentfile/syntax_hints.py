@@ -17,6 +17,9 @@ _OTHER_COMMENT = re.compile(r"//|/\*|--|;|%|<!--")
 _CONFLICT = re.compile(r"<{7}|={7}|>{7}|\|{7}")
 _INVISIBLE = "\u00a0\u00ad\u200b\u200c\u200d\u2060\ufeff\u2028\u2029\u202f\u3000"
 
+_FOREIGN = re.compile(r"(?![A-Za-z0-9_-])[^\s\"'#=\[\]{},.:]+(?=[ \t]*[=.\]])")
+"""A name, or the rest of one, that begins with what only stands in quotes (TOML 1.0, "Keys")."""
+
 _COMMENT = "a comment begins with `#`"
 _STRAIGHT = 'use straight quotes, `"`'
 _NEEDS_QUOTES = "a string needs quotes"
@@ -56,14 +59,14 @@ def about_key(line: str) -> str:
         return "a merge conflict that is not resolved"
     if line[:1] in ("{", "}"):
         return "this looks like JSON; agent files are TOML"
-    return _about_character(line)
+    return _about_character(line) or _about_name(line)
 
 
 def about_header(line: str) -> str:
     """Where the name of a table should begin or end stands `line`, the rest of its line."""
     if re.match(r"[A-Za-z0-9_-][^\]]*\]", line):
         return "the words of a name are joined by `_`"
-    return _about_character(line)
+    return _about_character(line) or _about_name(line)
 
 
 def behind_key(line: str) -> str:
@@ -73,11 +76,13 @@ def behind_key(line: str) -> str:
     assignment = re.match(r":=|[+?]=|=>|->|:", line)
     if assignment is not None:
         return f"write `=` for `{assignment.group()}`"
+    if hint := _about_character(line) or _about_name(line):
+        return hint
     if re.match(r"[\w-]+(?:[ \t]+[\w-]+)*[ \t]*=", line):
         return "the words of a key are joined by `_`"
     if line[:1].isalpha():
         return "is it a comment? That begins with `#`"
-    return _about_character(line)
+    return ""
 
 
 def behind_statement(before: str, line: str) -> str:
@@ -117,3 +122,7 @@ def _about_character(line: str) -> str:
     if line[:1] and (line[0] in _INVISIBLE or line[0] < " "):
         return f"an invisible character stands here, U+{ord(line[0]):04X}"
     return ""
+
+
+def _about_name(line: str) -> str:
+    return f"a name with `{line[0]}` needs quotes" if _FOREIGN.match(line) else ""

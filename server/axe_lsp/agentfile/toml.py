@@ -391,7 +391,7 @@ class _Parser:
             if not separated:
                 self._problem(here, "expected `,` or `}`")
             if _KEY_PART.match(self.text, self.pos) is None and character not in "\"'":
-                self._problem(here, "expected a key")
+                self._problem(here, "expected a key", hints.about_key(self._rest_of_line()))
                 break
             entries.append(self._entry(depth))
             separated = False

@@ -78,6 +78,7 @@ _ASSIGNMENT = re.compile(r"[ \t]*(?::=|=>|->|:)[ \t]*")
 _WORDS = re.compile(r"[A-Za-z]+(?:[ -][A-Za-z]+)+(?=[ \t]*=)")
 _SEPARATORS = re.compile(r"[,;]?[ \t]*")
 _OTHER_COMMENT = re.compile(r"//|;|--")
+_FOREIGN = re.compile(r"[^\s\"'#=\[\]{},.:“”„«»‹›‘’‚`]+(?=[ \t]*[=.])")
 
 
 def _behind_statement(statement: Statement) -> Iterator[Guess]:
@@ -117,6 +118,9 @@ def _no_key(statement: Statement) -> Iterator[Guess]:
     comment = _OTHER_COMMENT.match(statement.text, statement.trouble.start)
     if comment is not None:
         yield Guess("Replace by `#`", [Splice(TextRange(*comment.span()), "#")])
+    name = _FOREIGN.match(statement.text, statement.trouble.start)
+    if name is not None:
+        yield Guess("Put it into quotes", [Splice(TextRange(*name.span()), f'"{name.group()}"')])
 
 
 def _set_twice(statement: Statement) -> Iterator[Guess]:
