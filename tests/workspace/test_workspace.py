@@ -14,7 +14,7 @@ from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.graph import calling, entangled, reachable
 from axe_lsp.workspace.meaning import agent_meaning, mentions
 from axe_lsp.workspace.places import Scope
-from axe_lsp.workspace.reading import Sought
+from axe_lsp.workspace.reading import Written
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Update, Workspace
 from support.fixture import FOLDER, PLACES, USER_FOLDER, open_fixture
@@ -93,8 +93,8 @@ def said(file: AgentFile) -> object:
 
 def placed(value: object) -> object:
     """The same with all places found: they are known of a file that is saved as it was typed."""
-    if isinstance(value, Sought):
-        return placed(value.find())
+    if isinstance(value, Written):
+        return [value.value, value.key, value.index, placed(value.range)]
     if isinstance(value, Struct):
         return [placed(getattr(value, field)) for field in value.__struct_fields__]
     return [placed(each) for each in value] if isinstance(value, tuple) else value

@@ -31,7 +31,7 @@ from axe_lsp.agentfile.sound import Brief, brief_of, sound
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.workspace.outside import Outside, Question, question, read_outside
 from axe_lsp.workspace.places import Place
-from axe_lsp.workspace.reading import ByTree, ByValues, Reading, Where, Written, found
+from axe_lsp.workspace.reading import ByTree, ByValues, Reading, Written
 
 SYNTAX = "syntax"
 SUB_AGENTS: KeyPath = ("sub_agents",)
@@ -43,17 +43,13 @@ _SHORT = 8192
 """Characters of a text, its prompt left out, that may be held on to."""
 
 
-class Reference(Struct, frozen=True, gc=False):
+class Reference(Written, frozen=True, gc=False):
     """One name in a list that names agents. `key` is the list's."""
 
-    name: str
-    where: Where
-    key: KeyPath
-
     @property
-    def range(self) -> TextRange:
-        """Where it stands, quotes included."""
-        return found(self.where)
+    def name(self) -> str:
+        """The name as it is written."""
+        return self.value
 
 
 class AgentFile(Struct, frozen=True, dict=True):
@@ -133,7 +129,7 @@ def read_agent_file(
     """
     quick = sound(text) if not (is_open or fault or place.is_config) else None
     if quick is not None and len(quick.brief.text) <= _SHORT:
-        return replace(_said(place, ByValues(quick)), brief=quick.brief)
+        return _said(place, ByValues(quick), quick.brief)
     parse = Parse(text, before.parse if before is not None else None)
     lookup = Lookup(parse, _schema(place), before)
     there = TextRange(fault_at, min(fault_at + 1, len(text)))
@@ -151,7 +147,7 @@ def read_agent_file(
     return replace(file, name=None, model=None) if fault else file
 
 
-def _said(place: Place, reading: Reading) -> AgentFile:
+def _said(place: Place, reading: Reading, brief: Brief | None = None) -> AgentFile:
     """What a file says, with none of what only few files have."""
     filled = _filled(reading)
     description = filled.get("description", reading.decoded(("description",)))
@@ -165,6 +161,7 @@ def _said(place: Place, reading: Reading) -> AgentFile:
         references=(*_names(reading, SUB_AGENTS), *_names(reading, TASK_TYPES)),
         max_depth=max_depth if isinstance(max_depth, int) else 0,
         outside=read_outside(reading),
+        brief=brief,
     )
 
 
@@ -192,4 +189,5 @@ def _inline_types(lookup: Lookup) -> frozenset[str]:
 
 
 def _names(reading: Reading, path: KeyPath) -> list[Reference]:
-    return [Reference(each.value, each.where, path) for each in reading.strings(path)]
+    strings = reading.strings(path)
+    return [Reference(each.value, each.there, path, each.index) for each in strings]

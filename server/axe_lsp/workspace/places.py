@@ -53,7 +53,8 @@ class Places(Struct, frozen=True, dict=True):
 
     def is_agent(self, uri: str) -> bool:
         """Whether the document is an agent file by its place alone."""
-        return self.locate(uri).scope is not Scope.LOOSE
+        folder, _, name = uri.rpartition("/")
+        return self._scope(uri, folder, name) is not Scope.LOOSE
 
     def is_ours(self, uri: str) -> bool:
         """Whether there is something to say about the document, by its place alone."""

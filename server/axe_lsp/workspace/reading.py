@@ -36,14 +36,27 @@ def found(where: Where) -> TextRange:
 
 
 class Written(Struct, frozen=True, gc=False):
-    """A string of a file, with its place."""
+    """A string of a file: the value of a key, or an element of it.
+
+    `there` is its place, or in a sound file the text in which to look for it: there are so many of
+    these strings that each is one object.
+    """
 
     value: str
-    where: Where
+    there: TextRange | Brief
+    key: KeyPath
+    index: int | None = None
+
+    @property
+    def where(self) -> Where:
+        """Where it stands, quotes included."""
+        if isinstance(self.there, TextRange):
+            return self.there
+        return Sought(self.there, self.key, self.index)
 
     @property
     def range(self) -> TextRange:
-        """Where it stands, quotes included."""
+        """The place itself."""
         return found(self.where)
 
 
@@ -77,14 +90,14 @@ class ByTree:
         if value is None or not isinstance(decoded, str):
             return None
         is_broken = _is_beside_a_problem(self._lookup.parse, value)
-        return None if is_broken else Written(decoded, value.range)
+        return None if is_broken else Written(decoded, value.range, path)
 
     def strings(self, path: KeyPath) -> Sequence[Written]:
         item = self._lookup.find(path)
         if item is None or item.entry.value is None:
             return ()
         value, text = item.entry.value, self._lookup.parse.text
-        return self._lookup.once(value, "strings", lambda: tuple(_strings(value, text)))
+        return self._lookup.once(value, "strings", lambda: tuple(_strings(value, text, path)))
 
 
 class ByValues:
@@ -106,14 +119,11 @@ class ByValues:
 
     def string(self, path: KeyPath) -> Written | None:
         value = self.decoded(path)
-        return Written(value, Sought(self._sound.brief, path, None)) if value is not None else None
+        return Written(value, self._sound.brief, path) if value is not None else None
 
     def strings(self, path: KeyPath) -> Sequence[Written]:
-        values = self.decoded(path) or ()
-        return [
-            Written(each, Sought(self._sound.brief, path, index))
-            for index, each in enumerate(values)
-        ]
+        values, brief = self.decoded(path) or (), self._sound.brief
+        return [Written(each, brief, path, index) for index, each in enumerate(values)]
 
 
 def _is_beside_a_problem(parse: Parse, value: Value) -> bool:
@@ -123,7 +133,7 @@ def _is_beside_a_problem(parse: Parse, value: Value) -> bool:
     return any(line_of(each.range.start) == line_of(value.range.end) for each in parse.problems)
 
 
-def _strings(value: Value, text: str) -> Iterator[Written]:
-    for each in value.items:
-        if each.kind is ValueKind.STRING and isinstance(name := decode(text, each), str):
-            yield Written(name, each.range)
+def _strings(value: Value, text: str, path: KeyPath) -> Iterator[Written]:
+    for index, each in enumerate(value.items):
+        if each.kind is ValueKind.STRING and isinstance(word := decode(text, each), str):
+            yield Written(word, each.range, path, index)
