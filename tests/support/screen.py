@@ -44,6 +44,9 @@ _LISTEN = """
 # A window that was loaded anew by the click knows nothing of it.
 _WAS_REACHED = "() => window.wasReached !== false"
 
+# A frame without a size is no page that is shown.
+_WORDS = "() => (innerWidth && innerHeight ? document.body.innerText : '')"
+
 _FOCUSED = "() => document.activeElement?.outerHTML.replace(/(?<=>)[^]*/, '')"
 
 
@@ -123,8 +126,12 @@ class Screen:
         told = [f"The focus is at {self.page.evaluate(_FOCUSED)}"]
         for frame in self.page.frames:
             with contextlib.suppress(failed()):  # It has just been closed.
-                text = frame.evaluate("() => document.body.innerText")
-                told.append(f"--- {frame.name or 'window'}\n{text[:_LONGEST]}")
+                text = frame.evaluate(_WORDS).strip()[:_LONGEST]
+                told += (
+                    [f"--- The {'webview' if frame.parent_frame else 'window'} says\n{text}"]
+                    if text
+                    else []
+                )
         return "\n".join(told)
 
 

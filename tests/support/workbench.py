@@ -71,7 +71,9 @@ def workbench(
         window = Workbench(page, address, project, scratch)
         try:
             yield window
-        except BaseException:
+        except (
+            Exception
+        ):  # A page that hangs, at which pytest's own timeout ends, would not answer either.
             window.tell()
             raise
         browser.close()
