@@ -23,7 +23,7 @@ from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Places, Scope
 from axe_lsp.workspace.workspace import Change, Workspace
 
-MANY = 2 * FEW
+MANY = 4 * FEW
 
 TEXTS = (
     b'name = "x"\nmodel = "openai/gpt"\nsub_agents = ["n1", "n2"]\nfiles = ["*.py"]\n',

@@ -15,21 +15,19 @@ from axe_lsp.daemon.helper import Helper, helper
 from axe_lsp.daemon.reader import Read, change_at, value_of
 from axe_lsp.workspace.workspace import Change
 
-FEW = 1000
-"""Files that take as long as it is worth waiting for without starting a process."""
+FEW = 500
+"""Files for which it is not worth starting a process."""
 
-_MEANWHILE = 500
+_MEANWHILE = 600
 """Files that are read while it starts."""
 
-_PORTION = 100
-"""Files that it is asked for at a time."""
+_PORTION = 300
+"""Files that it is asked for at a time. Of fewer each side would too often be done before the other."""
 
-_OWN = 50
-"""Files that are read here while it is at work, to begin with."""
+_OWN, _MOST_OWN = 150, 1200
+"""Files that are read here while it is at work: at first, and if it gets little done."""
 
-_MOST_OWN = 400
-
-_LONG = 0.001
+_LONG = 0.003
 """Seconds. Who waits for an answer for so long could have done more, and who doesn't, less."""
 
 
