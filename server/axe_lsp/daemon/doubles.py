@@ -14,15 +14,16 @@ from axe_lsp.workspace.snapshot import Snapshot
 def real_uris(snapshot: Snapshot, changed: Iterable[str]) -> dict[str, str]:
     """Where the files lie that have a name in common with one that has changed, as far as that is news.
 
-    Only doubles are looked at, since there are few of them.
+    Only doubles are looked at, since there are few of them, and what once was one: it may be no link any more.
     """
     files = [file for uri in changed if (file := snapshot.file(uri)) is not None]
-    stems = {file.place.stem for file in files}
-    alike = [uris for stem in stems if len(uris := snapshot.names.get(stem, ())) > 1]
-    if not alike:
-        return {}  # As after nearly every keystroke.
     known, touched = snapshot.real_uris, {file.uri for file in files}
-    in_doubt = [uri for uris in alike for uri in uris if uri in touched or uri not in known]
+    alike = (snapshot.names.get(stem, ()) for stem in {file.place.stem for file in files})
+    doubles = [uri for uris in alike if len(uris) > 1 for uri in uris]
+    in_doubt = {uri for uri in doubles if uri in touched or uri not in known}
+    in_doubt |= touched & known.keys()
+    if not in_doubt:
+        return {}  # As after nearly every keystroke.
     real_folder = cache(os.path.realpath)
     found = {
         uri: _real_uri(path, real_folder(path.parent)) for uri in in_doubt if (path := path_of(uri))
