@@ -297,6 +297,57 @@ def test_a_file_and_a_link_to_it_are_no_doubles(project: Project) -> None:
             pass
 
 
+def linked_file(link: Path, file: Path) -> None:
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(file)
+
+
+def callers(editor: Editor, callee: str) -> list[str]:
+    drawn = graph(editor)
+    known = {node["id"]: node["name"] for node in drawn["nodes"]}
+    return sorted(known[each["from"]] for each in drawn["edges"] if known[each["to"]] == callee)
+
+
+def test_agents_that_are_linked_into_another_folder_are_one_each(project: Project) -> None:
+    elsewhere = project.root / "sub" / "axe" / "agents"
+    linked_file(elsewhere / "lint.toml", write(project.agents, "lint"))
+    linked_file(elsewhere / "lead.toml", write(project.agents, "lead", calling("lint")))
+    write(elsewhere, "other", calling("lint"))
+    with project.editor() as editor:
+        names = ["lead", "lint", "other"]
+        assert sorted(node["name"] for node in graph(editor)["nodes"]) == names
+        assert agents(editor) == [(name, "workspace") for name in names]
+        assert callers(editor, "lint") == ["lead", "other"]
+        uri = open_at(editor, elsewhere / "lint.toml")
+        assert uri in {node["id"] for node in graph(editor)["nodes"]}
+        about = {"uri": project.path("lint").as_uri()}
+        found = editor.client.request("axe/graph", about)["nodes"]
+        assert sorted(node["name"] for node in found) == names
+
+
+def test_a_linked_agent_that_calls_others_where_the_link_lies_is_another(project: Project) -> None:
+    elsewhere = project.root / "sub" / "axe" / "agents"
+    lead = write(project.agents, "lead", calling("lint"))
+    linked_file(elsewhere / "lead.toml", lead)
+    linked_file(elsewhere / "top.toml", write(project.agents, "top", calling("lead")))
+    write(project.agents, "lint")
+    write(elsewhere, "lint")
+    with project.editor() as editor:
+        found = sorted(node["name"] for node in graph(editor)["nodes"])
+        assert found == ["lead", "lead", "lint", "lint", "top", "top"]
+
+
+def test_an_agent_that_is_linked_into_another_project_runs_in_both(
+    project: Project, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    linked_file(other / "axe" / "agents" / "lint.toml", write(project.agents, "lint"))
+    roots = [{"uri": each.as_uri(), "name": each.name} for each in (project.root, other)]
+    with project.editor(workspaceFolders=roots) as editor:
+        assert len(graph(editor)["nodes"]) == 2
+        assert agents(editor) == [("lint", "workspace")] * 2
+
+
 def test_a_file_that_is_open_by_two_paths_is_not_its_own_double(
     project: Project, tmp_path: Path
 ) -> None:

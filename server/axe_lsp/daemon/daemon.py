@@ -25,6 +25,7 @@ from axe_lsp.tasks import Tasks
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.places import Places, Scope
 from axe_lsp.workspace.snapshot import Snapshot
+from axe_lsp.workspace.stand_ins import StandIns, stand_ins
 from axe_lsp.workspace.workspace import Change, Update, Workspace
 
 if TYPE_CHECKING:
@@ -134,6 +135,10 @@ class Daemon:
     def workspace_of(self, folder: Path | None) -> Path:
         """Where runs of the agents in `folder` start."""
         return workplace(folder, self.roots, self.user_folder)
+
+    def stand_ins(self) -> StandIns:
+        """The agent files that are links to others, which stand for them."""
+        return stand_ins(self.snapshot, lambda file: self.workspace_of(folder_of(file.uri)))
 
     # -- what lies on the disk
 

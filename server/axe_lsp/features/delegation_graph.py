@@ -13,6 +13,7 @@ from axe_lsp.workspace.meaning import Kind, meaning
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.reach import Reach, reach
 from axe_lsp.workspace.snapshot import Snapshot
+from axe_lsp.workspace.stand_ins import StandIns
 
 
 class Via(Enum):
@@ -71,14 +72,21 @@ class DelegationGraph(Struct, frozen=True):
     unreachable: tuple[Unreachable, ...]
 
 
-def delegation_graph(snapshot: Snapshot) -> DelegationGraph:
-    """The graph of all agents that can be found by name."""
-    found = (file for file in snapshot.files() if file.place.scope is not Scope.LOOSE)
+def delegation_graph(snapshot: Snapshot, linked: StandIns | None = None) -> DelegationGraph:
+    """The graph of all agents that can be found by name. Of those that are `linked` others stand for them."""
+    instead = linked or {}
+    found = (
+        file
+        for file in snapshot.files()
+        if file.place.scope is not Scope.LOOSE and file.uri not in instead
+    )
     files = {
         file.uri: file
         for file in sorted(found, key=lambda each: (each.place.stem, each.place.scope, each.uri))
     }
-    edges = tuple(dict.fromkeys(edge for file in files.values() for edge in _edges(snapshot, file)))
+    edges = tuple(
+        dict.fromkeys(edge for file in files.values() for edge in _edges(snapshot, file, instead))
+    )
     calls: dict[str, list[str]] = {uri: [] for uri in files}
     for edge in edges:
         if edge.via is Via.SUB_AGENTS and edge.target in files:
@@ -113,12 +121,12 @@ def around(graph: DelegationGraph, agent: str) -> DelegationGraph:
     )
 
 
-def _edges(snapshot: Snapshot, file: AgentFile) -> Iterator[Edge]:
+def _edges(snapshot: Snapshot, file: AgentFile, instead: StandIns) -> Iterator[Edge]:
     for reference in file.references:
         meant = meaning(snapshot, file, reference)
         via = Via.SUB_AGENTS if reference.key == SUB_AGENTS else Via.TASK_TYPES
         if meant.kind is Kind.AGENT:
-            yield Edge(file.uri, meant.uri, via)
+            yield Edge(file.uri, instead.get(meant.uri, meant.uri), via)
         elif meant.kind is Kind.MISSING:
             yield Edge(file.uri, meant.name, via)
 

@@ -20,8 +20,10 @@ def agents(server: AxeServer) -> list[JsonObject]:
 
     The built-in types, which need no file, come last among those of their name.
     """
-    files = server.daemon.snapshot.files()
-    found = [file for file in files if file.place.scope is not Scope.LOOSE]
+    files, linked = server.daemon.snapshot.files(), server.daemon.stand_ins()
+    found = [
+        file for file in files if file.place.scope is not Scope.LOOSE and file.uri not in linked
+    ]
     found.sort(key=lambda each: (each.place.scope, each.uri))
     all_agents = [_agent(server, file) for file in found]
     all_agents += [_built_in(name, type_) for name, type_ in BUILT_IN_TYPES.items()]

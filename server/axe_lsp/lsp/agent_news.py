@@ -50,6 +50,7 @@ def _is_news(before: Snapshot, update: Update) -> bool:
     after = update.snapshot
     return (
         before.names is not after.names
+        or before.real_uris is not after.real_uris
         or before.complete is not after.complete
         or before.unread != after.unread
         or any(_told(before.file(uri)) != _told(after.file(uri)) for uri in update.affected)

@@ -55,9 +55,10 @@ def _checked(params: Any, default: str) -> tuple[str, str | None]:
 
 def _answer(server: AxeServer, wanted: tuple[str, str | None]) -> JsonObject:
     format_, uri = wanted
-    graph = delegation_graph(server.daemon.snapshot)
+    linked = server.daemon.stand_ins()
+    graph = delegation_graph(server.daemon.snapshot, linked)
     if uri is not None:
-        agent = canonical(uri)
+        agent = linked.get(canonical(uri), canonical(uri))
         if all(node.id != agent for node in graph.nodes):
             raise JsonRpcInvalidParams(f"axe/graph: {uri} is not in a folder of agents")
         graph = around(graph, agent)
