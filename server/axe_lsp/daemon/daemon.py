@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.buffers import Buffers
@@ -219,14 +220,16 @@ class Daemon:
         def done() -> None:
             self._apply([], unread=self.snapshot.unread - {uri})
 
-        # When its turn comes, the search below the roots may have read it already.
-        files = (
-            file
-            for file in disk.agent_files_below((), [folder])
-            if uri_of(file) not in self.snapshot.closed
-        )
         self._apply([], unread=self.snapshot.unread | {uri})
-        self._indexer.read(files, done)
+        self._indexer.read(self._unread_files(folder), done)
+
+    def _unread_files(self, folder: Path) -> Iterator[Path]:
+        """When their turn comes, the search below the roots may have read most of them already."""
+        uri = uri_of(folder)
+        places = (file.place for file in self.snapshot.closed.values())
+        # By their names: to work out thousands of URIs takes as long as to read hundreds of files.
+        known = {f"{place.stem}{SUFFIX}" for place in places if place.folder == uri}
+        yield from (folder / name for name in disk.agent_names_in(folder) if name not in known)
 
     def _apply(
         self,

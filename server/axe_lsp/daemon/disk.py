@@ -108,13 +108,17 @@ def _is_entered(name: str) -> bool:
 
 def agent_files_in(folder: Path) -> list[Path]:
     """The files in a folder of agents; empty if it can't be read or isn't there."""
+    return [folder / name for name in agent_names_in(folder)]
+
+
+def agent_names_in(folder: Path) -> list[str]:
+    """What these files are called: to work with thousands of paths takes ten times as long."""
     try:
         with os.scandir(folder) as entries:
-            # Names are sorted, since to compare paths takes ten times as long.
             names = sorted(entry.name for entry in entries)
     except OSError:
         return []
-    return [folder / name for name in names if name.endswith(SUFFIX) and name != SUFFIX]
+    return [name for name in names if name.endswith(SUFFIX) and name != SUFFIX]
 
 
 class Content(Struct, frozen=True):

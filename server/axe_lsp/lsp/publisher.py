@@ -120,8 +120,11 @@ class Publisher:
         snapshot = self._server.daemon.snapshot
         deeper, self._deeper = self._deeper, set()
         ways, self._rewired = self._rewired, UNCHANGED
-        for file in chain(reachable(snapshot, deeper), entangled(snapshot, ways)):
-            yield (file.uri,)
+        if (
+            deeper or ways != UNCHANGED
+        ):  # As nearly never, and asked before each of thousands of files.
+            for file in chain(reachable(snapshot, deeper), entangled(snapshot, ways)):
+                yield (file.uri,)
         yield from self._server.related_places.outdated()
 
     def _publish(self, uri: str) -> None:
