@@ -188,11 +188,11 @@ in bold. Nothing fails on a time.
 _SHORT = """\
 ## Where it stops short
 
-- All agents of a large workspace are read by two processes, each of which has as many files to read as it can: so it takes two thirds of the time in
-  which one reads them, and an eighth more processor time (the values go from one to the other). The second one needs 20 MB and ends when all are read; for fewer than 1,100
-  files it is not started, since it takes as long to start as 600 take to be read. Of a file with nothing wrong in it only the values are looked at,
-  and no tree is made; a quarter of the time is tomli, and of the rest no part stands out. An index kept on the disk would hold what the files say in a second place, and
-  could be wrong about them.
+- All agents of a large workspace are read by two processes, each of which has as many files to read as it can. The second one needs 20 MB and ends when all are
+  read; for fewer than 1,100 files it is not started, since it takes as long to start as 600 take to be read, and on a busy machine it helps less. Of a file with
+  nothing wrong in it only the values are looked at, and no tree is made; a quarter of the processor time is tomli, and of the rest (judging the values, keeping what a file says
+  and whom it calls, handing it over, looking for what is wrong with it among the others) no part stands out. An index kept on the disk would hold what the
+  files say in a second place, and could be wrong about them.
 - A name that changes in a list takes a fifth longer among ten thousand agents than among ten, 0.3 ms. What the workspace does about it
   takes as long in both (0.5 ms) since no map is copied any more; where the rest comes from is not known.
 - `axe-lsp check` starts processes from 2,000 files on. Each takes as long to start as 1,000 files take to be read, and the

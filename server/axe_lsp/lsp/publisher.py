@@ -120,9 +120,8 @@ class Publisher:
         snapshot = self._server.daemon.snapshot
         deeper, self._deeper = self._deeper, set()
         ways, self._rewired = self._rewired, UNCHANGED
-        if (
-            deeper or ways != UNCHANGED
-        ):  # As nearly never, and asked before each of thousands of files.
+        # This is asked before each of thousands of files, and hardly ever there is something.
+        if deeper or ways != UNCHANGED:
             for file in chain(reachable(snapshot, deeper), entangled(snapshot, ways)):
                 yield (file.uri,)
         yield from self._server.related_places.outdated()
