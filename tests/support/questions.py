@@ -81,7 +81,7 @@ class Questions:
         """Presses a button of the notification that says `part`."""
         toast = self._screen.page.locator(
             ".notifications-toasts .notification-list-item", has_text=part
-        )
+        ).first
         chosen = toast.locator(".monaco-button", has_text=button).first
         self._screen.act(
             f"the end of the message {part}",

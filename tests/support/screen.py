@@ -91,12 +91,18 @@ class Screen:
         has_helped: Callable[[], bool],
         seen: Callable[[], object] | None = None,
     ) -> None:
-        """Does something once, and again whenever it has not helped for a while."""
+        """Does something once, and again whenever it has not helped for a while.
+
+        A question that has closed by itself has not been answered: without having been done nothing has helped.
+        """
+        is_done = False
 
         def helps() -> bool:
+            nonlocal is_done
             with contextlib.suppress(failed()):
                 action()
-            return self.comes(has_helped)
+                is_done = True
+            return is_done and self.comes(has_helped)
 
         self.wait_for(what, helps, seen)
 

@@ -25,7 +25,8 @@ _SPOKEN = """
 ([header, part]) => [...document.querySelectorAll(".pane")]
   .filter((pane) => pane.querySelector(".pane-header").getAttribute("aria-label").startsWith(header))
   .flatMap((pane) => [...pane.querySelectorAll(".monaco-list-row")])
-  .filter((row) => row.innerText.toLowerCase().includes(part.toLowerCase()))
+  .filter((row) => row.innerText.replaceAll(/\\s+/g, " ").toLowerCase().includes(part.toLowerCase()))
+  .sort((one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top)
   .map((row) => row.getAttribute("aria-label"))[0] ?? ""
 """
 
