@@ -8,12 +8,16 @@ import pytest
 
 from support.extension import packaged
 
+_LONGEST = 1200
+"""Seconds that a test may take which waits for an editor many times, on a machine that is very busy."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """An editor on a busy machine loses a click or a key now and then: what fails in one is tried once more."""
     for item in items:
         if item.get_closest_marker("editor"):
             item.add_marker(pytest.mark.flaky(reruns=1))
+            item.add_marker(pytest.mark.timeout(_LONGEST))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-TIMEOUT = 60_000
+TIMEOUT = 120_000
 """Milliseconds. Generous, because the machine may be busy; only a failing test waits that long."""
 
 STAYS = 5000
