@@ -116,6 +116,10 @@ def test_keys_of_the_table_that_are_not_set() -> None:
     assert "name" not in found
 
 
+def test_keys_are_offered_behind_a_byte_order_mark_too() -> None:
+    assert labels("\ufeff<|>")[:2] == ["name", "model"]
+
+
 def test_in_front_of_a_header_the_keys_of_the_table_above_are_offered() -> None:
     assert "model" in labels('name = "x"\n<|>[params]')
 

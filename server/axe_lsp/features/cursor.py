@@ -13,6 +13,7 @@ from axe_lsp.agentfile.key_spec import KeyPath, KeySpec, Schema
 from axe_lsp.agentfile.lookup import Lookup
 from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.agentfile.schema_keywords import find_keyword
+from axe_lsp.agentfile.splices import line_start
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Entry, KeyPart, Table, Value, ValueKind
 from axe_lsp.agentfile.values import content_range
@@ -207,6 +208,6 @@ def _goes_on(text: str, item: Value, offset: int) -> bool:
 
 
 def _on_free_line(text: str, table: Table, offset: int) -> Cursor:
-    line = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
-    where = Where.ELSEWHERE if text[line:offset].strip() else Where.KEY
+    before = text[line_start(text, offset) : offset]
+    where = Where.ELSEWHERE if before.strip() else Where.KEY
     return Cursor(where, table.path, table.path, TextRange(offset, offset), table.entries)
