@@ -8,6 +8,9 @@ from support.screen import STAYS, Screen, failed
 
 _DONE = '.getting-started-step:has([role="checkbox"][aria-checked="true"]) .step-title'
 
+_FOLLOWS = 2500
+"""Milliseconds after which the list follows what is typed; until then Enter takes the folder that was there before."""
+
 
 class SettingUp:
     """The first steps in one window."""
@@ -58,7 +61,7 @@ class SettingUp:
         )
         try:
             box.fill(str(path), timeout=STAYS)
-            self._screen.page.wait_for_timeout(500)
+            self._screen.page.wait_for_timeout(_FOLLOWS)
             ready.wait_for(timeout=STAYS)
             box.press("Enter", timeout=STAYS)
             box.wait_for(state="hidden", timeout=STAYS)
