@@ -64,7 +64,7 @@ def test_each_run_is_kept_as_long_as_its_process_said(tmp_path: Path) -> None:
     put(path, tale("brief", 3), origin=replace(HERE, keep_days=-1))
     put(path, tale("long", 3), origin=replace(HERE, keep_days=10**9))
     with history(path, tale("usual", 300)) as connection:
-        forget_expired(connection, lambda: True)
+        assert forget_expired(connection, lambda: True)
 
         assert left(connection) == ["long", "usual"]
 
@@ -74,7 +74,7 @@ def test_what_is_expired_can_wait(tmp_path: Path) -> None:
     put(path, tale("a", 3), tale("b", 2), tale("c", 1), origin=replace(HERE, keep_days=-1))
     with history(path) as connection:
         answers = iter([True, False])
-        forget_expired(connection, lambda: next(answers))
+        assert not forget_expired(connection, lambda: next(answers))
 
         assert left(connection) == ["c", "b"]
 

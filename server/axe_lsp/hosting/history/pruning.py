@@ -9,16 +9,17 @@ from axe_lsp.hosting.history.database import transaction
 from axe_lsp.hosting.history.rows import date_in
 
 _MOST_AT_ONCE = 50
-"""Trees that a process forgets when it begins to write; the next one goes on."""
+"""Trees that a process forgets; the next one goes on."""
 
 
-def forget_expired(connection: sqlite3.Connection, may_go_on: Callable[[], bool]) -> None:
-    """Forget some of the runs whose time has come, as long as there is nothing better to do."""
+def forget_expired(connection: sqlite3.Connection, may_go_on: Callable[[], bool]) -> bool:
+    """Forget some of the runs whose time has come, as long as there is nothing better to do; whether there was time."""
     which = "forget_after < ? ORDER BY forget_after LIMIT ?"
     for root in _roots(connection, which, (date_in(0), _MOST_AT_ONCE)):
         if not may_go_on():
-            return
+            return False
         _forget(connection, root)
+    return True
 
 
 def forget_older(connection: sqlite3.Connection, days: int) -> int:

@@ -78,6 +78,7 @@ class HistoryWriter:
         self._secrets: frozenset[str] = frozenset()
         self._connection: sqlite3.Connection | None = None
         self._life: Life | None = None
+        self._is_tidy = False
         self._has_warned = False
         self._warned_last = ""
 
@@ -102,6 +103,7 @@ class HistoryWriter:
             entries, more = self._next()
             try:
                 self._store(entries)
+                self._tidy()
             except Exception:  # noqa: BLE001 - a bug costs a batch, and not the rest
                 _log.exception("Some events are not remembered")
             for root, seq in _last_numbers(entries).items():
@@ -169,10 +171,18 @@ class HistoryWriter:
         if is_first:
             # Imported here, in the thread: nothing waits for it.
             from axe_lsp.hosting.history.mending import end_runs_of_the_dead  # noqa: PLC0415
-            from axe_lsp.hosting.history.pruning import forget_expired  # noqa: PLC0415
 
             end_runs_of_the_dead(connection, lives_beside(path))
-            forget_expired(connection, self._entries.is_empty)
+
+    def _tidy(self) -> None:
+        """Forget what is expired, behind the first batch that leaves time for it. What goes wrong waits for others."""
+        if self._connection is None or self._is_tidy:
+            return
+        from axe_lsp.hosting.history.pruning import forget_expired  # noqa: PLC0415 - see above
+
+        self._is_tidy = True
+        with suppress(RunError), faults_named(history_file(os.environ)):
+            self._is_tidy = forget_expired(self._connection, self._entries.is_empty)
 
     def _put_away(self) -> None:
         if self._connection is not None:
