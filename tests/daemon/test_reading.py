@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from axe_lsp.daemon import disk
+from axe_lsp.daemon.changes import change_at
 from axe_lsp.daemon.disk import Content
 from axe_lsp.daemon.helper import helper
-from axe_lsp.daemon.reader import change_at, value_of
+from axe_lsp.daemon.reader import value_of
 from axe_lsp.daemon.reading import FEW, changes
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.workspace.agent_file import AgentFile

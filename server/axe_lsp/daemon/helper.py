@@ -9,8 +9,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from axe_lsp.daemon.reader import Question, Read, receive, send
+from axe_lsp.daemon.changes import Read
+from axe_lsp.daemon.reader import Question, receive, send, value_of
 from axe_lsp.hosting.process import apart, main_of
+from axe_lsp.workspace.workspace import Change
 
 _log = logging.getLogger(__name__)
 
@@ -30,7 +32,7 @@ class Helper:
             send(self._questions, question)
 
     def answer(self) -> bytes | None:
-        """A list of changes, as `value_of` reads it, once there is one; None if the process has ended."""
+        """A list of changes, as `changes_in` reads it, once there is one; None if the process has ended."""
         answer = receive(self._answers)
         if answer is None and not self._has_ended:
             self._has_ended = True
@@ -38,6 +40,11 @@ class Helper:
                 "the process that reads agent files has ended early; its files are read here"
             )
         return answer
+
+    def changes_in(self, answer: bytes) -> list[Change]:
+        """What it has read. Takes a while, in which it may be at work on the next question."""
+        changes: list[Change] = value_of(answer)
+        return changes
 
 
 @contextmanager

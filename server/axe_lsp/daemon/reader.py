@@ -1,4 +1,4 @@
-"""What lies at a path, as a change of the workspace; and the process that tells another one of thousands of files.
+"""The process that tells another one of thousands of files.
 
 It answers what `helper` asks on its standard input until that ends, which it also does when the other process is killed.
 """
@@ -7,34 +7,21 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from axe_lsp.daemon.disk import Content
-from axe_lsp.daemon.uris import uri_of
+from axe_lsp.daemon.changes import Read, change_at
 from axe_lsp.workspace.agent_file import read_agent_file
 from axe_lsp.workspace.places import Places
 from axe_lsp.workspace.workspace import Change
-
-Read = Callable[[Path], Content | None]
-"""`disk.read`, or what else looks at a path."""
 
 Question = tuple[Read, Sequence[str]]
 """How to read, and the paths. The answer is a list of a change for each."""
 
 _LENGTH = 4
 """Bytes that say how long a message is."""
-
-
-def change_at(path: Path, read: Read) -> Change:
-    """What lies at the path, as text."""
-    content = read(path)
-    if content is None:
-        return Change(uri_of(path), None)
-    fault, where = content.fault, content.fault_at
-    return Change(uri_of(path), content.text, fault=fault, fault_at=where)
 
 
 def send(stream: IO[bytes], value: object) -> None:

@@ -10,10 +10,13 @@ import time
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from axe_lsp.daemon.helper import Helper, helper
-from axe_lsp.daemon.reader import Read, change_at, value_of
+from axe_lsp.daemon.changes import Read, change_at
 from axe_lsp.workspace.workspace import Change
+
+if TYPE_CHECKING:
+    from axe_lsp.daemon.helper import Helper
 
 FEW = 500
 """Files for which it is not worth starting a process."""
@@ -39,6 +42,9 @@ def changes(paths: Iterable[Path], read: Read) -> Iterator[Change]:
     if len(meanwhile) < _MEANWHILE or os.cpu_count() == 1:
         yield from _read_here(chain(meanwhile, rest), read)
         return
+    # Imported late: most people have fewer files, and whoever starts a server waits for what it imports.
+    from axe_lsp.daemon.helper import helper  # noqa: PLC0415
+
     with helper() as started:
         yield from _read_here(meanwhile, read)
         yield from _read_here(rest, read) if started is None else _read_by(started, rest, read)
@@ -59,7 +65,7 @@ def _read_by(helper: Helper, paths: Iterator[Path], read: Read) -> Iterator[Chan
         has_waited = time.monotonic() - started > _LONG
         share = min(_MOST_OWN, share * 5 // 4 + 1) if has_waited else share * 4 // 5
         following = _ask(helper, paths, read)
-        yield from value_of(answer) if answer is not None else _read_here(asked, read)
+        yield from helper.changes_in(answer) if answer is not None else _read_here(asked, read)
         yield from own
         asked = following
 
