@@ -96,14 +96,30 @@ class RunCancelledError(RunError):
 
 
 ProviderErrorCategory = Literal[
-    "auth", "rate_limit", "timeout", "overloaded", "bad_request", "server"
+    "rate_limit",
+    "overloaded",
+    "server",
+    "timeout",
+    "auth",
+    "quota",
+    "bad_request",
+    "context_overflow",
 ]
+
+PASSING: frozenset[ProviderErrorCategory] = frozenset(
+    {"rate_limit", "overloaded", "server", "timeout"}
+)
+"""The kinds of failures that the same request may not meet again."""
+
+_AT_FAULT: frozenset[ProviderErrorCategory] = frozenset({"bad_request", "context_overflow"})
+"""The kinds for which the agent is to blame, and not the provider or the account."""
 
 
 class ProviderError(RunError):
     """A request that a provider refused or didn't answer; reads `category: message`.
 
     `retry_after` is for how many seconds the provider wants to be left alone, if it said so.
+    `may_pass`: the same request may succeed if it is sent again; without it, the category decides.
     """
 
     kind = "api"
@@ -114,13 +130,19 @@ class ProviderError(RunError):
         message: str,
         status: int = 0,
         retry_after: float | None = None,
+        may_pass: bool | None = None,
     ) -> None:
         super().__init__(f"{category}: {message}")
         self.category = category
         self.message = message
         self.status = status
         self.retry_after = retry_after
-        self.exit_code = ExitCode.AGENT if category == "bad_request" else ExitCode.API
+        self.may_pass = category in PASSING if may_pass is None else may_pass
+        self.exit_code = ExitCode.AGENT if category in _AT_FAULT else ExitCode.API
+
+    def reworded(self, message: str) -> ProviderError:
+        """The same failure in other words."""
+        return ProviderError(self.category, message, self.status, self.retry_after, self.may_pass)
 
 
 class NoAnswerError(ProviderError):

@@ -19,9 +19,7 @@ from axe_lsp.runtime.events import TurnRetry
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
-
-PASSING = frozenset({"rate_limit", "server", "overloaded", "timeout"})
-"""The kinds of failures that the same request may not meet again."""
+from axe_lsp.runtime.providers.waits import jittered
 
 DEFAULT_INITIAL_DELAY_MS = 500
 DEFAULT_MAX_DELAY_MS = 30_000
@@ -54,9 +52,9 @@ class Retrying:
             try:
                 return await self._provider.send(exchange, text.listener)
             except ProviderError as error:
-                wait_ms = max(delay_ms(self._config, number), _asked_ms(error))
+                wait_ms = _asked_ms(error) or delay_ms(self._config, number)
                 too_late = anyio.current_time() + wait_ms / 1000 >= exchange.deadline
-                if error.category not in PASSING or text.began or too_late:
+                if not error.may_pass or text.began or too_late:
                     raise
                 self._journal.emit(self._event(exchange, number + 1, error, wait_ms))
             await anyio.sleep(wait_ms / 1000)
@@ -92,8 +90,11 @@ def delay_ms(config: RetryConfig, number: int, chance: Callable[[], float] = ran
 
 
 def _asked_ms(error: ProviderError) -> int:
-    """What the provider itself asks for, which is rounded up: a moment too early is too early."""
-    return -int(-(error.retry_after or 0) * 1000 // 1)
+    """What the provider itself asks for, if it names more than no wait, and up to a quarter more, by chance.
+
+    It is rounded up: a moment too early is too early.
+    """
+    return -int(-jittered(error.retry_after or 0) * 1000 // 1)
 
 
 class _Heard:

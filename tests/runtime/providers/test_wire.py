@@ -1,10 +1,10 @@
-"""JSON from outside, addresses and refusals."""
+"""JSON from outside and addresses."""
 
 from __future__ import annotations
 
 import pytest
 
-from axe_lsp.runtime.providers.wire import Node, WireError, address, parse_json, refusal, to_json
+from axe_lsp.runtime.providers.wire import Node, WireError, address, parse_json, to_json
 
 
 def test_bytes_that_are_not_utf8_become_replacement_characters() -> None:
@@ -78,52 +78,6 @@ def test_a_wrong_type_is_named_with_its_place(value: object, read: str, message:
 )
 def test_a_base_may_end_with_a_slash_or_with_the_version(base: str, path: str, url: str) -> None:
     assert address(base, path) == url
-
-
-@pytest.mark.req("001-5.7d", "001-5.7e")
-@pytest.mark.parametrize(
-    ("status", "category", "exit_code"),
-    [
-        (400, "bad_request", 1),
-        (404, "bad_request", 1),
-        (401, "auth", 3),
-        (403, "auth", 3),
-        (429, "rate_limit", 3),
-        (529, "overloaded", 3),
-        (500, "server", 3),
-        (503, "server", 3),
-        (408, "server", 3),
-        (418, "server", 3),
-        (302, "server", 3),
-    ],
-)
-def test_a_status_has_a_category_and_an_exit_code(
-    status: int, category: str, exit_code: int
-) -> None:
-    error = refusal(status, b'{"error": {"message": "why"}}')
-    assert (error.category, error.exit_code) == (category, exit_code)
-    assert str(error) == f"{category}: why"
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        (b'{"error": {"message": "slow down", "code": 429}}', "slow down"),
-        (b'{"error": {"message": "slow down", "code": null}}', "slow down"),
-        (b'{"error": "plain string"}', "plain string"),
-        (b'{"error": {"message": 5}}', "Internal Server Error"),
-        (b'{"error": null}', "Internal Server Error"),
-        (b"[]", "Internal Server Error"),
-        (b"<html>", "Internal Server Error"),
-        (b"", "Internal Server Error"),
-    ],
-)
-def test_the_message_of_a_refusal_is_the_providers_or_the_status(body: bytes, message: str) -> None:
-    assert refusal(500, body).message == message
-
-
-def test_a_status_without_a_name_is_a_number() -> None:
-    assert refusal(529, b"").message == "HTTP status 529"
 
 
 @pytest.mark.parametrize(

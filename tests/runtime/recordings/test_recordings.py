@@ -143,7 +143,7 @@ def test_the_least_that_can_be_written_by_hand(tmp_path: Path) -> None:
         ),
         (
             'version = 1\n[[run]]\nagent = "a"\n[[run.turn]]\nerror = {category = "odd"}',
-            "run 1, turn 1, error: category is not one of auth, rate_limit",
+            "run 1, turn 1, error: category is not one of rate_limit, overloaded",
         ),
         ("version = ", "Invalid value"),
         (b"version = 1 # \xff", "utf-8"),

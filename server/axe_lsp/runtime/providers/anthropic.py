@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.models import known_model
-from axe_lsp.runtime.errors import ProviderError, ProviderErrorCategory
+from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Json, Message, Request, Response, Tool, ToolCall
+from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.sse import SseParser
 from axe_lsp.runtime.providers.terms import Terms, caches
 from axe_lsp.runtime.providers.wire import (
     Node,
     WireError,
-    error_message,
     parse_arguments,
     parse_json,
     tool_schema,
@@ -42,15 +42,6 @@ _MARK: dict[str, Json] = {"cache_control": {"type": "ephemeral"}}
 
 _DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 """Which field of a block grows by which event."""
-
-_ERRORS: Mapping[str, ProviderErrorCategory] = {
-    "authentication_error": "auth",
-    "permission_error": "auth",
-    "invalid_request_error": "bad_request",
-    "not_found_error": "bad_request",
-    "rate_limit_error": "rate_limit",
-    "overloaded_error": "overloaded",
-}
 
 
 def headers(key: str) -> dict[str, str]:
@@ -106,9 +97,9 @@ def encode_message(message: Message, marked: bool) -> list[Json]:
 
 def decode(body: Json) -> Response:
     """The answer in a whole body. An empty list of blocks is an empty answer (001-5.6g)."""
-    failure = error_message(body)
-    if failure:
-        raise ProviderError("server", failure)
+    failure = reported(body)
+    if failure is not None:
+        raise failure
     answer = Node(body)
     usage = answer["usage"]
     read = usage["cache_read_input_tokens"].integer()
@@ -199,9 +190,7 @@ class AnthropicStream:
         elif kind == "message_stop":
             self._complete = True
         elif kind == "error":
-            error = event["error"]
-            category = _ERRORS.get(error["type"].text(), "server")
-            raise ProviderError(category, error["message"].text() or "the stream failed")
+            raise reported(event.value) or ProviderError("server", "the stream failed")
         return ""
 
     def _take_delta(self, index: int, delta: Node) -> str:

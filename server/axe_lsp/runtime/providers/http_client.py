@@ -54,7 +54,8 @@ class HttpAnswer:
         media_type = response.headers.get("content-type", "").partition(";")[0]
         self.media_type = media_type.strip().lower()
         self.location = response.headers.get("location", "")
-        self.retry_after = response.headers.get("retry-after", "")
+        self.headers: Mapping[str, str] = response.headers
+        """By name, whose case does not matter."""
         self.beginning = b""
         """Of the body, as far as it has been read: enough for people to see what it is."""
 

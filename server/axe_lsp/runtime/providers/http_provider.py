@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime, timezone
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,16 +26,15 @@ from axe_lsp.runtime.messages import Request, Response, ResponseFormat
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.providers import anthropic, ollama, openai
 from axe_lsp.runtime.providers.body import encode_body
+from axe_lsp.runtime.providers.failures import refusal
 from axe_lsp.runtime.providers.provider import Exchange, OnText
 from axe_lsp.runtime.providers.read_answer import read_answer
-from axe_lsp.runtime.providers.retry_after import retry_after
 from axe_lsp.runtime.providers.terms import Field, Terms, accepted, left_out, refused_field
 from axe_lsp.runtime.providers.wire import (
     WireError,
     WireFormat,
     address,
     is_http_address,
-    refusal,
 )
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.steps import once_a_step
@@ -72,7 +70,7 @@ class _Service(Struct, frozen=True):
             message += f": is Ollama running? (expected at {_shown(self.base_url)})"
         elif isinstance(error, NoAnswerError):
             message += f" ({self.provider} at {_shown(self.base_url)})"
-        return ProviderError(error.category, message, error.status, error.retry_after)
+        return error.reworded(message)
 
 
 _SHOWN = 80
@@ -143,9 +141,8 @@ class HttpProvider:
         headers = {"content-type": "application/json", **wire_format.headers(service.key)}
         async with self._connected().post(url, headers, body) as answer:
             if not 200 <= answer.status < 300:
-                error = refusal(answer.status, await answer.read(), _about_address(answer, url))
-                error.retry_after = retry_after(answer.retry_after, datetime.now(timezone.utc))
-                raise error
+                otherwise = _about_address(answer, url)
+                raise refusal(answer.status, await answer.read(), otherwise, answer.headers)
             try:
                 return await read_answer(wire_format, answer, on_text, service.key)
             except WireError as error:

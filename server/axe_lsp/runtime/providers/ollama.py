@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from axe_lsp.agentfile.models import LocalModel
-from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Json, Message, Request, Response, ToolCall
+from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import (
     Node,
     WireError,
-    error_message,
     function_of,
     parse_json,
     usable_arguments,
@@ -68,9 +67,9 @@ def encode_message(message: Message, _marked: bool) -> list[Json]:
 
 def decode(body: Json) -> Response:
     """The answer in a whole body. Calls have no ids on the wire, so they get some (001-4.3)."""
-    failure = error_message(body)
-    if failure:
-        raise ProviderError("server", failure)
+    failure = reported(body)
+    if failure is not None:
+        raise failure
     answer = Node(body)
     message = answer["message"]
     return Response(
@@ -120,9 +119,9 @@ class OllamaStream:
         if not line.strip():
             return ""
         body = parse_json(line)
-        failure = error_message(body)
-        if failure:
-            raise ProviderError("server", failure)
+        failure = reported(body)
+        if failure is not None:
+            raise failure
         part = Node(body, "line")
         message = part["message"]
         text = message["content"].text()

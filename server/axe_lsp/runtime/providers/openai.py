@@ -15,12 +15,12 @@ from axe_lsp.runtime.messages import (
     ResponseFormat,
     ToolCall,
 )
+from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.sse import SseParser
 from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import (
     Node,
     WireError,
-    error_message,
     function_of,
     parse_arguments,
     parse_json,
@@ -96,7 +96,7 @@ def decode(body: Json) -> Response:
     answer = Node(body)
     choices = answer["choices"].items()
     if not choices:
-        raise ProviderError("server", error_message(body) or "response contains no choices")
+        raise reported(body) or ProviderError("server", "response contains no choices")
     message, usage = choices[0]["message"], answer["usage"]
     return Response(
         content=message["content"].text() or message["refusal"].text(),
@@ -160,9 +160,9 @@ class OpenAIStream:
         )
 
     def _take(self, body: Json) -> str:
-        failure = error_message(body)
-        if failure:
-            raise ProviderError("server", failure)
+        failure = reported(body)
+        if failure is not None:
+            raise failure
         chunk = Node(body, "chunk")
         self._model = chunk["model"].text() or self._model
         self._usage = chunk["usage"].table() or self._usage

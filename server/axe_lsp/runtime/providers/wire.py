@@ -10,24 +10,12 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from http import HTTPStatus
 from typing import Any, NoReturn, Protocol
 from urllib.parse import urlsplit
 
-from axe_lsp.runtime.errors import ProviderError, ProviderErrorCategory
 from axe_lsp.runtime.messages import Json, Message, Request, Response, Tool, ToolParameter
 from axe_lsp.runtime.plain_text import decode, valid_text
 from axe_lsp.runtime.providers.terms import Terms
-
-_CATEGORIES: Mapping[int, ProviderErrorCategory] = {
-    400: "bad_request",
-    401: "auth",
-    403: "auth",
-    404: "bad_request",
-    429: "rate_limit",
-    529: "overloaded",
-}
-
 
 _DEEPEST = 100
 """Levels of a call's arguments. All that reads them goes down level by level, and Python not for ever."""
@@ -232,30 +220,6 @@ def _parameter_schema(parameter: ToolParameter) -> dict[str, Any]:
     if parameter.choices:
         schema["enum"] = list(parameter.choices)
     return schema
-
-
-def refusal(status: int, body: bytes, otherwise: str = "") -> ProviderError:
-    """The error that an HTTP status and its body mean; `otherwise` is added if the body has no reason."""
-    try:
-        message = error_message(parse_json(body))
-    except WireError:
-        message = ""
-    message = message or _status_text(status) + otherwise
-    return ProviderError(_CATEGORIES.get(status, "server"), message, status)
-
-
-def error_message(body: Json) -> str:
-    """The message in `{"error": {"message": …}}` or `{"error": …}`, or ""."""
-    error = body.get("error") if isinstance(body, dict) else None
-    message = error.get("message") if isinstance(error, dict) else error
-    return message if isinstance(message, str) else ""
-
-
-def _status_text(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return f"HTTP status {status}"
 
 
 def _reject(constant: str) -> NoReturn:

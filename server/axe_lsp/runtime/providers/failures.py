@@ -1,0 +1,252 @@
+"""What the error of a provider means: its kind, its message, and whether to send the request again.
+
+The same for all wire formats, since services answer with each other's errors: proxies pass them on,
+and a compatible server has words of its own. What the body says decides before the HTTP status.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime, timezone
+from http import HTTPStatus
+from itertools import chain
+from typing import NamedTuple
+
+from axe_lsp.runtime.errors import PASSING, ProviderError, ProviderErrorCategory
+from axe_lsp.runtime.messages import Json
+from axe_lsp.runtime.providers.waits import told_wait
+from axe_lsp.runtime.providers.wire import WireError, parse_json
+
+_PAYMENT_REQUIRED = 402
+
+_BY_STATUS: Mapping[int, ProviderErrorCategory] = {
+    400: "bad_request",
+    401: "auth",
+    402: "quota",
+    403: "auth",
+    404: "bad_request",
+    405: "bad_request",
+    413: "context_overflow",
+    422: "bad_request",
+    429: "rate_limit",
+    529: "overloaded",
+}
+"""Every other status is of the kind "server"."""
+
+_PASSING_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+"""The same request may not meet them again. All others will be the same the next time."""
+
+_FILTERED = re.compile(r"(?i)content_filter|content_policy")
+
+_BY_WORDS: tuple[tuple[re.Pattern[str], ProviderErrorCategory], ...] = (
+    (
+        re.compile(
+            r"(?i)context_length_exceeded|prompt is too long|maximum context length"
+            r"|exceed context limit|input is too long|maximum number of tokens allowed"
+            r"|exceed_context_size_error|request_too_large"
+        ),
+        "context_overflow",
+    ),
+    (
+        re.compile(
+            r"(?i)insufficient_quota|billing_hard_limit_reached|credit balance is too low"
+            r"|RequestsPerDay|TokensPerDay"
+        ),
+        "quota",
+    ),
+    (_FILTERED, "bad_request"),
+    (re.compile(r"(?i)server busy"), "overloaded"),
+)
+"""Words anywhere in an error that decide, whatever the status is."""
+
+_BY_KIND: Mapping[str, ProviderErrorCategory] = {
+    "API_KEY_INVALID": "auth",
+    "UnrecognizedClientException": "auth",
+    "ExpiredTokenException": "auth",
+    "billing_error": "quota",
+    "ServiceQuotaExceededException": "quota",
+    "ThrottlingException": "rate_limit",
+    "ModelNotReadyException": "rate_limit",
+    "overloaded_error": "overloaded",
+    "UNAVAILABLE": "overloaded",
+    "ServiceUnavailableException": "overloaded",
+    "insufficient_system_resource": "overloaded",
+}
+"""Codes and types that decide, whatever the status is."""
+
+_WITHOUT_STATUS: Mapping[str, ProviderErrorCategory] = {
+    "authentication_error": "auth",
+    "permission_error": "auth",
+    "PERMISSION_DENIED": "auth",
+    "invalid_request_error": "bad_request",
+    "invalid_prompt": "bad_request",
+    "bio_policy": "bad_request",
+    "misalignment_policy_violation": "bad_request",
+    "not_found_error": "bad_request",
+    "INVALID_ARGUMENT": "bad_request",
+    "rate_limit_error": "rate_limit",
+    "rate_limit_exceeded": "rate_limit",
+    "RESOURCE_EXHAUSTED": "rate_limit",
+    # OpenRouter reports the status of the service behind it as the code.
+    **{str(status): category for status, category in _BY_STATUS.items()},
+}
+"""Codes and types that are too general to overrule a status. They count where there is none."""
+
+
+class _Fault(NamedTuple):
+    """What the body of an error says. `kinds` are its code, type and the like."""
+
+    message: str = ""
+    kinds: tuple[str, ...] = ()
+    details: Json = None
+    is_moderated: bool = False
+
+
+def refusal(
+    status: int,
+    body: bytes,
+    otherwise: str = "",
+    headers: Mapping[str, str] | None = None,
+    now: datetime | None = None,
+) -> ProviderError:
+    """The error that an HTTP status, which is no success, its headers and its body mean.
+
+    `otherwise` is added if the body has no message. Names of `headers` are in lower case, or their
+    case is ignored; `now` is the moment from which a date in them is counted.
+    """
+    headers = headers or {}
+    fault = _fault_in(_json(body), refused=True)
+    # Bedrock says the type in a header: `ThrottlingException:http://…`.
+    kinds = (*fault.kinds, headers.get("x-amzn-errortype", "").partition(":")[0])
+    category = _decided(fault, kinds) or _BY_STATUS.get(status, "server")
+    message = fault.message or _status_text(status) + otherwise
+    wait = _wait(fault, message, category, headers, now)
+    may_pass = _may_pass(status, category, headers, wait)
+    return ProviderError(category, _explained(message, fault), status, wait, may_pass)
+
+
+def reported(body: Json) -> ProviderError | None:
+    """The error that an answer with a status of success holds, or an event of a stream; None if none."""
+    fault = _fault_in(body)
+    if not (fault.message or fault.kinds):
+        return None
+    message = fault.message or f"error {fault.kinds[0]}"
+    general = (_WITHOUT_STATUS[kind] for kind in fault.kinds if kind in _WITHOUT_STATUS)
+    category = _decided(fault, fault.kinds)
+    if category is None:
+        category = next(general, "server")
+    wait = _wait(fault, message, category, {}, None)
+    return ProviderError(category, _explained(message, fault), retry_after=wait)
+
+
+def _may_pass(
+    status: int, category: ProviderErrorCategory, headers: Mapping[str, str], wait: float | None
+) -> bool:
+    """Whether the same request may be sent again. What the service itself says wins."""
+    told = headers.get("x-should-retry", "").strip().lower()
+    if told in ("true", "false"):
+        return told == "true"
+    if status == _PAYMENT_REQUIRED:
+        return wait is not None
+    # What the body says may make a kind that passes of a status that never does.
+    return category in PASSING and (status in _PASSING_STATUSES or category != "server")
+
+
+def _wait(
+    fault: _Fault,
+    message: str,
+    category: ProviderErrorCategory,
+    headers: Mapping[str, str],
+    now: datetime | None,
+) -> float | None:
+    now = now or datetime.now(timezone.utc)
+    is_limited = category == "rate_limit"
+    return told_wait(headers, fault.details, message, now, is_limited=is_limited)
+
+
+def _decided(fault: _Fault, kinds: Collection[str]) -> ProviderErrorCategory | None:
+    """The kind of an error whose words say it without doubt."""
+    if fault.is_moderated:
+        return "bad_request"
+    words = "\n".join((fault.message, *kinds))
+    by_kind = (_BY_KIND[kind] for kind in kinds if kind in _BY_KIND)
+    by_words = (category for pattern, category in _BY_WORDS if pattern.search(words))
+    return next(chain(by_words, by_kind), None)
+
+
+def _explained(message: str, fault: _Fault) -> str:
+    is_filtered = fault.is_moderated or any(map(_FILTERED.search, fault.kinds))
+    return (
+        f"{message} (the prompt was filtered)"
+        if is_filtered and "filter" not in message
+        else message
+    )
+
+
+def _fault_in(body: Json, *, refused: bool = False) -> _Fault:
+    """The error in a body, which Gemini's OpenAI endpoint puts into a list.
+
+    Of a request that was `refused`, the body itself is the error where it has no field for it.
+    """
+    if isinstance(body, list):
+        return _fault_in(body[0], refused=refused) if body else _fault_in(None)
+    if not isinstance(body, dict):
+        return _Fault()
+    error = body.get("error")
+    if error is None and refused:
+        error = body
+    if isinstance(error, str):
+        return _Fault(error)
+    return _fault_of(error) if isinstance(error, dict) else _Fault()
+
+
+def _fault_of(error: Mapping[str, Json]) -> _Fault:
+    message = error.get("message")
+    message = message if isinstance(message, str) else ""
+    metadata = error.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    raw = _raw_message(metadata.get("raw"))
+    return _Fault(
+        message=f"{message}: {raw}" if raw and message else message or raw,
+        kinds=tuple(_kinds(error)),
+        details=error.get("details"),
+        is_moderated="reasons" in metadata,
+    )
+
+
+def _kinds(error: Mapping[str, Json]) -> Iterator[str]:
+    """The words by which programs tell errors apart."""
+    inner = error.get("innererror")
+    places = [error, *([inner] if isinstance(inner, dict) else [])]
+    details = error.get("details")
+    for detail in details if isinstance(details, list) else ():
+        if isinstance(detail, dict):
+            violations = detail.get("violations")
+            places += [detail, *(each for each in violations or () if isinstance(each, dict))]
+    for place in places:
+        for key in ("code", "type", "status", "reason", "quotaId", "error_code", "__type"):
+            value = place.get(key)
+            if isinstance(value, (str, int)):
+                yield str(value)
+
+
+def _raw_message(raw: Json) -> str:
+    """What the service behind OpenRouter has answered: the message in it, or the text itself."""
+    if not isinstance(raw, str):
+        return ""
+    return _fault_in(_json(raw.encode()), refused=True).message or raw.strip()
+
+
+def _json(body: bytes) -> Json:
+    try:
+        return parse_json(body)
+    except WireError:
+        return None
+
+
+def _status_text(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return f"HTTP status {status}"

@@ -1,0 +1,121 @@
+"""How long a provider wants to be left alone: every form in which they say so, in order of precedence.
+
+The official SDKs of OpenAI and Anthropic read `retry-after-ms` before `Retry-After`. The other forms are
+Gemini's `google.rpc.RetryInfo`, OpenAI's rate limit headers, and the words of messages.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+
+from axe_lsp.runtime.messages import Json
+
+LONGEST = 1e9
+"""Seconds, some thirty years. What is longer, as far as infinity, is as good as that."""
+
+_JITTER = 0.25
+"""The largest part of a wait that chance adds to it."""
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+
+_PART = r"\d{1,12}(?:\.\d{1,12})?(?:ms|[smhd])"
+_DURATION = re.compile(rf"(?:{_PART})+")
+_AGAIN_IN = re.compile(rf"(?i)(?:try again|retry) (?:in|after) ((?:{_PART})+)(?![a-z])")
+_AGAIN_IN_SECONDS = re.compile(
+    r"(?i)(?:try again|retry) (?:in|after) (\d{1,12}(?:\.\d{1,12})?) ?sec(?:ond)?s?\b"
+)
+_NUMBER = re.compile(r"\d{1,400}(?:\.\d{1,400})?")
+
+
+def told_wait(
+    headers: Mapping[str, str], details: Json, message: str, now: datetime, *, is_limited: bool
+) -> float | None:
+    """The seconds that a refusal asks for, None if it names none.
+
+    `headers` have names in lower case or ignore the case. `details` is the list of that name in a
+    Gemini error. Rate limit headers come with every answer of some services: they ask for a wait
+    only where the refusal `is_limited`, that is, where it is about a rate limit.
+    """
+    waits = (
+        _milliseconds(headers.get("retry-after-ms", "")),
+        retry_after(headers.get("retry-after", ""), now),
+        _retry_delay(details),
+        _reset(headers) if is_limited else None,
+        _in_words(message),
+    )
+    return next((wait for wait in waits if wait is not None), None)
+
+
+def jittered(seconds: float, chance: Callable[[], float] = random.random) -> float:
+    """A wait with up to a quarter more: those that were refused together do not come back together."""
+    return seconds * (1 + _JITTER * chance())
+
+
+def retry_after(header: str, now: datetime) -> float | None:
+    """The seconds that a `Retry-After` header asks for (RFC 9110, 10.2.3), None if there are none.
+
+    It holds seconds, of some services with a fraction, or a date in UTC. A past date asks for no wait.
+    """
+    seconds = _number(header)
+    if seconds is not None:
+        return seconds
+    try:
+        date = parsedate_to_datetime(header.strip())
+    except ValueError:
+        return None
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=timezone.utc)
+    return max(0.0, (date - now).total_seconds())
+
+
+def _milliseconds(header: str) -> float | None:
+    number = _number(header)
+    return None if number is None else number / 1000
+
+
+def _number(text: str) -> float | None:
+    text = text.strip()
+    is_number = text.isascii() and _NUMBER.fullmatch(text)
+    return min(float(text), LONGEST) if is_number else None
+
+
+def _retry_delay(details: Json) -> float | None:
+    """`{"retryDelay": "7s"}` among the details of a Gemini error."""
+    entries = details if isinstance(details, list) else []
+    delays = (entry.get("retryDelay") for entry in entries if isinstance(entry, dict))
+    return next((wait for delay in delays if (wait := _duration(delay)) is not None), None)
+
+
+def _reset(headers: Mapping[str, str]) -> float | None:
+    """When the limits are reset that are used up; the later of both if the headers don't say which."""
+    resets = dict(_resets(headers))
+    used_up = [kind for kind in resets if headers.get(f"x-ratelimit-remaining-{kind}") == "0"]
+    return max((resets[kind] for kind in used_up or resets), default=None)
+
+
+def _resets(headers: Mapping[str, str]) -> Iterator[tuple[str, float]]:
+    for kind in ("requests", "tokens"):
+        wait = _duration(headers.get(f"x-ratelimit-reset-{kind}"))
+        if wait is not None:
+            yield kind, wait
+
+
+def _in_words(message: str) -> float | None:
+    """`Please try again in 1.2s.`"""
+    found = _AGAIN_IN.search(message)
+    if found:
+        return _duration(found[1].lower())
+    found = _AGAIN_IN_SECONDS.search(message)
+    return _number(found[1]) if found else None
+
+
+def _duration(text: Json) -> float | None:
+    """Seconds of a duration as Go and protobuf write it: `7s`, `1.5s`, `6m0s`, `20ms`."""
+    if not isinstance(text, str) or not _DURATION.fullmatch(text.strip()):
+        return None
+    parts = re.findall(r"([\d.]+)(ms|[smhd])", text)
+    return min(sum(float(number) * _UNITS[unit] for number, unit in parts), LONGEST)

@@ -1,0 +1,185 @@
+"""What errors of providers mean: by their status, by their body, within an answer."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from typing import Any
+
+import pytest
+
+from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.providers.failures import refusal, reported
+
+NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=timezone.utc)
+
+
+def refused(status: int, error: Any, **headers: str) -> ProviderError:
+    """The refusal of a service; `_` in the name of a header stands for `-`."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return refusal(status, json.dumps({"error": error}).encode(), "", named, NOW)
+
+
+@pytest.mark.req("001-5.7d", "001-5.7e")
+@pytest.mark.parametrize(
+    ("status", "category", "exit_code"),
+    [
+        (400, "bad_request", 1),
+        (404, "bad_request", 1),
+        (405, "bad_request", 1),
+        (422, "bad_request", 1),
+        (413, "context_overflow", 1),
+        (401, "auth", 3),
+        (403, "auth", 3),
+        (402, "quota", 3),
+        (429, "rate_limit", 3),
+        (529, "overloaded", 3),
+        (500, "server", 3),
+        (503, "server", 3),
+        (408, "server", 3),
+        (418, "server", 3),
+        (409, "server", 3),
+        (302, "server", 3),
+    ],
+)
+def test_a_status_has_a_category_and_an_exit_code(
+    status: int, category: str, exit_code: int
+) -> None:
+    error = refusal(status, b'{"error": {"message": "why"}}')
+    assert (error.category, error.exit_code) == (category, exit_code)
+    assert str(error) == f"{category}: why"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b'{"error": {"message": "slow down", "code": 429}}', "slow down"),
+        (b'{"error": {"message": "slow down", "code": null}}', "slow down"),
+        (b'{"error": "plain string"}', "plain string"),
+        (b'{"error": {"message": 5}}', "Internal Server Error"),
+        (b'{"error": null}', "Internal Server Error"),
+        (b'[{"error": {"message": "in a list"}}]', "in a list"),
+        (b'{"message": "as Bedrock has it"}', "as Bedrock has it"),
+        (b"[]", "Internal Server Error"),
+        (b"<html>", "Internal Server Error"),
+        (b"", "Internal Server Error"),
+    ],
+)
+def test_the_message_of_a_refusal_is_the_providers_or_the_status(body: bytes, message: str) -> None:
+    assert refusal(500, body).message == message
+
+
+def test_a_status_without_a_name_is_a_number() -> None:
+    assert refusal(529, b"").message == "HTTP status 529"
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "category"),
+    [
+        (429, {"message": "no", "code": "insufficient_quota"}, "quota"),
+        (429, {"message": "no", "type": "insufficient_quota"}, "quota"),
+        (400, {"message": "Your credit balance is too low to access the API."}, "quota"),
+        (429, {"message": "no", "code": "billing_hard_limit_reached"}, "quota"),
+        (400, {"message": "no", "code": "context_length_exceeded"}, "context_overflow"),
+        (400, {"message": "prompt is too long: 210000 tokens > 200000"}, "context_overflow"),
+        (400, "This model's maximum context length is 8192 tokens.", "context_overflow"),
+        (400, {"message": "no", "type": "exceed_context_size_error"}, "context_overflow"),
+        (400, {"message": "Input is too long for requested model."}, "context_overflow"),
+        (413, {"message": "no", "type": "request_too_large"}, "context_overflow"),
+        (400, {"message": "no", "details": [{"reason": "API_KEY_INVALID"}]}, "auth"),
+        (503, {"message": "no", "code": 503, "status": "UNAVAILABLE"}, "overloaded"),
+        (503, {"message": "Service temporarily unavailable"}, "server"),
+        (503, "server busy, please try again", "overloaded"),
+        (403, {"message": "no", "metadata": {"reasons": ["violence"]}}, "bad_request"),
+        # Too general to say more than the status does.
+        (401, {"message": "no", "type": "invalid_request_error"}, "auth"),
+        (429, {"message": "no", "type": "api_error"}, "rate_limit"),
+        (500, {"message": "no", "type": "not_found_error", "code": "429"}, "server"),
+    ],
+)
+def test_what_the_body_says_decides_before_the_status(
+    status: int, error: Any, category: str
+) -> None:
+    assert refused(status, error).category == category
+
+
+def test_the_quota_of_a_day_is_none_that_passes() -> None:
+    quota = "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
+    details = [{"violations": [{"quotaId": quota}]}, {"retryDelay": "40s"}]
+    error = {"code": 429, "message": "no", "status": "RESOURCE_EXHAUSTED", "details": details}
+    assert (refused(429, error).category, refused(429, error).may_pass) == ("quota", False)
+    details[0] = {"violations": [{"quotaId": "GenerateRequestsPerMinutePerProjectPerModel"}]}
+    assert (refused(429, error).category, refused(429, error).retry_after) == ("rate_limit", 40)
+
+
+def test_bedrock_says_the_kind_in_a_header() -> None:
+    kind = "ThrottlingException:http://internal.amazon.com/coral/com.amazon.bedrock/"
+    error = refusal(400, b'{"message": "Too many requests"}', "", {"x-amzn-errortype": kind})
+    assert str(error) == "rate_limit: Too many requests"
+    assert error.may_pass
+
+
+@pytest.mark.parametrize("code", ["content_filter", "content_policy_violation"])
+def test_a_filtered_prompt_is_told_to_be_one(code: str) -> None:
+    error = refused(400, {"message": "Bad prompt.", "code": code})
+    assert str(error) == "bad_request: Bad prompt. (the prompt was filtered)"
+    assert not error.may_pass
+    told = refused(400, {"message": "The prompt was filtered.", "code": code})
+    assert told.message == "The prompt was filtered."
+
+
+def test_what_the_service_behind_openrouter_has_said_is_shown() -> None:
+    raw = json.dumps({"error": {"message": "prompt is too long: 9 > 8"}})
+    error = refused(400, {"message": "Provider returned error", "metadata": {"raw": raw}})
+    assert error.message == "Provider returned error: prompt is too long: 9 > 8"
+    assert error.category == "context_overflow"
+    plain = refused(502, {"message": "Provider returned error", "metadata": {"raw": "upstream"}})
+    assert plain.message == "Provider returned error: upstream"
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "may_pass"),
+    [
+        *((status, {}, True) for status in (408, 409, 425, 429, 500, 502, 503, 504, 529)),
+        *((status, {}, False) for status in (302, 400, 401, 402, 403, 404, 405, 413, 418, 422)),
+        (402, {"retry_after": "3"}, True),
+        (400, {"x_should_retry": "true"}, True),
+        (429, {"x_should_retry": "false", "retry_after": "3"}, False),
+        (500, {"x_should_retry": "maybe"}, True),
+    ],
+)
+def test_which_requests_may_be_sent_again(
+    status: int, headers: dict[str, str], may_pass: bool
+) -> None:
+    assert refused(status, "no", **headers).may_pass == may_pass
+
+
+def test_a_refusal_knows_the_wait_that_it_asks_for() -> None:
+    assert refused(503, "no", retry_after="Sat, 21 Nov 2026 12:00:30 GMT").retry_after == 30
+    assert refused(429, "no", x_ratelimit_reset_tokens="6m0s").retry_after == 360
+    assert refused(500, "no", x_ratelimit_reset_tokens="6m0s").retry_after is None
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ({"error": {"type": "overloaded_error", "message": "m"}}, "overloaded: m"),
+        ({"error": {"type": "rate_limit_error", "message": "m"}}, "rate_limit: m"),
+        ({"error": {"type": "invalid_request_error", "message": "m"}}, "bad_request: m"),
+        ({"error": {"type": "api_error", "message": "m"}}, "server: m"),
+        ({"error": {"code": 429, "message": "m"}}, "rate_limit: m"),
+        ({"error": {"code": 502, "message": "m"}}, "server: m"),
+        ({"error": {"code": 502}}, "server: error 502"),
+        ([{"error": {"status": "RESOURCE_EXHAUSTED", "message": "m"}}], "rate_limit: m"),
+        ({"error": "plain"}, "server: plain"),
+    ],
+)
+def test_an_answer_may_hold_an_error(body: Any, text: str) -> None:
+    error = reported(body)
+    assert error is not None
+    assert str(error) == text
+
+
+@pytest.mark.parametrize("body", [{}, {"error": None}, {"message": {"content": "x"}}, [], None, 5])
+def test_an_answer_without_one_holds_none(body: Any) -> None:
+    assert reported(body) is None
