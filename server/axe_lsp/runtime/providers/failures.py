@@ -132,10 +132,7 @@ def reported(body: Json) -> ProviderError | None:
     if not (fault.message or fault.kinds):
         return None
     message = fault.message or f"error {fault.kinds[0]}"
-    general = (_WITHOUT_STATUS[kind] for kind in fault.kinds if kind in _WITHOUT_STATUS)
-    category = _decided(fault, fault.kinds)
-    if category is None:
-        category = next(general, "server")
+    category = _decided(fault, fault.kinds) or _general(fault.kinds)
     wait = _wait(fault, message, category, {}, None)
     return ProviderError(category, _explained(message, fault), retry_after=wait)
 
@@ -173,6 +170,12 @@ def _decided(fault: _Fault, kinds: Collection[str]) -> ProviderErrorCategory | N
     by_kind = (_BY_KIND[kind] for kind in kinds if kind in _BY_KIND)
     by_words = (category for pattern, category in _BY_WORDS if pattern.search(words))
     return next(chain(by_words, by_kind), None)
+
+
+def _general(kinds: Collection[str]) -> ProviderErrorCategory:
+    """The kind of an error that has no status."""
+    known = (_WITHOUT_STATUS[kind] for kind in kinds if kind in _WITHOUT_STATUS)
+    return next(known, "server")
 
 
 def _explained(message: str, fault: _Fault) -> str:
