@@ -41,8 +41,10 @@ Start = Callable[..., AbstractAsyncContextManager[Client]]
 
 
 @pytest.fixture
-def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
+def project(tmp_path: Path, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """One of the user as whom this program runs, which so finds the token of a server by itself."""
     project = Project(tmp_path, provider.environment)
+    monkeypatch.setenv("XDG_STATE_HOME", project.environment["XDG_STATE_HOME"])
     project.write("lead", LEAD)
     project.write("solo", SOLO)
     return project
@@ -220,6 +222,14 @@ async def test_programs_share_a_server(provider: ScriptedProvider, project: Proj
                 async with client.run("solo") as run:
                     assert (await run.result()).content == expected
             assert len(await second.request("axe/runs", {})) == 2
+
+
+async def test_a_port_without_a_server_of_this_user_is_explained(project: Project) -> None:
+    others = {**project.environment, "XDG_STATE_HOME": str(project.root)}
+    with listening_server(others) as other:
+        connecting = axe_client.connect(*other.address, folder=project.root)
+        with pytest.raises(ConnectionError, match="start `axe-lsp --tcp` as this user, or give"):
+            await connecting.__aenter__()
 
 
 def test_the_example_of_the_readme_prints_what_the_readme_says(

@@ -7,27 +7,26 @@ from contextlib import ExitStack
 
 import pytest
 
-from support.listening import listening_server
-from support.raw_client import Json, RawClient
+from support.listening import Listening, listening_server
+from support.raw_client import Json
 from support.session import Editor, Project
 
 Connect = Callable[..., Editor]
 
 
 @pytest.fixture
-def address(project: Project) -> Iterator[tuple[str, int]]:
-    """Where the server listens."""
+def listening(project: Project) -> Iterator[Listening]:
     with listening_server(project.environment) as server:
-        yield server.address
+        yield server
 
 
 @pytest.fixture
-def connect(project: Project, address: tuple[str, int]) -> Iterator[Connect]:
+def connect(project: Project, listening: Listening) -> Iterator[Connect]:
     """Opens editors on the server."""
     with ExitStack() as clients:
 
         def connect(**initialize: Json) -> Editor:
-            client = clients.enter_context(RawClient.connect(address))
+            client = clients.enter_context(listening.connect())
             return Editor(project, client, **initialize)
 
         yield connect

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from support.listening import listening_server
 from support.processes import Sleepers, bearing, wait_for_none
 from support.raw_client import RawClient
 from support.scripted_provider import PATIENCE, Call, Says, ScriptedProvider, calls_agent
@@ -124,21 +125,14 @@ def test_no_process_remains_when_a_server_of_several_editors_is_killed(
 ) -> None:
     script_two_searches(provider)
     script_two_searches(provider)
-    command = [sys.executable, "-m", "axe_lsp", "--tcp", "127.0.0.1:0"]
-    environment = {**os.environ, **project.environment}
-    with (
-        subprocess.Popen(command, stderr=subprocess.PIPE, env=environment) as server,
-        ExitStack() as clients,
-    ):
-        assert server.stderr is not None
-        address = "127.0.0.1", int(server.stderr.readline().rpartition(b":")[2])
+    with listening_server(project.environment) as server, ExitStack() as clients:
         for _ in range(2):
-            client = clients.enter_context(RawClient.connect(address))
+            client = clients.enter_context(server.connect())
             Editor(project, client)
             client.start_request("axe/run", {"agent": "lead"})
         sleepers.wait_for(12)
 
-        server.kill()
+        server.process.kill()
 
         wait_for_none(sleepers.seconds)
         wait_for_none(mark)

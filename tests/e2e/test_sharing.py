@@ -10,7 +10,7 @@ import pytest
 
 import axe_client
 from axe_client import Decision
-from support.raw_client import RawClient
+from support.listening import Listening
 from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
 from support.session import Editor, Project
 
@@ -63,16 +63,16 @@ def test_an_editor_that_comes_later_is_told_of_problems_in_files_that_nobody_has
 
 
 def test_nothing_is_sent_to_a_client_that_has_not_introduced_itself(
-    project: Project, connect: Connect, address: tuple[str, int]
+    project: Project, connect: Connect, listening: Listening
 ) -> None:
-    with RawClient.connect(address) as stranger:
+    with listening.connect() as stranger:
         editor = connect()
         editor.open("parent", HEAD + 'sub_agents = ["lint"]\n')
         editor.problems("parent", 1)
         editor.changed_on_disk(project.write("lint", HEAD.replace("parent", "lint")))
         editor.problems("parent", 0)
 
-        stranger.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+        stranger.initialize()
         assert [each for each in stranger.received if "method" in each] == []
 
 
@@ -133,7 +133,7 @@ def test_runs_beyond_the_limit_of_the_settings_wait_whoever_has_started_them(
 
 
 async def test_each_client_answers_for_the_runs_that_it_has_started(
-    project: Project, provider: ScriptedProvider, address: tuple[str, int]
+    project: Project, provider: ScriptedProvider, listening: Listening
 ) -> None:
     for name in ("left", "right"):
         write = Call("write_file", {"path": f"{name}.txt", "content": ""})
@@ -146,7 +146,10 @@ async def test_each_client_answers_for_the_runs_that_it_has_started(
             asked.append((name, question.agent))
             return axe_client.Answer(decision)
 
-        return axe_client.connect(*address, folder=project.root, approve=approve)
+        token = listening.token_file.read_text()
+        return axe_client.connect(
+            *listening.address, folder=project.root, approve=approve, token=token
+        )
 
     async with (
         connect("left", "allow") as left,

@@ -265,7 +265,9 @@ def main() -> None:
     logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
     serve = {
         "stdio": transports.serve_stdio,
-        "tcp": functools.partial(transports.serve_tcp, host="127.0.0.1", port=0),
+        "tcp": functools.partial(
+            transports.serve_tcp, host="127.0.0.1", port=0, environment=os.environ
+        ),
         "pipe": functools.partial(transports.serve_pipe, path=Path("".join(arguments))),
     }
     process.run(serve[transport](LabServer))

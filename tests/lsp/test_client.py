@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from axe_lsp.lsp.client import Client, read_client
+from axe_lsp.lsp.client import Client, presented_token, read_client
 
 wrong_values = st.sampled_from(
     [None, True, -1, 1.5, "x", "", [], [1], [None], {}, {"uri": 5}, {"name": []}, {"general": 1}]
@@ -86,3 +86,11 @@ def test_values_of_a_wrong_type_count_as_left_out(params: dict[str, Any]) -> Non
     client = read_client(params)
     assert isinstance(client, Client)
     assert client.position_encoding == "utf-16"
+
+
+def test_the_token_is_no_option_that_anything_else_sees() -> None:
+    for options in ({"axeToken": "secret"}, {"axe": {"axeToken": "secret"}}):
+        params = {"initializationOptions": options}
+        assert presented_token(params) == "secret"
+        assert "axeToken" not in read_client(params).options
+    assert presented_token(None) == presented_token({"initializationOptions": []}) == ""

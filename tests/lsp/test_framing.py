@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 
 import pytest
@@ -100,3 +101,57 @@ def test_enormous_length_is_refused_instead_of_waited_for() -> None:
         f"Content-Length is {LARGEST_BODY + 1}; more than {LARGEST_BODY} is refused"
     ]
     assert read(stream)[1:] == [b'"ping"']
+
+
+def test_length_inside_another_header_is_no_length() -> None:
+    for line in (b"X-Note: Content-Length: 2", b"Content-Type: a; Content-Length: 2"):
+        assert read(line + b"\r\n\r\n{}\r\n" + PING) == [b'"ping"']
+
+
+def test_length_that_is_given_twice_is_reported() -> None:
+    stream = b"Content-Length: 2\r\nContent-Length: 6\r\n\r\n{}\r\n"
+    assert reasons(stream) == ["Content-Length is given twice"]
+    assert read(stream + PING)[1:] == [b'"ping"']
+
+
+STRANGE = [
+    b"POST / HTTP/1.1\r\n",
+    b"Host: localhost\r\n",
+    b"\r\n",
+    b"x" * 70_000,
+    b"Content-Length: 6, 6\r\n\r\n",
+    b"Content-Length: 6\r\nContent-Length: 6\r\n\r\n",
+    b"Content-Length: -1\r\n\r\n",
+    b"Content-Length: 99999999\r\n\r\n",
+    b"X: Content-Length: 6\r\n\r\n",
+    b"}Content-Length: 6\r\n\r\n",
+]
+
+
+@pytest.mark.parametrize("line", STRANGE)
+def test_strict_reading_ends_for_good_at_what_is_no_header(line: bytes) -> None:
+    reader = FrameReader(is_strict=True, most=1000)
+    assert list(reader.feed(PING + line + PING)) == [b'"ping"']
+    assert reader.fault
+    assert list(reader.feed(PING)) == []
+
+
+def test_strict_reading_takes_what_lsp_allows() -> None:
+    reader = FrameReader(is_strict=True)
+    typed = b"Content-Type: application/vscode-jsonrpc; charset=utf-8\r\n"
+    assert list(reader.feed(typed + PING + PING)) == [b'"ping"', b'"ping"']
+    assert not reader.fault
+
+
+@given(st.binary(), st.lists(st.integers(0, 200)))
+def test_strict_reading_finds_the_same_however_the_bytes_are_cut(
+    garbage: bytes, cuts: list[int]
+) -> None:
+    stream = PING + garbage + PING
+    whole, cut = FrameReader(is_strict=True), FrameReader(is_strict=True)
+    pieces = [0, *sorted(min(each, len(stream)) for each in cuts), len(stream)]
+    found = [
+        body for start, end in itertools.pairwise(pieces) for body in cut.feed(stream[start:end])
+    ]
+    assert found == list(whole.feed(stream))
+    assert bool(cut.fault) == bool(whole.fault)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import socket
@@ -9,9 +10,11 @@ import stat
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from axe_lsp.lsp.access import token_file
 from axe_lsp.lsp.transports import CannotListenError, serve_pipe, serve_tcp
 from support.raw_client import RawClient
 
@@ -20,10 +23,22 @@ from .lab_server import LabServer
 StartLab = Callable[..., RawClient]
 
 
+class Lab(NamedTuple):
+    """A lab server on TCP."""
+
+    server: RawClient
+    address: tuple[str, int]
+    token: str
+
+    def connect(self) -> RawClient:
+        return RawClient.connect(self.address, self.token)
+
+
 @pytest.fixture
-def tcp_lab(start_lab: StartLab) -> tuple[RawClient, tuple[str, int]]:
+def tcp_lab(start_lab: StartLab) -> Lab:
     server = start_lab("tcp")
-    return server, ("127.0.0.1", int(address_of(server).rpartition(":")[2]))
+    port = int(address_of(server).rpartition(":")[2])
+    return Lab(server, ("127.0.0.1", port), token_file(os.environ, port).read_text())
 
 
 @pytest.fixture
@@ -43,9 +58,8 @@ def address_of(server: RawClient) -> str:
     return found[1]
 
 
-def test_each_client_has_a_session_of_its_own(tcp_lab: tuple[RawClient, tuple[str, int]]) -> None:
-    _, address = tcp_lab
-    with RawClient.connect(address) as one, RawClient.connect(address) as other:
+def test_each_client_has_a_session_of_its_own(tcp_lab: Lab) -> None:
+    with tcp_lab.connect() as one, tcp_lab.connect() as other:
         one.initialize()
         other.initialize(capabilities={"general": {"positionEncodings": ["utf-8"]}})
         item = {"uri": "u", "languageId": "toml", "version": 1, "text": "mine"}
@@ -56,11 +70,9 @@ def test_each_client_has_a_session_of_its_own(tcp_lab: tuple[RawClient, tuple[st
 
 
 @pytest.mark.parametrize("way", ["shutdown", "exit", "end of input", "vanish"])
-def test_client_that_leaves_takes_nobody_with_it(
-    tcp_lab: tuple[RawClient, tuple[str, int]], way: str
-) -> None:
-    server, address = tcp_lab
-    with RawClient.connect(address) as staying, RawClient.connect(address) as leaving:
+def test_client_that_leaves_takes_nobody_with_it(tcp_lab: Lab, way: str) -> None:
+    server = tcp_lab.server
+    with tcp_lab.connect() as staying, tcp_lab.connect() as leaving:
         staying.initialize()
         leaving.initialize()
         leaving.start_request("test/wait")
@@ -75,7 +87,7 @@ def test_client_that_leaves_takes_nobody_with_it(
             leaving.close()
         leaving.wait_until_ended()
         assert staying.request("test/echo", 1) == 1
-        with RawClient.connect(address) as newcomer:
+        with tcp_lab.connect() as newcomer:
             newcomer.initialize()
             assert newcomer.request("test/echo", 2) == 2
         assert server.process is not None
@@ -83,10 +95,9 @@ def test_client_that_leaves_takes_nobody_with_it(
 
 
 def test_client_that_does_not_read_does_not_block_the_others(
-    tcp_lab: tuple[RawClient, tuple[str, int]],
+    tcp_lab: Lab,
 ) -> None:
-    _, address = tcp_lab
-    with RawClient.connect(address) as lazy, RawClient.connect(address) as other:
+    with tcp_lab.connect() as lazy, tcp_lab.connect() as other:
         lazy.initialize()
         other.initialize()
         lazy.stop_reading()
@@ -97,10 +108,10 @@ def test_client_that_does_not_read_does_not_block_the_others(
 
 
 def test_signal_ends_all_sessions_and_the_server(
-    tcp_lab: tuple[RawClient, tuple[str, int]],
+    tcp_lab: Lab,
 ) -> None:
-    server, address = tcp_lab
-    with RawClient.connect(address) as client:
+    server = tcp_lab.server
+    with tcp_lab.connect() as client:
         client.initialize()
         client.start_request("test/wait")
         client.wait_for("test/waiting")
@@ -166,7 +177,7 @@ async def test_port_that_is_taken_is_explained() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(CannotListenError) as caught:
-            await serve_tcp(LabServer, "127.0.0.1", port)
+            await serve_tcp(LabServer, "127.0.0.1", port, os.environ)
     assert str(caught.value) == (
         f"can't listen on 127.0.0.1:{port}: Address already in use;"
         " choose another port, or 0 for any"
@@ -175,4 +186,4 @@ async def test_port_that_is_taken_is_explained() -> None:
 
 async def test_host_that_does_not_exist_is_explained() -> None:
     with pytest.raises(CannotListenError, match=r"^can't listen on no\.such\.host\.invalid:0: "):
-        await serve_tcp(LabServer, "no.such.host.invalid", 0)
+        await serve_tcp(LabServer, "no.such.host.invalid", 0, os.environ)

@@ -55,8 +55,11 @@ class RawClient:
         process: subprocess.Popen[bytes] | None = None,
         log: BinaryIO | None = None,
         connection: socket.socket | None = None,
+        token: str | None = None,
     ) -> None:
         self.process = process
+        self.token = token
+        """What `initialize` presents to a server on TCP."""
         self.received: list[dict[str, Json]] = []
         """Every message from the server, in order."""
         self.ended = False
@@ -99,13 +102,13 @@ class RawClient:
         return cls(process.stdout, process.stdin, process, log)
 
     @classmethod
-    def connect(cls, address: tuple[str, int] | str) -> RawClient:
+    def connect(cls, address: tuple[str, int] | str, token: str | None = None) -> RawClient:
         """Connect to a TCP address, or to the path of a Unix socket."""
         family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
         connection = socket.socket(family, socket.SOCK_STREAM)
         connection.connect(address)
         incoming, outgoing = connection.makefile("rb"), connection.makefile("wb")
-        return cls(incoming, outgoing, connection=connection)
+        return cls(incoming, outgoing, connection=connection, token=token)
 
     def __enter__(self) -> RawClient:
         return self
@@ -148,6 +151,9 @@ class RawClient:
     def initialize(self, **params: Json) -> Json:
         """`initialize` and `initialized`; gives the result. `params` adds to a bare minimum."""
         minimum = {"processId": None, "rootUri": None, "capabilities": {}}
+        if self.token is not None:
+            options = params.get("initializationOptions") or {}
+            params["initializationOptions"] = {**options, "axeToken": self.token}
         result = self.request("initialize", {**minimum, **params})
         self.notify("initialized", {})
         return result

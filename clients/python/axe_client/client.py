@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -87,12 +88,33 @@ async def connect(
     folder: Path | None = None,
     approve: Approve | None = None,
     settings: Mapping[str, Any] | None = None,
+    token: str | None = None,
 ) -> AsyncIterator[Client]:
-    """Connect to a server that was started with `axe-lsp --tcp`, which may have other clients too."""
+    """Connect to a server that was started with `axe-lsp --tcp`, which may have other clients too.
+
+    The server wants its `token`. Without one here, that which a server of this user on this machine keeps
+    in a file is used.
+    """
+    if token is None:
+        token = _token_of_server(port)
     reader, writer = await asyncio.open_connection(host, port)
     folder = (folder or Path()).resolve()
-    async with _session(reader, writer, folder, approve, settings) as client:
+    presented = {**(settings or {}), "axeToken": token}
+    async with _session(reader, writer, folder, approve, presented) as client:
         yield client
+
+
+def _token_of_server(port: int) -> str:
+    """Raises ConnectionError if there is no such server of this user."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    path = Path(state, "axe", f"tcp-{port}.token")
+    try:
+        return path.read_text("utf-8")
+    except OSError as error:
+        raise ConnectionError(
+            f"no token of a server on port {port} in {path}: {error.strerror}; "
+            "start `axe-lsp --tcp` as this user, or give connect() the token"
+        ) from error
 
 
 @asynccontextmanager

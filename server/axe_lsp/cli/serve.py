@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Coroutine, Sequence
@@ -54,7 +55,9 @@ def _transport(chosen: Namespace, daemon: Daemon) -> Coroutine[Any, Any, int]:
 
     if chosen.tcp is not None:
         host, port = chosen.tcp
-        return transports.serve_tcp(make_server, host, port)
+        return transports.serve_tcp(
+            make_server, host, port, os.environ, may_be_remote=chosen.allow_remote
+        )
     if chosen.pipe is not None:
         return transports.serve_pipe(make_server, chosen.pipe)
     return transports.serve_stdio(make_server)
@@ -74,6 +77,11 @@ def _parser() -> Parser:
     )
     way.add_argument(
         "--pipe", type=Path, metavar="PATH", help="the same on a Unix socket of this path"
+    )
+    parser.add_argument(
+        "--allow-remote",
+        action="store_true",
+        help="let --tcp listen on an address that other machines reach; nothing is encrypted",
     )
     parser.add_argument("--log-file", type=Path, metavar="FILE", help="log there, not to stderr")
     parser.add_argument("--log-level", choices=_LEVELS, default="warning", help="default: warning")

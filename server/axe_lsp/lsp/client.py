@@ -23,6 +23,10 @@ _ENCODINGS: Mapping[str, PositionEncoding] = {
 }
 
 
+_TOKEN = "axeToken"
+"""The name in `initializationOptions` of what opens a server on TCP (`axe_lsp.lsp.access`)."""
+
+
 class Client(Struct, frozen=True, dict=True):
     """An editor, or whatever else speaks LSP. What it left out is `None` or empty."""
 
@@ -67,17 +71,27 @@ class Client(Struct, frozen=True, dict=True):
 
 def read_client(params: Mapping[str, Any]) -> Client:
     """The client that sent `params` with `initialize`. Values of a wrong type count as left out."""
-    info, options = _object(params.get("clientInfo")), _object(params.get("initializationOptions"))
+    info, options = _object(params.get("clientInfo")), _options(params)
     process_id = params.get("processId")
     return Client(
         process_id=process_id if type(process_id) is int and process_id > 0 else None,
         name=_string(info.get("name")),
         version=_string(info.get("version")),
         folders=_folders(params),
-        # Helix sends what it has for `workspace/configuration`, where a section is asked for.
-        options={**options, **_object(options.get("axe"))},
+        options={name: value for name, value in options.items() if name != _TOKEN},
         capabilities=_object(params.get("capabilities")),
     )
+
+
+def presented_token(params: Any) -> str:
+    """The token in the params of `initialize`; empty if there is none."""
+    return _string(_options(_object(params)).get(_TOKEN))
+
+
+def _options(params: Mapping[str, Any]) -> Mapping[str, Any]:
+    options = _object(params.get("initializationOptions"))
+    # Helix sends what it has for `workspace/configuration`, where a section is asked for.
+    return {**options, **_object(options.get("axe"))}
 
 
 def _folders(params: Mapping[str, Any]) -> tuple[str, ...]:

@@ -2,10 +2,14 @@
 
 Knows the header part of the base protocol (LSP 3.17, "Base Protocol") and no JSON; does no I/O.
 
-It is liberal, because a server that goes deaf over one bad byte leaves its user with nothing: header
-names in any case and order, lines that end in LF alone, and whatever stands between two messages is
-skipped. A length that is no number, negative or beyond `LARGEST_BODY` is reported as `BadHeader`,
-and reading goes on at the next header.
+With a client that has started us it is liberal, because a server that goes deaf over one bad byte
+leaves its user with nothing: header names in any case and order, lines that end in LF alone, and
+whatever stands between two messages is skipped. A length that is no number, negative, too large or
+given twice is reported as `BadHeader`, and reading goes on at the next header.
+
+With whoever else can connect it is strict: the first line that is no header of LSP, or whose length is
+none, is a `fault`, behind which nothing is read. A web page can have a browser send an HTTP request to
+any port, and chooses most of the bytes in it.
 """
 
 from __future__ import annotations
@@ -24,8 +28,8 @@ _LONGEST_LINE = 64 * 1024
 # How nearly all clients begin their messages.
 _USUAL_HEADER = re.compile(rb"Content-Length: ([0-9]{1,8})\r\n\r\n")
 
-# The name need not begin the line: the end of a body whose length was too small stands before it.
 _CONTENT_LENGTH = re.compile(rb"content-length[ \t]*:(.*)", re.IGNORECASE | re.DOTALL)
+_CONTENT_TYPE = re.compile(rb"content-type[ \t]*:", re.IGNORECASE)
 _HEADER = re.compile(rb"[a-z-]+[ \t]*:", re.IGNORECASE)
 
 _log = logging.getLogger(__name__)
@@ -38,9 +42,16 @@ class BadHeader(Struct, frozen=True):
 
 
 class FrameReader:
-    """Takes bytes as they come and gives the bodies that have become complete."""
+    """Takes bytes as they come and gives the bodies that have become complete.
 
-    def __init__(self) -> None:
+    `most` is the largest body, in bytes, that is waited for; it may be changed between two of them.
+    """
+
+    def __init__(self, *, is_strict: bool = False, most: int = LARGEST_BODY) -> None:
+        self.most = most
+        self.fault = ""
+        """Why nothing more is read from a client with which we are strict."""
+        self._is_strict = is_strict
         self._buffer = bytearray()
         self._length: int | None = None
         self._in_body = False
@@ -49,20 +60,27 @@ class FrameReader:
     def feed(self, data: bytes) -> Iterator[bytes | BadHeader]:
         """Bodies and bad headers, in order, as far as `data` completes them."""
         self._buffer += data
-        while True:
+        while not self.fault:
             if self._in_body:
                 if len(self._buffer) < (self._length or 0):
                     return
                 yield self._take_body()
-            elif (usual := _USUAL_HEADER.match(self._buffer)) is not None:
+            elif self._length is None and (usual := self._usual_header()) is not None:
                 self._length, self._in_body = int(usual[1]), True
                 self._take(usual.end())
             else:
                 line = self._take_line()
                 if line is None:
                     return
-                if (bad_header := self._read_header(line)) is not None:
+                bad_header = self._read_header(line)
+                if bad_header is not None and self._is_strict:
+                    self.fault = bad_header.reason
+                elif bad_header is not None:
                     yield bad_header
+
+    def _usual_header(self) -> re.Match[bytes] | None:
+        usual = _USUAL_HEADER.match(self._buffer)
+        return usual if usual is not None and int(usual[1]) <= self.most else None
 
     def _take_body(self) -> bytes:
         body = self._take(self._length or 0)
@@ -80,20 +98,26 @@ class FrameReader:
         return None
 
     def _read_header(self, line: bytes) -> BadHeader | None:
-        if (match := _CONTENT_LENGTH.search(line)) is not None:
-            return self._read_length(match[1].strip().decode("ascii", "replace"))
-        if not line:
+        length = _CONTENT_LENGTH.match(line)
+        if length is None and not _HEADER.match(line) and not self._is_strict:
+            # The end of a body whose length was too small stands before the header of the next one.
+            length = _CONTENT_LENGTH.search(line)
+        if length is not None:
+            return self._read_length(length[1].strip().decode("ascii", "replace"))
+        if not line and (self._length is not None or not self._is_strict):
             self._in_body = self._length is not None
-        elif not _HEADER.match(line):
+        elif not (_CONTENT_TYPE if self._is_strict else _HEADER).match(line):
             self._note_garbage()
         return None
 
     def _read_length(self, value: str) -> BadHeader | None:
-        self._length = None
+        is_second, self._length = self._length is not None, None
+        if is_second:
+            return BadHeader("Content-Length is given twice")
         if not re.fullmatch("[0-9]{1,18}", value):
             return BadHeader(f"Content-Length is {value[:40]!r}, which is no number of bytes")
-        if int(value) > LARGEST_BODY:
-            return BadHeader(f"Content-Length is {value}; more than {LARGEST_BODY} is refused")
+        if int(value) > self.most:
+            return BadHeader(f"Content-Length is {value}; more than {self.most} is refused")
         self._length = int(value)
         return None
 
@@ -103,7 +127,9 @@ class FrameReader:
         return taken
 
     def _note_garbage(self) -> None:
-        if not self._skipping:
+        if self._is_strict:
+            self.fault = "the client sent something that is no LSP header"
+        elif not self._skipping:
             self._skipping = True
             _log.warning("the client sent something that is no LSP message; skipping it")
 

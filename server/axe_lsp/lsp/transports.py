@@ -16,14 +16,18 @@ import socket
 import stat
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TypeAlias
 
 from axe_lsp.lsp import process, stdio
 from axe_lsp.lsp.conversation import Conversation
 from axe_lsp.lsp.language_server import LanguageServer
+from axe_lsp.lsp.messages import Message
 from axe_lsp.lsp.protocol import GRACE
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.tasks import Tasks
 
 MakeServer: TypeAlias = Callable[[], LanguageServer]
@@ -65,20 +69,52 @@ async def serve_stdio(make_server: MakeServer) -> int:
         writer.flush(within=GRACE)
 
 
-async def serve_tcp(make_server: MakeServer, host: str, port: int) -> int:
-    """Serve any number of clients that connect to `host` and `port`.
+async def serve_tcp(
+    make_server: MakeServer,
+    host: str,
+    port: int,
+    environment: Environment,
+    *,
+    may_be_remote: bool = False,
+) -> int:
+    """Serve any number of clients that connect to `host` and `port` and present the server's token.
 
-    Standard error tells where it listens, which with port 0 is a free port of the system's choice.
+    Standard error tells where it listens, which with port 0 is a free port of the system's choice, and in
+    which file the token is. Addresses that other machines reach are for those who have said so.
     """
-    clients = Tasks()
+    from axe_lsp.lsp import access  # noqa: PLC0415 - most servers are on standard streams
+
+    clients, token = Tasks(), ""
+    welcome = _welcome(make_server, clients, lambda message: access.presents(message, token))
     try:
-        listener = await asyncio.start_server(_welcome(make_server, clients), host, port)
+        listener = await asyncio.start_server(welcome, host, port, start_serving=False)
     except OSError as error:
         raise CannotListenError(
             f"can't listen on {host}:{port}: {_reason(error)}; choose another port, or 0 for any"
         ) from error
-    addresses = [_address(*each.getsockname()[:2]) for each in listener.sockets]
-    return await _serve_until_cancelled(listener, clients, ", ".join(addresses))
+    bound: list[tuple[str, int]] = [each.getsockname()[:2] for each in listener.sockets]
+    if not may_be_remote and not all(access.is_loopback(address) for address, _ in bound):
+        listener.close()
+        raise CannotListenError(
+            f"{host} can be reached from other machines, to which nothing is encrypted; "
+            "listen on 127.0.0.1 and use an SSH tunnel, or add --allow-remote"
+        )
+    with ExitStack() as stack:
+        stack.callback(listener.close)
+        try:
+            files = [
+                access.token_file(environment, each) for each in sorted({port for _, port in bound})
+            ]
+            token = stack.enter_context(access.token_in_files(files))
+        except (OSError, ConfigError) as error:
+            reason = _reason(error) if isinstance(error, OSError) else error
+            raise CannotListenError(
+                f"can't write the token that clients present: {reason}; "
+                "set XDG_STATE_HOME to a folder that may be written, or use --pipe"
+            ) from error
+        told = "".join(f"clients present the token in {shown_path(file)}\n" for file in files)
+        addresses = ", ".join(_address(*each) for each in bound)
+        return await _serve_until_cancelled(listener, clients, addresses, told)
 
 
 async def serve_pipe(make_server: MakeServer, path: Path) -> int:
@@ -115,16 +151,20 @@ async def _watch_parent(server: LanguageServer, conversation: Conversation) -> N
 
 
 def _welcome(
-    make_server: MakeServer, clients: Tasks
+    make_server: MakeServer, clients: Tasks, admits: Callable[[Message], bool] | None = None
 ) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
     def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        clients.start_unattended(_serve_client(make_server, reader, writer), name="a connection")
+        serving = _serve_client(make_server, reader, writer, admits)
+        clients.start_unattended(serving, name="a connection")
 
     return welcome
 
 
 async def _serve_client(
-    make_server: MakeServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    make_server: MakeServer,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    admits: Callable[[Message], bool] | None,
 ) -> None:
     async def read() -> bytes:
         with suppress(ConnectionError):
@@ -132,7 +172,8 @@ async def _serve_client(
         return b""
 
     try:
-        await Conversation(make_server(), read, _SocketWriter(writer)).run()
+        sink = _SocketWriter(writer)
+        await Conversation(make_server(), read, sink, is_strict=True, admits=admits).run()
     finally:
         writer.close()
         with suppress(ConnectionError, asyncio.TimeoutError):
@@ -161,9 +202,10 @@ class _SocketWriter:
 
 
 async def _serve_until_cancelled(
-    listener: asyncio.AbstractServer, clients: Tasks, address: str
+    listener: asyncio.Server, clients: Tasks, address: str, told: str = ""
 ) -> int:
-    sys.stderr.write(f"axe-lsp listens on {address}\n")
+    await listener.start_serving()
+    sys.stderr.write(f"axe-lsp listens on {address}\n{told}")
     sys.stderr.flush()
     try:
         await asyncio.get_running_loop().create_future()
