@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import date
 
-from axe_lsp.agentfile.model_name import RUNNABLE_PROVIDERS, parse_model_name
+from axe_lsp.agentfile.model_name import parse_model_name
 from axe_lsp.agentfile.models import MODELS, READ_ON, SOURCES, known_model
+from axe_lsp.agentfile.providers import PROVIDERS
 
 
 def test_every_row_names_a_model_that_can_be_run_and_says_where_its_figures_are_from() -> None:
     for model in MODELS:
-        assert parse_model_name(str(model)).provider in RUNNABLE_PROVIDERS
+        assert parse_model_name(str(model)).provider in PROVIDERS
         assert SOURCES[model.provider].startswith("https://")
         assert 0 < model.max_output < model.context
         assert 0 < model.cached_price < model.input_price < model.output_price

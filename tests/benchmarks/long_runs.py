@@ -7,9 +7,10 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.providers import Wire
 from axe_lsp.runtime.messages import Message, Request, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.providers.body import encode_body
-from axe_lsp.runtime.providers.http_provider import FORMATS
+from axe_lsp.runtime.providers.http_provider import format_of
 from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import WireFormat, to_json
 from benchmarks.results import Ratio, Row, Table
@@ -21,6 +22,7 @@ _RESULT = ('line %d: "quoted", a tab\t and the rest of a line of a file\n' * 400
 _REQUESTS, _ONCE, _ANEW = "axe-lsp, all requests", "each message once", "each request anew"
 
 _OWN = Terms(current=True)
+_WIRES: tuple[Wire, ...] = ("anthropic", "openai-chat", "ollama")
 """Of a provider's own server, which is told what to cache: the dearest way to ask."""
 
 
@@ -33,7 +35,7 @@ def measure(rounds: int) -> Table:
         unit="ms",
         contenders=(_REQUESTS, _ONCE, _ANEW),
         ratios=[Ratio(_REQUESTS, _ONCE, wanted=3), Ratio(_REQUESTS, _ANEW)],
-        rows=[Row(name, _samples(wire_format, rounds)) for name, wire_format in FORMATS.items()],
+        rows=[Row(name, _samples(format_of(name), rounds)) for name in _WIRES],
     )
 
 

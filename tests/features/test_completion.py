@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from axe_lsp.agentfile.models import LocalModel
+from axe_lsp.agentfile.providers import PROVIDERS
 from axe_lsp.features.completion import completion
 from axe_lsp.features.model_offers import is_about_ollama
 from axe_lsp.features.offer import Completion
@@ -350,7 +351,7 @@ def test_models_in_use_come_first_then_what_providers_list_then_the_providers() 
     found = labels(parent('model = "<|>"') + more)
     assert found[:2] == ["openai/gpt-5", "ollama/llama3"]
     assert found[2].startswith("anthropic/claude-")
-    assert found[-4:] == ["anthropic/", "openai/", "ollama/", "replay/"]
+    assert found[-len(PROVIDERS) - 1 :] == [*(f"{each}/" for each in PROVIDERS), "replay/"]
     assert "provider/model-name" not in found
 
 

@@ -90,10 +90,12 @@ def test_addresses_that_lead_nowhere() -> None:
 def test_providers_that_no_model_names() -> None:
     check_config("""
         [providers.antropic]
-                   ^^^^^^^^ warning unknown-provider: no model is served by "antropic". Did you mean `anthropic`?
+                   ^^^^^^^^ warning unknown-provider: no model is served by "antropic", which is not built in and has no `wire`. Did you mean `anthropic`?
         [providers]
         somebody.api_key = ""
-        ^^^^^^^^ information unknown-provider: no model is served by "somebody"
+        ^^^^^^^^ information unknown-provider: no model is served by "somebody", which is not built in and has no `wire`
+        [providers.mine]
+        wire = "openai-chat"
     """)
 
 
@@ -154,7 +156,7 @@ def test_completion_offers_the_keys_of_a_provider() -> None:
         [providers.openai]
         api_key = ""
         <|>
-    """)[:2] == ["base_url", "region"]
+    """)[:3] == ["base_url", "wire", "api_key_env"]
 
 
 def test_hover_names_the_provider_and_never_the_key() -> None:

@@ -30,8 +30,8 @@ def test_keys_and_tables_that_count_and_those_that_do_not() -> None:
          ^^^^^^ table
         temperature = 1
         ^^^^^^^^^^^ key
-        top_k = 2
-        ^^^^^ unknown
+        top_kk = 2
+        ^^^^^^ unknown
         [parms]
          ^^^^^ unknown
         temperature = 1

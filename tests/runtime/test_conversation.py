@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from axe_lsp.runtime.conversation import MAX_TURNS, Conversation, told_apart
 from axe_lsp.runtime.errors import AgentError
@@ -35,7 +36,7 @@ def test_calls_and_their_results_become_two_messages() -> None:
     assert conversation.request.messages == (
         ASK,
         Message("assistant", "thinking", tool_calls=(CALL,)),
-        Message("tool", tool_results=(RESULT,)),
+        Message("tool", tool_results=(replace(RESULT, name=CALL.name),)),
     )
 
 

@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 from axe_lsp.agentfile import schema
 from axe_lsp.agentfile.key_spec import KeyPath, KeySpec, Names
 from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.model_name import AXE_PROVIDERS
 from axe_lsp.agentfile.problem import Problem
+from axe_lsp.agentfile.providers import PROVIDERS
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.agentfile.tree import KeyPart, Located, ValueKind
 from axe_lsp.agentfile.values import decode
@@ -73,7 +73,7 @@ def refusal(spec: KeySpec, word: str) -> str | None:
     if spec.names is Names.TOOL and not _is_tool_of_axe(word):
         return f"axe refuses the file: it knows no tool {quoted(word)}"
     provider, slash, _ = word.partition("/")
-    if spec.names is Names.MODEL and slash and provider not in AXE_PROVIDERS:
+    if spec.names is Names.MODEL and slash and provider not in PROVIDERS:
         return f"axe knows no provider {quoted(provider)}"
     return None
 

@@ -61,6 +61,7 @@ _KIND_OF_TYPE: dict[KeyType, tuple[ValueKind, ...]] = {
     KeyType.TABLES: (ValueKind.ARRAY,),
     KeyType.STRING_TABLE: (ValueKind.INLINE_TABLE,),
     KeyType.JSON_SCHEMA: (ValueKind.INLINE_TABLE,),
+    KeyType.ANY_TABLE: (ValueKind.INLINE_TABLE,),
 }
 _ELEMENT_KIND = {KeyType.STRINGS: ValueKind.STRING, KeyType.TABLES: ValueKind.INLINE_TABLE}
 _FREE = (ValueKind.STRING, ValueKind.BOOLEAN)

@@ -5,7 +5,8 @@ axe and axe-lsp share the file. What is set in the environment wins over it.
 
 from __future__ import annotations
 
-from axe_lsp.agentfile.key_spec import ANY_NAME, KeySpec, KeyType, Names, Schema
+from axe_lsp.agentfile.key_spec import ANY_NAME, EXTENSION, KeySpec, KeyType, Names, Schema
+from axe_lsp.agentfile.providers import AUTH_NAMES, WIRE_NAMES
 
 PROVIDERS = "providers"
 
@@ -36,6 +37,50 @@ CONFIG = Schema(
             "Empty: the provider's usual address.",
             default='""',
             names=Names.ADDRESS,
+        ),
+        KeySpec(
+            (*_ONE, "wire"),
+            KeyType.STRING,
+            "The wire format that the service speaks. A name that is not built in needs it, and can "
+            "then be used as `NAME/model`. Built-in names have one of their own.",
+            since=EXTENSION,
+            choices=WIRE_NAMES,
+        ),
+        KeySpec(
+            (*_ONE, "api_key_env"),
+            KeyType.STRING,
+            "The environment variable that holds the key, in place of `<PROVIDER>_API_KEY`.",
+            since=EXTENSION,
+        ),
+        KeySpec(
+            (*_ONE, "auth"),
+            KeyType.STRING,
+            "How requests show the key: `bearer` in the header `Authorization`, in the header of that "
+            "name, signed (`sigv4`), or not at all. By default as the wire has it.",
+            since=EXTENSION,
+            choices=AUTH_NAMES,
+        ),
+        KeySpec(
+            (*_ONE, "headers"),
+            KeyType.STRING_TABLE,
+            "Headers that each request gets besides; `${VAR}` takes a value from the environment. They "
+            "do not replace the key's header unless `auth` is `none`.",
+            since=EXTENSION,
+        ),
+        KeySpec(
+            (*_ONE, "query"),
+            KeyType.STRING_TABLE,
+            "Parameters that are appended to the address, such as Azure's `api-version`; `${VAR}` takes "
+            "a value from the environment.",
+            since=EXTENSION,
+        ),
+        KeySpec(
+            (*_ONE, "max_concurrent"),
+            KeyType.INTEGER,
+            "The most requests to this provider that are on their way at once. 0 means any number.",
+            default="0",
+            since=EXTENSION,
+            minimum=0,
         ),
         KeySpec(
             (*_ONE, "region"),

@@ -8,13 +8,13 @@ from axe_lsp.agentfile.addresses import address_fault
 from axe_lsp.agentfile.config_schema import PROVIDERS
 from axe_lsp.agentfile.key_spec import Names
 from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.model_name import AXE_PROVIDERS
 from axe_lsp.agentfile.problem import Problem, problem
+from axe_lsp.agentfile.providers import PROVIDERS as KNOWN
 from axe_lsp.agentfile.text import quoted
 
 
 def config_values(lookup: Lookup) -> Iterator[Problem]:
-    """Addresses that lead nowhere, and providers that no model names."""
+    """Addresses that lead nowhere, and providers that no model can name."""
     yield from _addresses(lookup)
     yield from _providers(lookup)
 
@@ -35,10 +35,18 @@ def _addresses(lookup: Lookup) -> Iterator[Problem]:
 def _providers(lookup: Lookup) -> Iterator[Problem]:
     tables = (table.path for table in lookup.parse.document.tables if table.complete)
     paths = [*tables, *(item.path for item in lookup.located)]
+    stated = {item.path for item in lookup.located}
     names = dict.fromkeys(path[1] for path in paths if path[:1] == (PROVIDERS,) and len(path) > 1)
     for name in names:
         path = (PROVIDERS, name)
         spec, where = lookup.schema.find(path), lookup.place(path)
-        if name not in AXE_PROVIDERS and spec is not None and where is not None:
-            message = f"no model is served by {quoted(name)}"
+        if (
+            name not in KNOWN
+            and (*path, "wire") not in stated
+            and spec is not None
+            and where is not None
+        ):
+            message = (
+                f"no model is served by {quoted(name)}, which is not built in and has no `wire`"
+            )
             yield problem("unknown-provider", spec, where, message, fatal=False, found=name)

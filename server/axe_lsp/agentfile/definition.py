@@ -37,11 +37,26 @@ class MemoryConfig(Struct, frozen=True):
 
 
 class Params(Struct, frozen=True):
-    """`[params]`. An absent temperature is None, since an explicit 0.0 is sent."""
+    """`[params]`. What is None is not sent; an explicit 0 is, but for `max_tokens`.
+
+    `effort` is how much the model shall think: `none` to `max`. `thinking_budget` are tokens for
+    that, 0 for no thinking. `extra` goes into the top level of each request's body as it is.
+    """
 
     temperature: float | None = None
     max_tokens: int = 0
     response_format: Mapping[str, Any] | str | None = None
+    effort: str = ""
+    thinking_budget: int | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    num_ctx: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.temperature, self.max_tokens, self.effort))  # Tables have no hash.
 
 
 class RetryConfig(Struct, frozen=True):

@@ -31,6 +31,11 @@ class KeyType(Enum):
     TABLES = "array of tables"
     STRING_TABLE = "table of strings"
     JSON_SCHEMA = "table (JSON Schema)"
+    ANY_TABLE = "table of anything"
+
+
+_OPEN = (KeyType.JSON_SCHEMA, KeyType.STRING_TABLE, KeyType.ANY_TABLE)
+"""Tables whose keys are the user's business."""
 
 
 class Names(Enum):
@@ -93,6 +98,7 @@ class KeySpec(Struct, frozen=True):
             KeyType.TABLES,
             KeyType.STRING_TABLE,
             KeyType.JSON_SCHEMA,
+            KeyType.ANY_TABLE,
         )
 
 
@@ -126,7 +132,7 @@ class Schema(Struct, frozen=True, dict=True):
         """Whether a table's keys are the user's business: JSON Schemas, maps of strings, names."""
         for end in range(1, len(path) + 1):
             spec = self.find(path[:end])
-            if spec is not None and spec.type in (KeyType.JSON_SCHEMA, KeyType.STRING_TABLE):
+            if spec is not None and spec.type in _OPEN:
                 return True
         return False
 

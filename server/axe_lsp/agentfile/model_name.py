@@ -1,4 +1,4 @@
-"""The `provider/model-name` of an agent, and the providers that exist.
+"""The `provider/model-name` of an agent, and how it is read.
 
 The error texts are axe's own: scripts match on them.
 """
@@ -9,14 +9,8 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.text import quoted
 
-RUNNABLE_PROVIDERS = ("anthropic", "openai", "ollama")
-"""Providers that axe-lsp talks to, in the order in which messages name them."""
-
 REPLAY_PROVIDER = "replay"
 """The offline provider: `replay/NAME` answers from a recording."""
-
-AXE_PROVIDERS = (*RUNNABLE_PROVIDERS, "opencode", "google", "minimax", "bedrock", "openrouter")
-"""Providers that axe itself supports. A file that names one is correct even if we can't run it."""
 
 
 class ModelNameError(ValueError):

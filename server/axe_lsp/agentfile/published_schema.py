@@ -13,7 +13,8 @@ import tomli
 
 from axe_lsp.agentfile.config_schema import CONFIG
 from axe_lsp.agentfile.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names, Schema
-from axe_lsp.agentfile.model_name import AXE_PROVIDERS, REPLAY_PROVIDER
+from axe_lsp.agentfile.model_name import REPLAY_PROVIDER
+from axe_lsp.agentfile.providers import PROVIDERS
 from axe_lsp.agentfile.published_keywords import DEFINITIONS, INPUT, IS_SCHEMA, JsonSchema
 from axe_lsp.agentfile.schema import AGENT, TOOL_ALIASES, TOOLS
 
@@ -71,8 +72,9 @@ def _value(schema: Schema, spec: KeySpec) -> JsonSchema:
         return {"type": "array", "items": _table(schema, spec.path)}
     if spec.type is KeyType.STRINGS:
         return {"type": "array", "items": {"type": "string", **_words(spec)}}
-    if spec.type is KeyType.STRING_TABLE:
-        return {"type": "object", "additionalProperties": {"type": "string"}}
+    if spec.type in (KeyType.STRING_TABLE, KeyType.ANY_TABLE):
+        its_values = {"type": "string"} if spec.type is KeyType.STRING_TABLE else True
+        return {"type": "object", "additionalProperties": its_values}
     if spec.type is KeyType.JSON_SCHEMA:
         its_own = INPUT if spec.path == ("input",) else {"allOf": [IS_SCHEMA]}
         return {"type": "object", **its_own, "additionalProperties": True}
@@ -131,7 +133,7 @@ def _words(spec: KeySpec) -> JsonSchema:
         # An empty word counts as an absent one.
         return {"enum": [*spec.choices, *([] if spec.required else [""])]}
     if spec.names is Names.MODEL:
-        providers = "|".join(map(re.escape, (*AXE_PROVIDERS, REPLAY_PROVIDER)))
+        providers = "|".join(map(re.escape, (*PROVIDERS, REPLAY_PROVIDER)))
         return {"pattern": rf"^({providers})/[\s\S]"}
     if spec.names is Names.TOOL:
         return {"anyOf": [{"enum": [*TOOLS, *TOOL_ALIASES]}, {"pattern": r"[*?\[]"}]}

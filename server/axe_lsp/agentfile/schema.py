@@ -329,6 +329,62 @@ KEYS: tuple[KeySpec, ...] = (
         default="0",
     ),
     _key(
+        "params.effort",
+        _S,
+        "How much the model thinks before it answers. Absent: not sent, so the provider decides. Each "
+        "provider gets its own form of it; [providers](providers.md) has the table.",
+        since=EXTENSION,
+        choices=("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+        says_value=True,
+    ),
+    _key(
+        "params.thinking_budget",
+        _I,
+        "Tokens that the model may use to think, for providers that count them. 0 turns thinking off.",
+        since=EXTENSION,
+        minimum=0,
+    ),
+    _key(
+        "params.top_p",
+        _F,
+        "Nucleus sampling: the share of probability that the next token is taken from.",
+        since=EXTENSION,
+    ),
+    _key(
+        "params.top_k",
+        _I,
+        "The number of most likely tokens that the next token is taken from.",
+        since=EXTENSION,
+        minimum=0,
+    ),
+    _key(
+        "params.seed",
+        _I,
+        "A seed for sampling: the same request gets the same answer, as far as the provider can.",
+        since=EXTENSION,
+    ),
+    _key(
+        "params.stop",
+        _SS,
+        "Texts at which the answer ends.",
+        default="[]",
+        since=EXTENSION,
+    ),
+    _key(
+        "params.num_ctx",
+        _I,
+        "Size of the context window in tokens, for Ollama, which otherwise cuts long prompts silently.",
+        since=EXTENSION,
+        minimum=1,
+    ),
+    _key(
+        "params.extra",
+        KeyType.ANY_TABLE,
+        "Fields that are merged into the top level of each request as they are, over the ones that "
+        "axe-lsp writes.",
+        since=EXTENSION,
+    ),
+    _key(
         "params.response_format",
         _T,
         "The form of the answer. A string in place of the table is its `type`. Anthropic's API has "

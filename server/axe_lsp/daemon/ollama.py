@@ -13,11 +13,12 @@ from time import monotonic
 from urllib.parse import urlsplit
 
 from axe_lsp.agentfile.models import LocalModel
+from axe_lsp.agentfile.providers import PROVIDERS
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import load_user_config
-from axe_lsp.runtime.providers.ollama import DEFAULT_BASE_URL, MODELS_PATH, decode_models
 from axe_lsp.runtime.providers.wire import WireError, address, is_http_address, parse_json
+from axe_lsp.runtime.providers.wires.ollama import MODELS_PATH, decode_models
 from axe_lsp.tasks import Tasks
 
 _log = logging.getLogger(__name__)
@@ -66,7 +67,7 @@ class Ollama:
 def _installed(environment: Environment) -> tuple[LocalModel, ...]:
     """Ask for the models; none if there is no proper answer. Blocks."""
     try:
-        base_url = load_user_config(environment).base_url("ollama") or DEFAULT_BASE_URL
+        base_url = load_user_config(environment).base_url("ollama") or PROVIDERS["ollama"].base_url
         models = decode_models(parse_json(_get(address(base_url, MODELS_PATH))))
     except (ConfigError, WireError, HTTPException, OSError, ValueError) as error:
         # Of the error only its kind: the address may hold a password.

@@ -15,7 +15,6 @@ from axe_lsp.agentfile.definition import MemoryConfig
 from axe_lsp.agentfile.globs import BadPatternError, segments_of
 from axe_lsp.agentfile.model_name import (
     REPLAY_PROVIDER,
-    RUNNABLE_PROVIDERS,
     ModelName,
     ModelNameError,
     parse_model_name,
@@ -31,13 +30,7 @@ from axe_lsp.runtime.files.context_files import (
     measure_context_file,
 )
 from axe_lsp.runtime.files.folders import Environment, expand_path
-from axe_lsp.runtime.files.user_config import (
-    KEYLESS_PROVIDERS,
-    UserConfig,
-    key_variable,
-    load_user_config,
-    user_config,
-)
+from axe_lsp.runtime.files.user_config import UserConfig, load_user_config, user_config
 from axe_lsp.runtime.memory.memory import Memory, load_memory
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.prompt import load_skill, system_prompt
@@ -210,18 +203,19 @@ def _key(provider: str, standpoint: Standpoint, searched: Searched) -> ProviderK
 
 
 def _look_for_key(provider: str, standpoint: Standpoint) -> ProviderKey | None:
-    if provider not in RUNNABLE_PROVIDERS:
-        return None
     try:
         config = _config(standpoint)
     except ConfigError:  # No run gets as far as asking for a key.
         return None
+    row = config.provider(provider)
+    if row is None:
+        return None
     return ProviderKey(
         provider=provider,
-        variable=key_variable(provider),
+        variable=row.key_variable,
         origin=config.key_origin(provider),
         address_origin=config.base_url_origin(provider),
-        is_needed=provider not in KEYLESS_PROVIDERS,
+        is_needed=row.needs_key,
     )
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names, Schema
 from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.model_name import AXE_PROVIDERS
+from axe_lsp.agentfile.providers import PROVIDERS
 from axe_lsp.agentfile.schema_keywords import keywords_of
 from axe_lsp.agentfile.tree import Entry, Table
 from axe_lsp.features.cursor import Cursor, Where
@@ -170,6 +170,7 @@ _SHAPES = {
     KeyType.TABLE: "{{ {stop} }}",
     KeyType.STRING_TABLE: "{{ {stop} }}",
     KeyType.JSON_SCHEMA: "{{ {stop} }}",
+    KeyType.ANY_TABLE: "{{ {stop} }}",
 }
 
 
@@ -214,7 +215,7 @@ def _tables_of(of: Schema) -> Iterator[KeySpec]:
     """All tables; those named after providers with the names that there are."""
     for spec in of.keys:
         if spec.names is Names.PROVIDER:
-            for provider in AXE_PROVIDERS:
+            for provider in PROVIDERS:
                 yield replace(spec, path=(*spec.path[:-1], provider))
         elif spec.is_table:
             yield spec

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from axe_lsp.agentfile.key_spec import Names
-from axe_lsp.agentfile.model_name import REPLAY_PROVIDER, RUNNABLE_PROVIDERS
+from axe_lsp.agentfile.model_name import REPLAY_PROVIDER
 from axe_lsp.agentfile.models import MODELS, LocalModel, known_model
+from axe_lsp.agentfile.providers import PROVIDERS
 from axe_lsp.agentfile.scaffold import NO_MODEL
 from axe_lsp.features.cursor import Where, cursor_at
 from axe_lsp.features.describe import model_line, model_markdown
@@ -35,7 +36,7 @@ def model_offers(
         yield offer(f"{OLLAMA}/{local.name}", CompletionKind.MODEL, _installed(local))
     for model in sorted(MODELS, key=lambda model: model.ends != ""):
         yield offer(str(model), CompletionKind.MODEL, model_line(model), model_markdown(model))
-    for provider in (*RUNNABLE_PROVIDERS, REPLAY_PROVIDER):
+    for provider in (*PROVIDERS, REPLAY_PROVIDER):
         yield offer(f"{provider}/", CompletionKind.MODEL, "provider")
 
 

@@ -60,7 +60,9 @@ class Conversation:
         """
         self.tool_calls += len(results)
         self.pending = len(results)
-        self._append(Message("tool", tool_results=tuple(results)))
+        names = [call.name for call in self.last.tool_calls]
+        named = (replace(result, name=name) for result, name in zip(results, names, strict=True))
+        self._append(Message("tool", tool_results=tuple(named)))
         self._check_turns()
 
     def ask_again(self, text: str) -> None:
@@ -68,8 +70,9 @@ class Conversation:
 
         Raises AgentError as `deliver` does.
         """
-        if self.last.content:
-            self._append(Message("assistant", content=self.last.content))
+        last = self.last
+        if last.content or last.original is not None:
+            self._append(Message("assistant", content=last.content, original=last.original))
         self._append(Message("user", content=text))
         self._check_turns()
 

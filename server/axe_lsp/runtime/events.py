@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from msgspec import Struct, field
 
+from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.limits.usage import Usage
 
 Status = Literal["completed", "failed", "timeout", "cancelled", "killed"]
@@ -62,7 +63,8 @@ class AgentEnd(Event, frozen=True, kw_only=True):
     What was read from the provider's cache or written to it is a part of the input. `cost` is in US
     dollars, None if it is not known; `tree` is what the run used with all that it called, None if
     that is the same. The `reason` is "budget" when the run was ended because a budget was used up: its own (then it
-    is `killed`), or that of a run above (then what it had is its result).
+    is `killed`), or that of a run above (then what it had is its result). `incomplete` is why the
+    last answer is not whole, None if it is.
     """
 
     METHOD = "axe/agent"
@@ -81,6 +83,7 @@ class AgentEnd(Event, frozen=True, kw_only=True):
     reason: str | None = None
     cost: float | None = None
     tree: Usage | None = None
+    incomplete: Incomplete | None = None
 
 
 class TurnBegin(Event, frozen=True, kw_only=True):
@@ -112,7 +115,10 @@ class TurnRetry(Event, frozen=True, kw_only=True):
 
 
 class TurnEnd(Event, frozen=True, kw_only=True):
-    """The provider has answered. Each of `tool_calls` is `{id, name, arguments}`."""
+    """The provider has answered. Each of `tool_calls` is `{id, name, arguments}`.
+
+    `incomplete` is why the answer is not whole, None if it is.
+    """
 
     METHOD = "axe/turn"
     KIND = "end"
@@ -127,12 +133,22 @@ class TurnEnd(Event, frozen=True, kw_only=True):
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
     cost: float | None = None
+    incomplete: Incomplete | None = None
 
 
 class TextDelta(Event, frozen=True, kw_only=True):
     """A piece of the answer, from a provider that streams."""
 
     METHOD = "axe/text"
+
+    turn: int
+    delta: str
+
+
+class ThoughtDelta(Event, frozen=True, kw_only=True):
+    """A piece of what the model thinks before its answer, from a provider that shows it."""
+
+    METHOD = "axe/thought"
 
     turn: int
     delta: str

@@ -23,15 +23,23 @@ from axe_lsp.runtime.children.delegation import (
 from axe_lsp.runtime.children.task import TASK, call_task
 from axe_lsp.runtime.children.typed_tools import call_typed
 from axe_lsp.runtime.conversation import Conversation, told_apart
-from axe_lsp.runtime.events import RunIds, TextDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd
+from axe_lsp.runtime.events import (
+    RunIds,
+    TextDelta,
+    ThoughtDelta,
+    ToolBegin,
+    ToolEnd,
+    TurnBegin,
+    TurnEnd,
+)
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.mcp.offer import RemoteTools
-from axe_lsp.runtime.messages import Response, ToolCall, ToolResult
+from axe_lsp.runtime.messages import Delta, Response, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
-from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
+from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 from axe_lsp.runtime.safety.approval import Approve
 from axe_lsp.runtime.safety.redaction import redact, redacted_table
 from axe_lsp.runtime.tools.table import execute_tool, unknown_tool
@@ -135,7 +143,7 @@ async def _turn(conversation: Conversation, around: Surroundings) -> _Round:
     )
     started = monotonic()
     response = await around.provider.send(
-        _exchange(conversation, around, turn), _text_listener(around, turn)
+        _exchange(conversation, around, turn), _listener(around, turn)
     )
     response = told_apart(response)
     calls = conversation.receive(response)
@@ -159,11 +167,18 @@ def _exchange(conversation: Conversation, around: Surroundings, turn: int) -> Ex
     )
 
 
-def _text_listener(around: Surroundings, turn: int) -> OnText | None:
+def _listener(around: Surroundings, turn: int) -> OnDelta | None:
     if not around.streams:
         return None
-    ids = around.prepared.order.ids
-    return lambda delta: around.journal.emit(TextDelta(run=ids, turn=turn, delta=delta))
+    ids, emit = around.prepared.order.ids, around.journal.emit
+
+    def hear(delta: Delta) -> None:
+        if delta.thought:
+            emit(ThoughtDelta(run=ids, turn=turn, delta=delta.thought))
+        if delta.text:
+            emit(TextDelta(run=ids, turn=turn, delta=delta.text))
+
+    return hear
 
 
 def _turn_end(
@@ -188,6 +203,7 @@ def _turn_end(
         cache_write_tokens=response.cache_write_tokens or None,
         cost=response.cost,
         duration_ms=duration_ms,
+        incomplete=response.incomplete,
     )
 
 

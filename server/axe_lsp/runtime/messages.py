@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct, field
 
+from axe_lsp.agentfile.definition import Params
+from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.limits.usage import Usage
 
 Json = Any
@@ -46,13 +48,15 @@ class Tool(Struct, frozen=True):
 class ToolCall(Struct, frozen=True):
     """The model's wish to have a tool run (001-1.3). `arguments` is the raw JSON object.
 
-    `id` is the provider's. `alias` is what events say instead, if another call of the same answer has that id.
+    `id` is the provider's. `alias` is what events say instead, if another call of the same answer has
+    that id. `is_broken`: the arguments are no JSON object, or the provider says that they are not whole.
     """
 
     id: str
     name: str
     arguments: Mapping[str, Json] = field(default_factory=dict)
     alias: str = ""
+    is_broken: bool = False
 
     @property
     def event_id(self) -> str:
@@ -73,19 +77,32 @@ def argument_text(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+class Image(Struct, frozen=True):
+    """A picture for a model: its media type, such as `image/png`, and its bytes in Base64."""
+
+    media_type: str
+    data: str
+
+
 class ToolResult(Struct, frozen=True):
-    """What a tool call came to (001-1.4). Errors are text for the model as well."""
+    """What a tool call came to (001-1.4). Errors are text for the model as well.
+
+    `name` is that of the tool, which some wires want to hear again.
+    """
 
     call_id: str
     content: str
     is_error: bool = False
+    name: str = ""
+    images: tuple[Image, ...] = ()
 
 
 class Message(Struct, frozen=True):
     """One entry of a conversation (001-1.7).
 
     An `assistant` message may carry `tool_calls` beside its text; a `tool` message carries
-    `tool_results` and no text. `original` is what the provider wants to have back as it was.
+    `tool_results` and no text. `original` is the answer in the words of its wire, which gets it back
+    as it was. `images` go with a `user` message.
     """
 
     role: Literal["user", "assistant", "tool"]
@@ -93,6 +110,7 @@ class Message(Struct, frozen=True):
     tool_calls: tuple[ToolCall, ...] = ()
     tool_results: tuple[ToolResult, ...] = ()
     original: Json = None
+    images: tuple[Image, ...] = ()
 
 
 class ResponseFormat(Struct, frozen=True):
@@ -117,7 +135,9 @@ class ResponseFormat(Struct, frozen=True):
 class Request(Struct, frozen=True):
     """One request to a provider. `temperature` is sent iff set, even if 0; no tools, no key.
 
-    `kept` is what a provider keeps for the next turn. All requests of a conversation share it.
+    Of `params` the wire formats read what has no field of its own here. `session` names the
+    conversation for a provider's cache. `kept` is what a provider keeps for the next turn. All
+    requests of a conversation share it.
     """
 
     model: str
@@ -127,11 +147,23 @@ class Request(Struct, frozen=True):
     max_tokens: int = 0
     tools: tuple[Tool, ...] = ()
     response_format: ResponseFormat | None = None
+    params: Params = field(default_factory=Params)
+    session: str = ""
     kept: dict[str, Any] = field(default_factory=dict)
 
 
+class Delta(NamedTuple):
+    """A piece of an answer that is being streamed: of its text, of the model's thoughts, or nothing."""
+
+    text: str = ""
+    thought: str = ""
+
+
 class Response(Struct, frozen=True):
-    """A provider's answer. `stop_reason` is for people; tool calls are detected by `tool_calls`.
+    """A provider's answer. `stop_reason` is the provider's word; calls are detected by `tool_calls`.
+
+    `incomplete` is why the answer is not whole, None if it is; `incomplete_detail` adds what the
+    provider said about it. `thoughts` are shown to people and are no part of the answer.
 
     `input_tokens` are those of the whole prompt. As many as `cache_read_tokens` of them came out of
     the provider's cache, and `cache_write_tokens` were put into it; both have prices of their own.
@@ -149,6 +181,9 @@ class Response(Struct, frozen=True):
     cache_write_tokens: int = 0
     cost: float | None = None
     original: Json = None
+    incomplete: Incomplete | None = None
+    incomplete_detail: str = ""
+    thoughts: str = ""
 
     @property
     def usage(self) -> Usage:

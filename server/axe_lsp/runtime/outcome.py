@@ -39,9 +39,10 @@ def result_of(
         tool_calls=talk.tool_calls if talk is not None else 0,
         duration_ms=duration_ms,
         budget=ledger.budget,
-        refused=is_refusal(last.content),
+        refused=last.incomplete in ("refusal", "content_filter") or is_refusal(last.content),
         cost=used.cost if has_answer else None,
         tree=ledger.tree if ledger.tree != used else None,
+        incomplete=last.incomplete,
     )
 
 
@@ -64,6 +65,7 @@ def end_event(
         reason=reason,
         cost=result.cost,
         tree=result.tree,
+        incomplete=result.incomplete,
     )
 
 

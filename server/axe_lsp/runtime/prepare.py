@@ -13,13 +13,14 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.model_name import ModelName, ModelNameError, parse_model_name
+from axe_lsp.agentfile.providers import WIRES, Wire
 from axe_lsp.runtime.children.delegation import delegation_tools
 from axe_lsp.runtime.children.task import task_tools
 from axe_lsp.runtime.children.typed_tools import TypedTools, typed_tools
 from axe_lsp.runtime.errors import AgentError, ConfigError
 from axe_lsp.runtime.files.context_files import is_file, is_folder
 from axe_lsp.runtime.files.folders import Environment
-from axe_lsp.runtime.files.user_config import load_user_config
+from axe_lsp.runtime.files.user_config import load_user_config, wire_of
 from axe_lsp.runtime.messages import Message, Request, Tool
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.prompt import Prompt, build_prompt
@@ -31,7 +32,7 @@ from axe_lsp.runtime.tools.table import ordinary_tools
 
 
 class Prepared(Struct, frozen=True):
-    """An agent, ready to be sent. `timeout` is its own limit in seconds, None if it has none.
+    """An agent, ready to be sent on `wire`. `timeout` is its own limit in seconds, None if it has none.
 
     `typed` are the tools for its typed children, which are among those of the request. `output` is
     what it has to answer with, if that is declared.
@@ -40,6 +41,7 @@ class Prepared(Struct, frozen=True):
     order: Order
     definition: AgentDefinition
     model: ModelName
+    wire: Wire
     prompt: Prompt
     request: Request
     max_depth: int
@@ -63,7 +65,7 @@ class Prepared(Struct, frozen=True):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the user should know before anything is sent."""
-        ignored = ignored_format_warning(self.model.provider, self.request.response_format)
+        ignored = ignored_format_warning(WIRES[self.wire], self.request.response_format)
         return (*([ignored] if ignored else []), *self.typed.warnings, *self.prompt.warnings)
 
 
@@ -76,6 +78,7 @@ def prepare(
 ) -> Prepared:
     """Read what the agent needs. Raises ConfigError or AgentError."""
     model = _model(order.model or definition.model)
+    wire = wire_of(model, environment)
     order = with_input(order, definition)
     prompt = build_prompt(order, definition, workspace, environment)
     max_depth = definition.max_depth if order.max_depth is None else order.max_depth
@@ -91,9 +94,9 @@ def prepare(
         *task_tools(definition, order.ids.depth, max_depth, load),
     )
     output = output_of(definition)
-    wanted, told = response_format(definition.params.response_format, model.provider), ""
+    wanted, told = response_format(definition.params.response_format, WIRES[wire]), ""
     if output is not None:
-        wanted, told = output.asked_of(model.provider, bool(tools), wanted)
+        wanted, told = output.asked_of(WIRES[wire], bool(tools), wanted)
     if told:
         prompt = replace(prompt, system=prompt.system + told)
     request = Request(
@@ -104,9 +107,13 @@ def prepare(
         max_tokens=definition.params.max_tokens,
         response_format=wanted,
         tools=tools,
+        params=definition.params,
+        session=order.ids.run_id,
     )
     timeout = _own_timeout(order, definition)
-    return Prepared(order, definition, model, prompt, request, max_depth, timeout, typed, output)
+    return Prepared(
+        order, definition, model, wire, prompt, request, max_depth, timeout, typed, output
+    )
 
 
 def reads_much(definition: AgentDefinition) -> bool:

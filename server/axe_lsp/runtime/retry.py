@@ -17,8 +17,8 @@ from axe_lsp.agentfile.model_name import ModelName
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.events import TurnRetry
 from axe_lsp.runtime.journal import Journal
-from axe_lsp.runtime.messages import Response
-from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
+from axe_lsp.runtime.messages import Delta, Response
+from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 from axe_lsp.runtime.providers.waits import jittered
 
 DEFAULT_INITIAL_DELAY_MS = 500
@@ -41,13 +41,13 @@ class Retrying:
         """What can't even be sent is not tried again."""
         self._provider.check(model, workdir)
 
-    async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
+    async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Answer a request. Raises the last error when no attempt has succeeded.
 
         Text that somebody has seen can't be taken back, so an answer that breaks off is not asked
         for again. A wait that would end after the run does is not begun.
         """
-        text = _Heard(on_text)
+        text = _Heard(on_delta)
         for number in range(self._config.max_retries):
             try:
                 return await self._provider.send(exchange, text.listener)
@@ -100,15 +100,15 @@ def _asked_ms(error: ProviderError) -> int:
 class _Heard:
     """Passes the pieces of an answer on, and knows whether there were any."""
 
-    def __init__(self, on_text: OnText | None) -> None:
-        self._on_text = on_text
+    def __init__(self, on_delta: OnDelta | None) -> None:
+        self._on_delta = on_delta
         self.began = False
 
     @property
-    def listener(self) -> OnText | None:
-        return self._hear if self._on_text else None
+    def listener(self) -> OnDelta | None:
+        return self._hear if self._on_delta else None
 
-    def _hear(self, piece: str) -> None:
+    def _hear(self, piece: Delta) -> None:
         self.began = True
-        if self._on_text:
-            self._on_text(piece)
+        if self._on_delta:
+            self._on_delta(piece)

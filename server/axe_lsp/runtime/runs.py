@@ -15,6 +15,7 @@ from msgspec import Struct
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.runtime.events import RunIds, Status
 from axe_lsp.runtime.files.folders import Environment, expand_path
+from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.limits.budget import BudgetUse
 from axe_lsp.runtime.limits.usage import Usage
 from axe_lsp.runtime.messages import Json
@@ -53,6 +54,7 @@ class RunResult(Struct, frozen=True):
     if it is not known; `tree` is what was used with all that the run called, None if that is the
     same. `refused` is whether the answer reads as if the model would not do what it was told. `retry_attempts` is how
     many requests were sent again because they had failed for a moment.
+    `incomplete` is why the last answer is not whole, None if it is.
     `output` is the value of `content` where the agent's `[output]` says what that must be.
     """
 
@@ -75,6 +77,7 @@ class RunResult(Struct, frozen=True):
     refused: bool = False
     cost: float | None = None
     tree: Usage | None = None
+    incomplete: Incomplete | None = None
 
 
 class Order(Struct, frozen=True):

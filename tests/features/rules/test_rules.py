@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from axe_lsp.agentfile.providers import PROVIDERS
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.rule import Severity
 from axe_lsp.features.rules import RULES
@@ -163,12 +164,7 @@ def test_unknown_tools_with_the_nearest_one() -> None:
         (
             "nobody/x",
             'error unknown-provider: unsupported provider "nobody". '
-            "Supported are: anthropic, openai, ollama.",
-        ),
-        (
-            "google/gemini",
-            'information unknown-provider: axe knows the provider "google", '
-            "but axe-lsp cannot run it yet",
+            f"Supported are: {', '.join(PROVIDERS)}.",
         ),
     ],
 )
@@ -177,7 +173,9 @@ def test_models(model: str, said: str) -> None:
     check_findings(fixture, head="")
 
 
-@pytest.mark.parametrize("model", ["anthropic/claude", "ollama/a/b:c", "replay/demo"])
+@pytest.mark.parametrize(
+    "model", ["anthropic/claude", "ollama/a/b:c", "google/gemini", "replay/demo"]
+)
 def test_models_that_are_fine(model: str) -> None:
     check_findings(f'name = "main"\nmodel = "{model}"\n', head="")
 

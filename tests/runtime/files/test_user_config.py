@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from axe_lsp.agentfile.providers import PROVIDERS
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.user_config import (
     UserConfig,
-    key_variable,
     known_secrets,
     load_user_config,
 )
@@ -81,8 +81,8 @@ def test_white_space_around_a_value_is_no_part_of_it(tmp_path: Path) -> None:
 
 
 def test_the_variable_of_a_provider() -> None:
-    assert key_variable("openai") == "OPENAI_API_KEY"
-    assert key_variable("google") == "GEMINI_API_KEY"
+    assert PROVIDERS["openai"].key_variable == "OPENAI_API_KEY"
+    assert PROVIDERS["google"].key_variable == "GEMINI_API_KEY"
 
 
 def test_every_key_is_known_as_a_secret_even_if_the_file_is_broken(tmp_path: Path) -> None:

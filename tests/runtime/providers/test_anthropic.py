@@ -16,7 +16,7 @@ from axe_lsp.runtime.messages import (
     ToolParameter,
     ToolResult,
 )
-from axe_lsp.runtime.providers import anthropic
+from axe_lsp.runtime.providers.wires import anthropic
 from support.answers import Call, Says
 from support.bodies import encode
 from support.engines import agent, bench
@@ -141,7 +141,7 @@ def test_a_block_may_begin_with_text() -> None:
     heard = ""
     for event in events:
         stream.feed(f"data: {event}".encode())
-        heard += stream.feed(b"")
+        heard += stream.feed(b"").text
     assert heard == stream.finish().content == "ab"
 
 

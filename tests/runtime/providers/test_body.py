@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from axe_lsp.runtime.messages import Message, Request, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.providers.body import encode_body
-from axe_lsp.runtime.providers.http_provider import FORMATS
 from axe_lsp.runtime.providers.terms import Terms
 from support.answers import DIALECTS, Dialect
+from support.bodies import FORMATS
 
 texts = st.text(max_size=20)
 rounds = st.lists(

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
+from axe_lsp.agentfile.providers import PROVIDERS, Provider
 from axe_lsp.runtime.events import AgentEnd, TurnEnd
 from axe_lsp.runtime.messages import Message, Request, Tool, ToolCall, ToolResult
-from axe_lsp.runtime.providers import anthropic
-from axe_lsp.runtime.providers.http_provider import FORMATS
 from axe_lsp.runtime.providers.terms import Terms
+from axe_lsp.runtime.providers.wires import anthropic
 from support.answers import Call, Dialect
-from support.bodies import encode
+from support.bodies import FORMATS, encode
 from support.engines import agent, bench
 from support.scripted_provider import Answer, Refuses, Says, ScriptedProvider
 
@@ -80,7 +81,8 @@ async def test_a_stand_in_is_told_in_a_long_run_only(
 async def test_anthropic_itself_is_told_from_the_first_request_on(
     provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(anthropic, "DEFAULT_BASE_URL", provider.url)
+    own = replace(PROVIDERS["anthropic"], base_url=provider.url)
+    monkeypatch.setitem(cast("dict[str, Provider]", PROVIDERS), "anthropic", own)
     provider.script("m-solo", Says("done"))
     agents = agent("solo", "anthropic", system_prompt="s", tools=["list_directory"])
     async with bench(provider, tmp_path, agents) as runtime:

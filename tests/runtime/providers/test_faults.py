@@ -68,9 +68,9 @@ class Asker:
             workdir=self._folder,
         )
         shown = self.shown.setdefault(model, [])
-        on_text = shown.append if self._stream else None
+        on_delta = (lambda delta: shown.append(delta.text)) if self._stream else None
         try:
-            return await self._provider.send(exchange, on_text)
+            return await self._provider.send(exchange, on_delta)
         except RunError as error:
             return error
 

@@ -22,9 +22,8 @@ from axe_lsp.runtime.messages import (
     ToolParameter,
     ToolResult,
 )
-from axe_lsp.runtime.providers.http_provider import FORMATS
 from support.answers import DIALECTS, Call, Dialect, Says, calls_agent, stream_chunks, whole_body
-from support.bodies import encode
+from support.bodies import FORMATS, encode
 from support.scripted_provider import ScriptedProvider
 
 # They are heavy, and whoever has an older environment shall still be able to run the other tests.
@@ -190,7 +189,7 @@ def test_the_client_of_anthropic_reads_what_we_read(
     if says.thinking:
         thought = answer.content[0]
         assert (thought.thinking, thought.signature) == (says.thinking, f"of {says.thinking}")
-    assert replace(_ours("anthropic", says), original=None) == Response(
+    assert replace(_ours("anthropic", says), original=None, thoughts="") == Response(
         content="".join(block.text for block in answer.content if block.type == "text"),
         tool_calls=tuple(
             ToolCall(block.id, block.name, block.input)

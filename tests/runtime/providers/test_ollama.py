@@ -13,7 +13,8 @@ from axe_lsp.runtime.messages import (
     ToolParameter,
     ToolResult,
 )
-from axe_lsp.runtime.providers import ollama, openai
+from axe_lsp.runtime.providers.wires import ollama
+from axe_lsp.runtime.providers.wires import openai_chat as openai
 from support.bodies import encode
 
 ASK = Message("user", "ask")

@@ -16,8 +16,8 @@ from axe_lsp.runtime.messages import (
     ToolParameter,
     ToolResult,
 )
-from axe_lsp.runtime.providers import openai
 from axe_lsp.runtime.providers.wire import WireError
+from axe_lsp.runtime.providers.wires import openai_chat as openai
 from support.bodies import encode
 from support.engines import agent, bench
 from support.scripted_provider import Raw, Says, ScriptedProvider
@@ -103,7 +103,8 @@ def test_an_answer_with_calls_and_no_text() -> None:
 def test_arguments_that_are_no_json_object_are_none(arguments: str | None) -> None:
     function = {"name": "call_agent", "arguments": arguments}
     response = openai.decode(answer(tool_calls=[{"id": "1", "function": function}]))
-    assert response.tool_calls == (ToolCall("1", "call_agent", {}),)
+    broken = bool(arguments)
+    assert response.tool_calls == (ToolCall("1", "call_agent", {}, is_broken=broken),)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_a_refusal_is_the_answer() -> None:
     heard = ""
     for delta in ({"refusal": "I can't "}, {"content": None, "refusal": "help."}):
         stream.feed(f"data: {json.dumps({'choices': [{'delta': delta}]})}".encode())
-        heard += stream.feed(b"")
+        heard += stream.feed(b"").text
     stream.feed(b"data: [DONE]")
     stream.feed(b"")
     assert heard == stream.finish().content == "I can't help."

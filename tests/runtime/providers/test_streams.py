@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Response
-from axe_lsp.runtime.providers.http_provider import FORMATS
 from axe_lsp.runtime.providers.wire import WireError, parse_json
 from support.answers import (
     DIALECTS,
@@ -22,6 +21,7 @@ from support.answers import (
     stream_chunks,
     whole_body,
 )
+from support.bodies import FORMATS
 
 RICH = Says(
     "Line one\nline “two” \u2028 and \x85 so on 😀",
@@ -48,7 +48,7 @@ def decode_stream(dialect: Dialect, data: bytes) -> tuple[Response, str]:
     deltas = [
         decoder.feed(line.removesuffix(b"\r")) for line in (*lines, *([rest] if rest else []))
     ]
-    return decoder.finish(), "".join(deltas)
+    return decoder.finish(), "".join(delta.text for delta in deltas)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

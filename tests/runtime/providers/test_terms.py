@@ -9,8 +9,8 @@ import pytest
 
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Message, Request
-from axe_lsp.runtime.providers import openai
 from axe_lsp.runtime.providers.terms import Terms
+from axe_lsp.runtime.providers.wires import openai_chat as openai
 from support.bodies import encode
 from support.engines import agent, bench
 from support.scripted_provider import Refuses, Says, ScriptedProvider

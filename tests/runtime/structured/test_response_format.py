@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from axe_lsp.agentfile.providers import WIRES
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.messages import Message, Request, ResponseFormat
-from axe_lsp.runtime.providers.http_provider import FORMATS
 from axe_lsp.runtime.structured.response_format import response_format
-from support.bodies import encode
+from support.bodies import FORMATS, encode
 from support.engines import agent, bench
 from support.scripted_provider import Says, ScriptedProvider
 
@@ -40,14 +40,14 @@ COUNT = ResponseFormat("json_schema", SCHEMA, "count")
     ],
 )
 def test_what_a_file_says(setting: Any, expected: ResponseFormat | None) -> None:
-    assert response_format(setting, "openai") == expected
+    assert response_format(setting, WIRES["openai-chat"]) == expected
 
 
 @pytest.mark.parametrize("value", [float("inf"), date(2026, 11, 21)])
 def test_a_schema_that_is_no_json_is_a_clear_error(value: object) -> None:
     setting = {"type": "json_schema", "schema": {"maximum": value}}
     with pytest.raises(ConfigError, match="can't be written as JSON"):
-        response_format(setting, "openai")
+        response_format(setting, WIRES["openai-chat"])
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,6 @@ async def test_what_a_provider_can_not_be_asked_for_is_said(
     async with bench(provider, tmp_path, agents) as runtime:
         await runtime.run("solo")
     assert runtime.warnings == [
-        "params.response_format is ignored: Anthropic's API knows no json_object; "
+        "params.response_format is ignored: the model's API knows no json_object; "
         "give a json_schema, or ask for JSON in the system prompt"
     ]

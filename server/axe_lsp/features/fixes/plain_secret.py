@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.model_name import AXE_PROVIDERS
+from axe_lsp.agentfile.providers import PROVIDERS
 from axe_lsp.agentfile.secrets import find_secrets
 from axe_lsp.agentfile.splices import Splice
 from axe_lsp.agentfile.tree import ValueKind
@@ -34,7 +34,7 @@ def fixes(case: Case) -> Iterator[Fix]:
         return
     variable = secret.variable
     provider = _PROVIDERS.get(variable, variable.removesuffix("_API_KEY").lower())
-    if provider in AXE_PROVIDERS and _is_whole_value(case, found):
+    if provider in PROVIDERS and _is_whole_value(case, found):
         removal = TextChange(case.file.uri, *found.removal(case.text))
         yield Fix(
             f"Move it to config.toml, as the key of {provider}",

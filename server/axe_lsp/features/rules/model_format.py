@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.model_name import AXE_PROVIDERS, ModelNameError, parse_model_name
+from axe_lsp.agentfile.model_name import ModelNameError, parse_model_name
+from axe_lsp.agentfile.providers import PROVIDERS
 from axe_lsp.features.rule import Finding, Rule, Severity
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
@@ -35,7 +36,7 @@ def meant(snapshot: Snapshot, written: str) -> list[str]:
 
 def _meant(snapshot: Snapshot, written: str) -> Iterator[str]:
     provider, *name = _SEPARATOR.split(written, maxsplit=1)
-    if provider.lower() in AXE_PROVIDERS and name:
+    if provider.lower() in PROVIDERS and name:
         yield f"{provider.lower()}/{name[0]}"
     used = {each.model.value for each in snapshot.files() if each.model is not None}
     yield from sorted(

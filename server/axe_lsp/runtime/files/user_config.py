@@ -6,29 +6,44 @@ changes is in force for the next request. A workspace has no say here, so it can
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import tomli
 from msgspec import Struct
+from msgspec.structs import replace
 
+from axe_lsp.agentfile.model_name import ModelName
+from axe_lsp.agentfile.providers import (
+    AUTH_NAMES,
+    PROVIDERS,
+    WIRE_NAMES,
+    Auth,
+    Provider,
+    Wire,
+    address_variable,
+    default_key_variable,
+)
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.folders import Environment, config_folder
 from axe_lsp.runtime.files.reading import refuse_pipe
 from axe_lsp.runtime.plain_text import os_fault
 
-KEY_VARIABLES = {"google": "GEMINI_API_KEY"}
-"""Providers whose key is not in `<PROVIDER>_API_KEY`."""
-
-KEYLESS_PROVIDERS = ("ollama",)
-
 _SECRETS = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 """How variables end that hold a secret, of a provider or of an MCP server."""
 
-_TEXT_KEYS = ("api_key", "base_url", "region", "referer", "title", "categories")
+_TEXT_KEYS = (
+    *("api_key", "api_key_env", "auth", "base_url", "categories"),
+    *("referer", "region", "title", "wire"),
+)
+_TABLE_KEYS = ("headers", "query")
+_CHOICES: Mapping[str, tuple[str, ...]] = {"wire": WIRE_NAMES, "auth": AUTH_NAMES}
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 class UserConfig(Struct, frozen=True):
@@ -37,37 +52,99 @@ class UserConfig(Struct, frozen=True):
     providers: Mapping[str, Mapping[str, Any]]
     environment: Environment
 
+    def provider(self, name: str) -> Provider | None:
+        """The provider of a name: a row of the table, changed or added by `[providers.NAME]`.
+
+        None for a name that is neither built in nor has a `wire` in config.toml.
+        """
+        row, wire = PROVIDERS.get(name), self._setting(name, "wire")
+        if row is None:
+            if not wire:
+                return None
+            row = Provider(name, cast(Wire, wire), "", (default_key_variable(name),))
+        variable, auth = self._setting(name, "api_key_env"), self._setting(name, "auth")
+        if wire:
+            row = replace(row, wire=cast(Wire, wire), wires=())
+        if auth:
+            row = replace(row, auth=cast(Auth, auth))
+        if row.auth == "none":
+            row = replace(row, needs_key=False)
+        if variable:
+            row = replace(row, key_variables=(variable, *row.key_variables))
+        return row
+
+    def states_wire(self, provider: str) -> bool:
+        """Whether config.toml says on which wire the provider is spoken to."""
+        return bool(self._setting(provider, "wire"))
+
     def api_key(self, provider: str) -> str:
         """The key, or ""."""
-        return self._value(key_variable(provider), provider, "api_key")
+        return self._value(self._key_variable(provider), provider, "api_key")
 
     def key_origin(self, provider: str) -> str:
         """Where the key comes from: a variable, config.toml, or "" for nowhere."""
-        return self._origin(key_variable(provider), provider, "api_key")
+        return self._origin(self._key_variable(provider), provider, "api_key")
 
     def base_url(self, provider: str) -> str:
         """Where the provider is, or "" for its usual place."""
-        return self._value(_address_variable(provider), provider, "base_url")
+        return self._value(address_variable(provider), provider, "base_url")
 
     def base_url_origin(self, provider: str) -> str:
         """Where the address comes from: a variable, config.toml, or "" for the usual one."""
-        return self._origin(_address_variable(provider), provider, "base_url")
+        return self._origin(address_variable(provider), provider, "base_url")
 
     def require_key(self, provider: str) -> str:
         """The key. Raises MissingKeyError if the provider needs one and there is none."""
-        key = self.api_key(provider)
-        if not key and provider not in KEYLESS_PROVIDERS:
+        key, row = self.api_key(provider), self.provider(provider)
+        if not key and (row is None or row.needs_key):
+            variable = row.key_variable if row else default_key_variable(provider)
             raise MissingKeyError(
                 f"API key for provider {quoted(provider)} is not configured "
-                f"(set {key_variable(provider)} or add to config.toml)"
+                f"(set {variable} or add to config.toml)"
             )
         return key
+
+    def setting(self, provider: str, key: str) -> str:
+        """A text of `[providers.NAME]`, without white space around it, or ""."""
+        return self._setting(provider, key).strip()
+
+    def table(self, provider: str, key: str) -> dict[str, str]:
+        """`headers` or `query` of a provider; `${VAR}` stands for a variable.
+
+        Raises ConfigError for a variable that is not set.
+        """
+        table = self.providers.get(provider, {}).get(key, {})
+        where = f"providers.{provider}.{key}"
+        return {name: self._expanded(text, f"{where}.{name}") for name, text in table.items()}
+
+    def max_concurrent(self, provider: str) -> int:
+        """The most requests to the provider that are on their way at once; 0 means any number."""
+        return int(self.providers.get(provider, {}).get("max_concurrent", 0))
 
     def secrets(self) -> frozenset[str]:
         """Every key in the configuration, and all that the environment calls a secret."""
         configured = {self._setting(name, "api_key") for name in self.providers}
+        named = {self.api_key(name) for name in self.providers}
         set_outside = {value for name, value in self.environment.items() if name.endswith(_SECRETS)}
-        return frozenset(key.strip() for key in configured | set_outside if key.strip())
+        return frozenset(key.strip() for key in configured | named | set_outside if key.strip())
+
+    def _expanded(self, text: str, where: str) -> str:
+        def value(match: re.Match[str]) -> str:
+            found = self.environment.get(match[1])
+            if found is None:
+                raise ConfigError(
+                    f"{where} in config.toml needs the environment variable {match[1]}, "
+                    "which is not set"
+                )
+            return found
+
+        return _VARIABLE.sub(value, text)
+
+    def _key_variable(self, provider: str) -> str:
+        """The variable that the key is taken from: the first that is set, else the first."""
+        row = self.provider(provider)
+        variables = row.key_variables if row else (default_key_variable(provider),)
+        return next((each for each in variables if self.environment.get(each)), variables[0])
 
     def _value(self, variable: str, provider: str, key: str) -> str:
         """From outside or from the file. White space around it, as some editors leave it, is no part."""
@@ -82,13 +159,17 @@ class UserConfig(Struct, frozen=True):
         return str(self.providers.get(provider, {}).get(key, ""))
 
 
-def key_variable(provider: str) -> str:
-    """The environment variable that holds the provider's key."""
-    return KEY_VARIABLES.get(provider, f"{provider.upper()}_API_KEY")
+def wire_of(model: ModelName, environment: Environment) -> Wire:
+    """The wire on which a request to the model would travel.
 
-
-def _address_variable(provider: str) -> str:
-    return f"AXE_{provider.upper()}_BASE_URL"
+    A provider that can't be found has the chat wire here: what is wrong with it, or with
+    config.toml, is said when a request is about to be sent.
+    """
+    try:
+        provider = load_user_config(environment).provider(model.provider)
+    except ConfigError:
+        provider = PROVIDERS.get(model.provider)
+    return provider.wire_of(model.name) if provider is not None else "openai-chat"
 
 
 def load_user_config(environment: Environment) -> UserConfig:
@@ -136,7 +217,25 @@ def _providers(data: bytes) -> Mapping[str, Mapping[str, Any]]:
         _require(settings, Mapping, f"providers.{name}", "a table")
         for key in _TEXT_KEYS:
             _require(settings.get(key, ""), str, f"providers.{name}.{key}", "a string")
+        for key in _TABLE_KEYS:
+            table = settings.get(key, {})
+            _require(table, Mapping, f"providers.{name}.{key}", "a table")
+            for inner, value in table.items():
+                _require(value, str, f"providers.{name}.{key}.{inner}", "a string")
+        _require(
+            settings.get("max_concurrent", 0), int, f"providers.{name}.max_concurrent", "an integer"
+        )
+        for key, choices in _CHOICES.items():
+            _require_choice(settings.get(key, ""), choices, f"providers.{name}.{key}")
     return dict(providers)
+
+
+def _require_choice(value: str, choices: tuple[str, ...], where: str) -> None:
+    if value and value not in choices:
+        raise ConfigError(
+            f"failed to parse config file: {where} must be one of {', '.join(choices)}, "
+            f"got {quoted(value)}"
+        )
 
 
 def _require(value: object, type_: type, where: str, what: str) -> None:

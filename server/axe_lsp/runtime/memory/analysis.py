@@ -57,6 +57,6 @@ async def analyze(agent: str, model: str, entries: str, provider: Provider, work
     exchange = Exchange(RunIds(run_id, run_id, agent), chosen, 1, request, workspace)
     try:
         with anyio.fail_after(DEFAULT_TIMEOUT):
-            return (await provider.send(exchange, on_text=None)).content
+            return (await provider.send(exchange, on_delta=None)).content
     except TimeoutError as error:
         raise RunTimeoutError(timeout_message(DEFAULT_TIMEOUT)) from error

@@ -15,7 +15,7 @@ def encode_body(
     wire_format: WireFormat, request: Request, stream: bool, terms: Terms | None = None
 ) -> bytes:
     """The body of a request."""
-    kept = request.kept.setdefault(wire_format.PATH, _Pieces(wire_format))
+    kept = request.kept.setdefault(wire_format.path("", False), _Pieces(wire_format))
     pieces: _Pieces = kept
     return pieces.body(request, stream, terms or Terms())
 
@@ -43,15 +43,19 @@ class _Pieces:
         """All up to the first message. It stays the same but for what terms and turns change."""
         said = request.model, request.system, request.tools, request.response_format
         asked = request.temperature, request.max_tokens, stream, terms, caches(request, terms)
-        same = (said, asked)
+        same = (said, asked, request.params)
         if self._head[0] != same:
             self._head = (same, self._encode_beginning(request, stream, terms))
         return self._head[1]
 
     def _encode_beginning(self, request: Request, stream: bool, terms: Terms) -> bytes:
-        head = to_json(self._format.head(request, stream, terms))[:-1]
+        messages = self._format.MESSAGES
+        head = {**self._format.head(request, stream, terms), **request.params.extra}
+        head.pop(messages, None)
+        # A body that has nothing but messages begins with them.
+        comma = "," if head else ""
         first = "".join(to_json(message) + "," for message in self._format.opening(request))
-        return f'{head},"messages":[{first}'.encode()
+        return f'{to_json(head)[:-1]}{comma}"{messages}":[{first}'.encode()
 
     def _message(self, message: Message, marked: bool) -> bytes:
         key = (id(message), marked)

@@ -61,7 +61,7 @@ class HttpAnswer:
 
     async def read(self) -> bytes:
         """The whole body."""
-        return b"".join([chunk async for chunk in self._chunks()])
+        return b"".join([chunk async for chunk in self.chunks()])
 
     async def lines(self) -> AsyncIterator[bytes]:
         """The lines of the body as they arrive, without their ends.
@@ -70,7 +70,7 @@ class HttpAnswer:
         event.
         """
         pending: list[bytes] = []
-        async for chunk in self._chunks():
+        async for chunk in self.chunks():
             *ends, rest = chunk.split(b"\n")
             for end in ends:
                 yield b"".join((*pending, end)).removesuffix(b"\r")
@@ -79,7 +79,8 @@ class HttpAnswer:
         if any(pending):
             yield b"".join(pending)
 
-    async def _chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The body in pieces as they arrive."""
         size = 0
         async for chunk in self._content.iter_any():
             if len(self.beginning) < _BEGINNING:

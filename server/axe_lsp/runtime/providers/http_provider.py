@@ -7,27 +7,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.model_name import RUNNABLE_PROVIDERS, ModelName
+from axe_lsp.agentfile.model_name import ModelName
 from axe_lsp.agentfile.models import known_model
+from axe_lsp.agentfile.providers import PROVIDERS, Auth, Provider, Wire, address_variable
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.certificates import read_ahead
 from axe_lsp.runtime.errors import AgentError, ConfigError, NoAnswerError, ProviderError
 from axe_lsp.runtime.files.folders import Environment
-from axe_lsp.runtime.files.user_config import UserConfig, key_variable, load_user_config
+from axe_lsp.runtime.files.user_config import UserConfig, load_user_config
 from axe_lsp.runtime.limits.usage import cost_of
 from axe_lsp.runtime.messages import Request, Response, ResponseFormat
 from axe_lsp.runtime.plain_text import decode
-from axe_lsp.runtime.providers import anthropic, ollama, openai
+from axe_lsp.runtime.providers.auth import key_headers
 from axe_lsp.runtime.providers.body import encode_body
 from axe_lsp.runtime.providers.failures import refusal
-from axe_lsp.runtime.providers.provider import Exchange, OnText
+from axe_lsp.runtime.providers.provider import Exchange, OnDelta
 from axe_lsp.runtime.providers.read_answer import read_answer
 from axe_lsp.runtime.providers.terms import Field, Terms, accepted, left_out, refused_field
 from axe_lsp.runtime.providers.wire import (
@@ -42,31 +44,39 @@ from axe_lsp.runtime.steps import once_a_step
 if TYPE_CHECKING:
     from axe_lsp.runtime.providers.http_client import HttpAnswer, HttpClient
 
-FORMATS: Mapping[str, WireFormat] = {
-    "anthropic": anthropic,
-    "openai": openai,
-    "ollama": ollama,
-}
 
+class Service(Struct, frozen=True):
+    """Whom to ask for a model and how, as the user has configured it.
 
-class _Service(Struct, frozen=True):
-    """Whom to ask and with which key, as the user has configured it.
-
-    Requests go to `url`. `is_own`: that is the provider's own service, and none that stands in for it.
+    Requests go below `base_url`, with `query` at the end of the address and with `headers`. `is_own`:
+    that is the provider's own service, and none that stands in for it.
     """
 
     provider: str
-    wire_format: WireFormat
+    wire: Wire
     base_url: str
-    url: str
     is_own: bool
     key: str
+    auth: Auth
+    headers: Mapping[str, str]
+    query: Mapping[str, str]
     config: UserConfig
+
+    @property
+    def wire_format(self) -> WireFormat:
+        """How requests are written."""
+        return format_of(self.wire)
+
+    def url(self, model: str, stream: bool) -> str:
+        """Where a request goes."""
+        wire_format = self.wire_format
+        path = wire_format.path(model, stream)
+        return address(self.base_url, path, wire_format.ANY_VERSION, self.query)
 
     def explained(self, error: ProviderError) -> ProviderError:
         """The error with what the user needs to know, and without any key."""
         message = redact(error.message, self.config.secrets())
-        if self.provider == "ollama" and message == "connection refused":
+        if self.wire == "ollama" and message == "connection refused":
             message += f": is Ollama running? (expected at {_shown(self.base_url)})"
         elif isinstance(error, NoAnswerError):
             message += f" ({self.provider} at {_shown(self.base_url)})"
@@ -90,21 +100,21 @@ class HttpProvider:
 
     def check(self, model: ModelName, workdir: Path) -> None:
         """Connect. Raise RunError for a broken config.toml, an unsupported provider, no key."""
-        if self._service(model.provider).url.startswith("https:"):
+        if self._service(model).base_url.startswith("https:"):
             read_ahead()  # While the client is imported.
         self._connected()  # Importing its client takes a while, which no run should be charged for.
 
-    async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
+    async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Answer a request. Raises RunError."""
-        service = self._service(exchange.model.provider)
-        place = service.url, exchange.model, exchange.request.response_format
+        service = self._service(exchange.model)
+        place = service.base_url, exchange.model, exchange.request.response_format
         while True:
-            terms = Terms(service.is_own, self._refused.get(place, frozenset()))
+            terms = Terms(service.is_own, self._refused.get(place, frozenset()), service.provider)
             if exchange.turn == 1:
                 for text in left_out(exchange.request, terms):
                     exchange.warn(text)
             try:
-                response = await self._post(service, exchange.request, terms, on_text)
+                response = await self._post(service, exchange.request, terms, on_delta)
                 return _priced(response, exchange.model)
             except ProviderError as error:
                 refused = refused_field(error, exchange.request, terms)
@@ -117,37 +127,30 @@ class HttpProvider:
         if self._client is not None:
             await self._client.close()
 
-    def _service(self, provider: str) -> _Service:
-        config = self._load_config()
-        if provider not in FORMATS:
-            supported = ", ".join(RUNNABLE_PROVIDERS)
-            raise AgentError(
-                f"unsupported provider {quoted(provider)}: supported providers are {supported}",
-                step="failed to create provider for agent",
-            )
-        wire_format, key = FORMATS[provider], config.require_key(provider)
-        _require_sendable(provider, key)
-        own = wire_format.DEFAULT_BASE_URL
-        base_url = config.base_url(provider) or own
-        url = _address(provider, base_url)
-        is_own = url == _address(provider, own)
-        return _Service(provider, wire_format, base_url, url, is_own, key, config)
+    def _service(self, model: ModelName) -> Service:
+        return service_of(model, self._load_config())
 
     async def _post(
-        self, service: _Service, request: Request, terms: Terms, on_text: OnText | None
+        self, service: Service, request: Request, terms: Terms, on_delta: OnDelta | None
     ) -> Response:
-        url, wire_format = service.url, service.wire_format
-        body = encode_body(wire_format, accepted(request, terms), on_text is not None, terms)
-        headers = {"content-type": "application/json", **wire_format.headers(service.key)}
+        stream, wire_format = on_delta is not None, service.wire_format
+        url = service.url(request.model, stream)
+        body = encode_body(wire_format, accepted(request, terms), stream, terms)
+        headers = {
+            "content-type": "application/json",
+            **wire_format.HEADERS,
+            **service.headers,
+            **key_headers(service.auth, service.key),
+        }
         async with self._connected().post(url, headers, body) as answer:
             if not 200 <= answer.status < 300:
                 otherwise = _about_address(answer, url)
                 raise refusal(answer.status, await answer.read(), otherwise, answer.headers)
             try:
-                return await read_answer(wire_format, answer, on_text, service.key)
+                return await read_answer(wire_format, answer, on_delta, service.key)
             except WireError as error:
-                is_stream = on_text is not None and answer.media_type in wire_format.STREAM_TYPES
-                sent = "" if is_stream else f" ({_what_came(answer, service)})"
+                is_stream = stream and answer.media_type in wire_format.STREAM_TYPES
+                sent = "" if is_stream else f" ({_what_came(answer, url, service)})"
                 message = f"failed to parse response: {error}{sent}"
                 raise ProviderError("server", message) from error
 
@@ -165,25 +168,64 @@ def _priced(response: Response, name: ModelName) -> Response:
     return response if model is None else replace(response, cost=cost_of(model, response.usage))
 
 
-def _require_sendable(provider: str, key: str) -> None:
+def service_of(model: ModelName, config: UserConfig) -> Service:
+    """Whom to ask for a model.
+
+    Raises AgentError for a provider that nobody knows, MissingKeyError without a key, ConfigError
+    for a key or an address that can't be used.
+    """
+    name = model.provider
+    row = config.provider(name)
+    if row is None:
+        raise AgentError(
+            f"unsupported provider {quoted(name)}: supported providers are {', '.join(PROVIDERS)}",
+            step="failed to create provider for agent",
+        )
+    wire, key = row.wire_of(model.name), config.require_key(name)
+    _require_sendable(row, key)
+    base_url = config.base_url(name) or row.base_url
+    _require_address(name, base_url)
+    named = {header: config.setting(name, setting) for setting, header in row.headers.items()}
+    return Service(
+        provider=name,
+        wire=wire,
+        base_url=base_url,
+        is_own=name in PROVIDERS and address(base_url, "v1/") == address(row.base_url, "v1/"),
+        key=key,
+        auth=row.auth_of(wire),
+        headers={
+            **{header: text for header, text in named.items() if text},
+            **config.table(name, "headers"),
+        },
+        query=config.table(name, "query"),
+        config=config,
+    )
+
+
+@cache
+def format_of(wire: Wire) -> WireFormat:
+    """The module of a wire, imported when it is used: hardly anybody uses two."""
+    name = wire.replace("-", "_")
+    return cast("WireFormat", import_module(f"axe_lsp.runtime.providers.wires.{name}"))
+
+
+def _require_sendable(row: Provider, key: str) -> None:
     """Refuse what can't be used, here where the variable to correct is known."""
     if not (key.isascii() and key.isprintable()):
         raise ConfigError(
-            f"API key for provider {quoted(provider)} has characters that can't be sent "
-            f"(check {key_variable(provider)} or config.toml)"
+            f"API key for provider {quoted(row.name)} has characters that can't be sent "
+            f"(check {row.key_variable} or config.toml)"
         )
 
 
 @lru_cache(maxsize=32)
-def _address(provider: str, base_url: str) -> str:
-    """Where requests go, found out once. Raises ConfigError."""
+def _require_address(provider: str, base_url: str) -> None:
+    """Raises ConfigError for what is no address, once found out."""
     if not is_http_address(base_url):
         raise ConfigError(
             f"base URL {quoted(_shown(base_url))} of provider {quoted(provider)} is not an "
-            f"http or https address (check AXE_{provider.upper()}_BASE_URL or config.toml)"
+            f"http or https address (check {address_variable(provider)} or config.toml)"
         )
-    wire_format = FORMATS[provider]
-    return address(base_url, wire_format.PATH, wire_format.ANY_VERSION)
 
 
 def _about_address(answer: HttpAnswer, url: str) -> str:
@@ -194,10 +236,10 @@ def _about_address(answer: HttpAnswer, url: str) -> str:
     return f": {_shown(url)} (check the base URL)" if answer.status == 404 else ""
 
 
-def _what_came(answer: HttpAnswer, service: _Service) -> str:
+def _what_came(answer: HttpAnswer, url: str, service: Service) -> str:
     """What was sent in place of an answer, the page of a proxy for example."""
     what = answer.media_type or "no content type"
-    told = f"status {answer.status}, {what} from {_shown(service.url)}"
+    told = f"status {answer.status}, {what} from {_shown(url)}"
     # Before it is cut: of half a key nobody would know that it is one.
     beginning = redact(" ".join(decode(answer.beginning).split()), service.config.secrets())
     return f"{told}, which begins with {quoted(beginning[:_SHOWN])}" if beginning else told

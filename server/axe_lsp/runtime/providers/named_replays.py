@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from axe_lsp.agentfile.model_name import REPLAY_PROVIDER, ModelName
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.messages import Response
-from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
+from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.providers.replay import Replay
@@ -36,8 +36,8 @@ class NamedReplays:
             path = find_recording(model.name, workdir, self._workspace, self._environment)
             self._replays[model.name] = Replay(load_recording(path), self._environment)
 
-    async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
+    async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Answer a request."""
         if exchange.model.provider != REPLAY_PROVIDER:
-            return await self._otherwise.send(exchange, on_text)
-        return await self._replays[exchange.model.name].send(exchange, on_text)
+            return await self._otherwise.send(exchange, on_delta)
+        return await self._replays[exchange.model.name].send(exchange, on_delta)

@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.model_name import ModelName
 from axe_lsp.runtime.events import RunIds
-from axe_lsp.runtime.messages import Request, Response
+from axe_lsp.runtime.messages import Delta, Request, Response
 
-OnText = Callable[[str], None]
-"""Takes a piece of the answer as it arrives. The pieces together are the answer's text."""
+OnDelta = Callable[[Delta], None]
+"""Takes a piece of the answer as it arrives. The texts together are the answer's text."""
 
 
 class Exchange(Struct, frozen=True):
@@ -40,8 +40,8 @@ class Provider(Protocol):
     def check(self, model: ModelName, workdir: Path) -> None:
         """Get ready to send; raise RunError if a request to `model` could not even be sent."""
 
-    async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
-        """Answer a request. With `on_text` the answer is streamed where that is possible.
+    async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
+        """Answer a request. With `on_delta` the answer is streamed where that is possible.
 
         Raises ProviderError.
         """

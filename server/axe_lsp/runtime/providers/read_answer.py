@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from axe_lsp.runtime.messages import Response
-from axe_lsp.runtime.providers.provider import OnText
+from axe_lsp.runtime.messages import Delta, Response
+from axe_lsp.runtime.providers.provider import OnDelta
 from axe_lsp.runtime.providers.wire import WireFormat, parse_json
 from axe_lsp.runtime.safety.redaction import StreamRedactor, without
 
@@ -16,35 +16,40 @@ if TYPE_CHECKING:
 
 
 async def read_answer(
-    wire_format: WireFormat, answer: HttpAnswer, on_text: OnText | None, key: str
+    wire_format: WireFormat, answer: HttpAnswer, on_delta: OnDelta | None, key: str
 ) -> Response:
     """The answer, piece by piece if it is streamed. Who asked for a stream may get none.
 
     A key that a provider repeats goes no further. Raises WireError or ProviderError.
     """
-    if on_text is None or answer.media_type not in wire_format.STREAM_TYPES:
+    if on_delta is None or answer.media_type not in wire_format.STREAM_TYPES:
         response = _without_key(wire_format.decode(parse_json(await answer.read())), key)
-        if on_text is not None and response.content:
-            on_text(response.content)
+        if on_delta is not None and (response.content or response.thoughts):
+            on_delta(Delta(response.content, response.thoughts))
         return response
-    response = await _read_stream(wire_format, answer, on_text, StreamRedactor(key))
-    return _without_key(response, key)
+    return _without_key(await _read_stream(wire_format, answer, on_delta, key), key)
 
 
 def _without_key(response: Response, key: str) -> Response:
-    content = without(response.content, key)
-    return response if content == response.content else replace(response, content=content)
+    content, thoughts = without(response.content, key), without(response.thoughts, key)
+    if (content, thoughts) == (response.content, response.thoughts):
+        return response
+    return replace(response, content=content, thoughts=thoughts)
 
 
 async def _read_stream(
-    wire_format: WireFormat, answer: HttpAnswer, on_text: OnText, redactor: StreamRedactor
+    wire_format: WireFormat, answer: HttpAnswer, on_delta: OnDelta, key: str
 ) -> Response:
     decoder = wire_format.stream_decoder()
-    async for line in answer.lines():
-        text = redactor.feed(decoder.feed(line))
-        if text:
-            on_text(text)
+    text, thought = StreamRedactor(key), StreamRedactor(key)
+    pieces = answer.chunks() if wire_format.IS_BINARY else answer.lines()
+    async for piece in pieces:
+        delta = decoder.feed(piece)
+        shown = Delta(text.feed(delta.text), thought.feed(delta.thought))
+        if shown.text or shown.thought:
+            on_delta(shown)
     response = decoder.finish()
-    if rest := redactor.rest():
-        on_text(rest)
+    rest = Delta(text.rest(), thought.rest())
+    if rest.text or rest.thought:
+        on_delta(rest)
     return response

@@ -13,8 +13,8 @@ from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ProviderError, RunTimeoutError
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
-from axe_lsp.runtime.messages import Message, Response
-from axe_lsp.runtime.providers.provider import Exchange, OnText
+from axe_lsp.runtime.messages import Delta, Message, Response
+from axe_lsp.runtime.providers.provider import Exchange, OnDelta
 from axe_lsp.runtime.recordings.recording import (
     RecordedError,
     RecordedRun,
@@ -54,11 +54,11 @@ class Replay:
     def check(self, model: ModelName, workdir: Path) -> None:
         """Whatever the model is, no request leaves the house."""
 
-    async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
+    async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """The recorded answer. Raises ProviderError when the request is not the recorded one."""
         request = _Compared(exchange, known_secrets(self._environment))
         turn = self._recorded_turn(request)
-        await self._play(turn, on_text)
+        await self._play(turn, on_delta)
         if isinstance(turn.answer, RecordedError):
             if turn.answer.category == "timeout":
                 raise RunTimeoutError(turn.answer.message)
@@ -96,15 +96,15 @@ class Replay:
             self._runs.remove(candidates[best])
         return candidates[best]
 
-    async def _play(self, turn: RecordedTurn, on_text: OnText | None) -> None:
+    async def _play(self, turn: RecordedTurn, on_delta: OnDelta | None) -> None:
         """Let the recorded time pass, and the text appear in the meantime."""
         text = turn.answer.content if isinstance(turn.answer, Response) else ""
-        words = _WORDS.findall(text) if on_text is not None else []
+        words = _WORDS.findall(text) if on_delta is not None else []
         pause = self._pace * turn.duration_ms / 1000 / (len(words) + 1)
         await anyio.sleep(pause)
         for word in words:
-            if on_text is not None:
-                on_text(word)
+            if on_delta is not None:
+                on_delta(Delta(word))
             await anyio.sleep(pause)
 
 

@@ -27,11 +27,13 @@ class Terms(Struct, frozen=True):
     """How to ask a server for a model.
 
     `current`: it is the provider's own, which knows all of its API. Those that stand in for it,
-    proxies and compatible servers, are asked in the words of axe M7 (001-2, 001-3, 001-4).
+    proxies and compatible servers, are asked in the words of axe M7 (001-2, 001-3, 001-4). `provider`
+    is the name of the service, for wires that have dialects.
     """
 
     current: bool = False
     refused: frozenset[Field] = frozenset()
+    provider: str = ""
 
 
 def accepted(request: Request, terms: Terms) -> Request:

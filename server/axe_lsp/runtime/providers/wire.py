@@ -11,9 +11,18 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
-from axe_lsp.runtime.messages import Json, Message, Request, Response, Tool, ToolParameter
+from axe_lsp.runtime.messages import (
+    Delta,
+    Json,
+    Message,
+    Request,
+    Response,
+    Tool,
+    ToolCall,
+    ToolParameter,
+)
 from axe_lsp.runtime.plain_text import decode, valid_text
 from axe_lsp.runtime.providers.terms import Terms
 
@@ -28,10 +37,10 @@ class WireError(ValueError):
 
 
 class StreamDecoder(Protocol):
-    """Reads a streamed answer, line by line."""
+    """Reads a streamed answer, line by line, or in chunks of any size if the wire is binary."""
 
-    def feed(self, line: bytes) -> str:
-        """Take a line without its end; returns the text that it adds to the answer.
+    def feed(self, line: bytes) -> Delta:
+        """Take a line without its end, or a chunk; returns what it adds to the answer.
 
         Raises WireError, or ProviderError for an error that the provider reports in the stream.
         """
@@ -43,17 +52,22 @@ class StreamDecoder(Protocol):
 class WireFormat(Protocol):
     """What a module for a wire format offers."""
 
-    DEFAULT_BASE_URL: str
-    PATH: str
+    HEADERS: Mapping[str, str]
+    """The headers that each request has beside the content type and the key."""
     STREAM_TYPES: frozenset[str]
+    """The media types of a streamed answer."""
     ANY_VERSION: bool
     """Whether a base URL may hold a version of its own in place of the path's."""
+    IS_BINARY: bool
+    """Whether streams come in frames of bytes rather than in lines."""
+    MESSAGES: str
+    """The field of a request's body that holds the messages."""
     CACHE_MARK: bytes
     """What is at the end of the last block of a message up to which the provider shall cache; nothing if
     it does not want to be told."""
 
-    def headers(self, key: str) -> dict[str, str]:
-        """The headers that the format needs beside the content type."""
+    def path(self, model: str, stream: bool) -> str:
+        """Where requests go, below the base URL. The first part is left out if the base has a version."""
 
     def head(self, request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
         """The body of a request without its messages."""
@@ -138,6 +152,16 @@ def parse_json(data: bytes | str) -> Json:
         raise WireError(str(error)) from None
 
 
+def call_of(id_: str, name: str, arguments: str) -> ToolCall:
+    """A call whose arguments are a JSON text, as most wires write them. No text means none."""
+    value = parse_arguments(arguments)
+    return ToolCall(id_, name, value, is_broken=not value and not _is_empty_object(arguments))
+
+
+def _is_empty_object(text: str) -> bool:
+    return not text.strip() or "".join(text.split()) == "{}"
+
+
 def parse_arguments(text: str) -> Mapping[str, Json]:
     """The arguments of a tool call in a JSON text; none if it is no JSON object (001-3.4)."""
     try:
@@ -171,15 +195,25 @@ def to_json(value: Json) -> str:
     return valid_text(_ENCODER.encode(value))
 
 
-def address(base_url: str, path: str, any_version: bool = False) -> str:
+def address(
+    base_url: str,
+    path: str,
+    any_version: bool = False,
+    query: Mapping[str, str] | None = None,
+) -> str:
     """Where requests go. A base that already ends in the path's first part (`/v1`) is as good.
 
-    So is, with `any_version`, one that has a version of its own (`/api/v3`, `/v1beta/openai`).
+    So is, with `any_version`, one that has a version of its own (`/api/v3`, `/v1beta/openai`), or that
+    names a deployment of Azure. What a base has behind a `?` goes behind the path, before `query`.
     """
-    base = base_url.rstrip("/")
+    base, _, asked = base_url.partition("?")
+    base = base.rstrip("/")
     first, _, rest = path.partition("/")
-    has_first = base.endswith(f"/{first}") or (any_version and _VERSION.search(base))
-    return f"{base}/{rest}" if has_first else f"{base}/{path}"
+    has_own = _VERSION.search(base) or "/deployments/" in base
+    has_first = base.endswith(f"/{first}") or (any_version and has_own)
+    url = f"{base}/{rest}" if has_first else f"{base}/{path}"
+    queries = "&".join(filter(None, (asked, urlencode(query or {}))))
+    return f"{url}{'&' if '?' in url else '?'}{queries}" if queries else url
 
 
 def is_http_address(url: str) -> bool:

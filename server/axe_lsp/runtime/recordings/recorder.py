@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.model_name import ModelName
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Response, ToolCall
-from axe_lsp.runtime.providers.provider import Exchange, OnText, Provider
+from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 from axe_lsp.runtime.recordings.recording import (
     RecordedError,
     RecordedRun,
@@ -53,13 +53,13 @@ class Recorder:
         """What the real provider needs is needed for a recording, too."""
         self._provider.check(model, workdir)
 
-    async def send(self, exchange: Exchange, on_text: OnText | None) -> Response:
+    async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Pass the request on; remember it and its answer, or its failure."""
         sent = self._sent(exchange)
         started = anyio.current_time()
         answer: Response | RecordedError | None = None
         try:
-            answer = await self._provider.send(exchange, on_text)
+            answer = await self._provider.send(exchange, on_delta)
         except ProviderError as error:
             answer = RecordedError(error.category, error.message)
             raise

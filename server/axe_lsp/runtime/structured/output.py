@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.providers import WireTraits
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import UnfitAnswerError
 from axe_lsp.runtime.messages import Json, ResponseFormat
@@ -51,16 +52,15 @@ class Output(Struct, frozen=True):
         return to_json(dict(self.schema))
 
     def asked_of(
-        self, provider: str, has_tools: bool, wanted: ResponseFormat | None
+        self, traits: WireTraits, has_tools: bool, wanted: ResponseFormat | None
     ) -> tuple[ResponseFormat | None, str]:
         """The form that a provider is asked for, or else what the system prompt has to end with.
 
-        A form that is `wanted` already stays. Providers promise objects only, and a model that
-        Ollama holds to a form can't call tools.
+        A form that is `wanted` already stays. Providers promise objects only, and on some wires not
+        together with tools.
         """
-        is_promised = self.schema.get("type") == "object" and not (
-            provider == "ollama" and has_tools
-        )
+        fits_tools = traits.schema_with_tools or not has_tools
+        is_promised = self.schema.get("type") == "object" and fits_tools
         told = _TOLD.format(schema=self.schema_text)
         if wanted is not None or not is_promised:
             return wanted, told

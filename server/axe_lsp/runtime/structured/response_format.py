@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from axe_lsp.agentfile.providers import WireTraits
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.messages import ResponseFormat
 from axe_lsp.runtime.providers.wire import to_json
 
 
 def response_format(
-    setting: Mapping[str, Any] | str | None, provider: str
+    setting: Mapping[str, Any] | str | None, traits: WireTraits
 ) -> ResponseFormat | None:
     """The form that a file wants its answers in: a table, or its `type` alone.
 
-    axe asks Anthropic for no form, so a schema that is refused there keeps no file from running.
+    axe asks Anthropic for no form. So a schema that a wire without `json_object` refuses keeps no file
+    from running.
 
     A `name` in the schema names the schema, and is no keyword of it. Raises ConfigError.
     """
@@ -31,7 +33,7 @@ def response_format(
         "json_schema",
         schema,
         name if isinstance(name, str) and name else "response",
-        optional=provider == "anthropic",
+        optional=not traits.json_object,
     )
 
 
@@ -45,11 +47,11 @@ def _as_json(schema: Mapping[str, Any]) -> dict[str, Any]:
     return dict(schema)
 
 
-def ignored_format_warning(provider: str, wanted: ResponseFormat | None) -> str:
+def ignored_format_warning(traits: WireTraits, wanted: ResponseFormat | None) -> str:
     """What a provider can't be asked for, or ""."""
-    if provider != "anthropic" or wanted is None or wanted.type != "json_object":
+    if traits.json_object or wanted is None or wanted.type != "json_object":
         return ""
     return (
-        "params.response_format is ignored: Anthropic's API knows no json_object; "
+        "params.response_format is ignored: the model's API knows no json_object; "
         "give a json_schema, or ask for JSON in the system prompt"
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.models import known_model
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.messages import Json, Message, Request, Response, Tool, ToolCall
+from axe_lsp.runtime.messages import Delta, Json, Message, Request, Response, Tool, ToolCall
 from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.sse import SseParser
 from axe_lsp.runtime.providers.terms import Terms, caches
@@ -21,15 +21,16 @@ from axe_lsp.runtime.providers.wire import (
     usable_arguments,
 )
 
-DEFAULT_BASE_URL = "https://api.anthropic.com"
-PATH = "v1/messages"
-STREAM_TYPES = frozenset({"text/event-stream"})
-ANY_VERSION = False
-CACHE_MARK = b',"cache_control":{"type":"ephemeral"}'
-"""Not more than four in a request: the tools, the system prompt, and two messages."""
-
 VERSION = "2023-06-01"
 """Of the API, which wants to know."""
+
+HEADERS: Mapping[str, str] = {"anthropic-version": VERSION}
+STREAM_TYPES = frozenset({"text/event-stream"})
+ANY_VERSION = False
+IS_BINARY = False
+MESSAGES = "messages"
+CACHE_MARK = b',"cache_control":{"type":"ephemeral"}'
+"""Not more than four in a request: the tools, the system prompt, and two messages."""
 
 DEFAULT_MAX_TOKENS = 4096
 """The API wants a number even if the agent names none: for models that are not in our table, as axe."""
@@ -44,9 +45,9 @@ _DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta"
 """Which field of a block grows by which event."""
 
 
-def headers(key: str) -> dict[str, str]:
-    """The key and the API's version."""
-    return {"x-api-key": key, "anthropic-version": VERSION}
+def path(_model: str, _stream: bool) -> str:
+    """The same for all models."""
+    return "v1/messages"
 
 
 def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
@@ -124,6 +125,7 @@ def decode(body: Json) -> Response:
         cache_read_tokens=read,
         cache_write_tokens=written,
         original=_original(blocks),
+        thoughts="".join(block["thinking"].text() for kind, block in blocks if kind == "thinking"),
     )
 
 
@@ -154,10 +156,10 @@ class AnthropicStream:
         self._inputs: dict[int, list[str]] = {}
         self._complete = False
 
-    def feed(self, line: bytes) -> str:
-        """Take a line; returns the text that it adds."""
+    def feed(self, line: bytes) -> Delta:
+        """Take a line; returns what it adds."""
         data = self._events.feed(line)
-        return self._take(Node(parse_json(data), "event")) if data else ""
+        return self._take(Node(parse_json(data), "event")) if data else Delta()
 
     def finish(self) -> Response:
         """The whole answer."""
@@ -173,7 +175,7 @@ class AnthropicStream:
         # In whatever blocks it came: what has been shown is the answer.
         return replace(decode(self._body), content="".join(self._text))
 
-    def _take(self, event: Node) -> str:
+    def _take(self, event: Node) -> Delta:
         kind = event["type"].text()
         if kind == "message_start":
             self._body.update(event["message"].table())
@@ -191,21 +193,23 @@ class AnthropicStream:
             self._complete = True
         elif kind == "error":
             raise reported(event.value) or ProviderError("server", "the stream failed")
-        return ""
+        return Delta()
 
-    def _take_delta(self, index: int, delta: Node) -> str:
+    def _take_delta(self, index: int, delta: Node) -> Delta:
         kind = delta["type"].text()
         if kind == "input_json_delta":
             self._inputs.setdefault(index, []).append(delta["partial_json"].text())
         elif kind in _DELTAS:
             part = delta[_DELTAS[kind]].text()
             self._parts.setdefault((index, _DELTAS[kind]), []).append(part)
-            return self._add_text(part) if kind == "text_delta" else ""
-        return ""
+            if kind == "text_delta":
+                return self._add_text(part)
+            return Delta(thought=part if kind == "thinking_delta" else "")
+        return Delta()
 
-    def _add_text(self, text: str) -> str:
+    def _add_text(self, text: str) -> Delta:
         self._text.append(text)
-        return text
+        return Delta(text)
 
 
 def _known(table: Node) -> dict[str, Json]:

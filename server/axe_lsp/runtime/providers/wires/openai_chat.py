@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import (
+    Delta,
     Json,
     Message,
     Request,
@@ -21,16 +22,17 @@ from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import (
     Node,
     WireError,
+    call_of,
     function_of,
-    parse_arguments,
     parse_json,
     to_json,
 )
 
-DEFAULT_BASE_URL = "https://api.openai.com"
-PATH = "v1/chat/completions"
+HEADERS: Mapping[str, str] = {}
 STREAM_TYPES = frozenset({"text/event-stream"})
 ANY_VERSION = True
+IS_BINARY = False
+MESSAGES = "messages"
 CACHE_MARK = b""
 
 _DONE = "[DONE]"
@@ -39,9 +41,9 @@ _THOUGHTS = "reasoning_content"
 """The field in which DeepSeek and others put them, and want them back with the results of calls."""
 
 
-def headers(key: str) -> dict[str, str]:
-    """The key."""
-    return {"authorization": f"Bearer {key}"}
+def path(_model: str, _stream: bool) -> str:
+    """The same for all models."""
+    return "v1/chat/completions"
 
 
 def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
@@ -108,6 +110,7 @@ def decode(body: Json) -> Response:
         cache_read_tokens=usage["prompt_tokens_details"]["cached_tokens"].integer(),
         cache_write_tokens=usage["prompt_tokens_details"]["cache_write_tokens"].integer(),
         original=_original(message),
+        thoughts=message[_THOUGHTS].text(),
     )
 
 
@@ -134,12 +137,12 @@ class OpenAIStream:
         self._usage: Mapping[str, Json] = {}
         self._complete = False
 
-    def feed(self, line: bytes) -> str:
-        """Take a line; returns the text that it adds."""
+    def feed(self, line: bytes) -> Delta:
+        """Take a line; returns what it adds."""
         data = self._events.feed(line)
         if data == _DONE:
             self._complete = True
-        return self._take(parse_json(data)) if data and data != _DONE else ""
+        return self._take(parse_json(data)) if data and data != _DONE else Delta()
 
     def finish(self) -> Response:
         """The whole answer. Servers that are only like OpenAI's may leave out the end mark."""
@@ -159,7 +162,7 @@ class OpenAIStream:
             }
         )
 
-    def _take(self, body: Json) -> str:
+    def _take(self, body: Json) -> Delta:
         failure = reported(body)
         if failure is not None:
             raise failure
@@ -168,15 +171,16 @@ class OpenAIStream:
         self._usage = chunk["usage"].table() or self._usage
         choices = chunk["choices"].items()
         if not choices:
-            return ""
+            return Delta()
         self._finish_reason = choices[0]["finish_reason"].text() or self._finish_reason
         delta = choices[0]["delta"]
         for call in delta["tool_calls"].items():
             self._take_call(call)
-        self._thoughts.append(delta[_THOUGHTS].text())
+        thought = delta[_THOUGHTS].text()
+        self._thoughts.append(thought)
         text = delta["content"].text() + delta["refusal"].text()
         self._text.append(text)
-        return text
+        return Delta(text, thought)
 
     def _take_call(self, part: Node) -> None:
         """A part belongs to the last call of its index, but another id begins another call.
@@ -216,6 +220,4 @@ def _encode_format(wanted: ResponseFormat) -> Json:
 
 def _decode_call(call: Node) -> ToolCall:
     function = call["function"]
-    return ToolCall(
-        call["id"].text(), function["name"].text(), parse_arguments(function["arguments"].text())
-    )
+    return call_of(call["id"].text(), function["name"].text(), function["arguments"].text())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from axe_lsp.agentfile.models import LocalModel
-from axe_lsp.runtime.messages import Json, Message, Request, Response, ToolCall
+from axe_lsp.runtime.messages import Delta, Json, Message, Request, Response, ToolCall
 from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import (
@@ -16,17 +16,18 @@ from axe_lsp.runtime.providers.wire import (
     usable_arguments,
 )
 
-DEFAULT_BASE_URL = "http://localhost:11434"
-PATH = "api/chat"
 MODELS_PATH = "api/tags"
+HEADERS: Mapping[str, str] = {}
 STREAM_TYPES = frozenset({"application/x-ndjson", "application/jsonl", "text/plain"})
 ANY_VERSION = False
+IS_BINARY = False
+MESSAGES = "messages"
 CACHE_MARK = b""
 
 
-def headers(_key: str) -> dict[str, str]:
-    """Ollama knows no keys."""
-    return {}
+def path(_model: str, _stream: bool) -> str:
+    """The same for all models."""
+    return "api/chat"
 
 
 def head(request: Request, stream: bool, _terms: Terms) -> dict[str, Json]:
@@ -114,10 +115,10 @@ class OllamaStream:
         self._calls: list[Json] = []
         self._last: Mapping[str, Json] | None = None
 
-    def feed(self, line: bytes) -> str:
-        """Take a line, a JSON object of its own; returns the text that it adds."""
+    def feed(self, line: bytes) -> Delta:
+        """Take a line, a JSON object of its own; returns what it adds."""
         if not line.strip():
-            return ""
+            return Delta()
         body = parse_json(line)
         failure = reported(body)
         if failure is not None:
@@ -129,7 +130,7 @@ class OllamaStream:
         self._calls += [call.value for call in message["tool_calls"].items()]
         if part.table().get("done") is True:
             self._last = part.table()
-        return text
+        return Delta(text)
 
     def finish(self) -> Response:
         """The whole answer."""

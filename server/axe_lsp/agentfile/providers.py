@@ -1,0 +1,166 @@
+"""Who serves models: a row for each provider, and one for each wire format that they speak.
+
+A new provider of a known wire is one row here. A new wire is a row here and a module in
+`runtime/providers/wires`. Addresses, variables and headers are those of axe 1.8, and of the
+providers' documentation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+from msgspec import Struct, field
+
+Wire = Literal["openai-responses", "openai-chat", "anthropic", "gemini", "bedrock", "ollama"]
+"""The wire formats: how a request and its answer are written."""
+
+Auth = Literal["bearer", "x-api-key", "api-key", "x-goog-api-key", "sigv4", "none"]
+"""How a request shows its key: in a header, by AWS Signature Version 4, or not at all."""
+
+WIRE_NAMES: tuple[Wire, ...] = get_args(Wire)
+AUTH_NAMES: tuple[Auth, ...] = get_args(Auth)
+
+
+class WireTraits(Struct, frozen=True):
+    """What a wire format is able to say.
+
+    `params` are the keys of an agent's `[params]` that it has a field for. `json_object`: it can be
+    asked for JSON without a schema. `schema_with_tools`: a model that is held to a schema can still
+    call tools. `needs_max_tokens`: each request must say how long the answer may be.
+    """
+
+    auth: Auth
+    params: frozenset[str]
+    json_object: bool = True
+    schema_with_tools: bool = True
+    needs_max_tokens: bool = False
+
+
+_ALWAYS = frozenset({"max_tokens", "temperature", "top_p", "effort", "response_format", "extra"})
+
+WIRES: Mapping[Wire, WireTraits] = {
+    "openai-responses": WireTraits("bearer", _ALWAYS),
+    "openai-chat": WireTraits("bearer", _ALWAYS | {"seed", "stop"}),
+    "anthropic": WireTraits(
+        "x-api-key",
+        _ALWAYS | {"thinking_budget", "top_k", "stop"},
+        json_object=False,
+        needs_max_tokens=True,
+    ),
+    "gemini": WireTraits("x-goog-api-key", _ALWAYS | {"thinking_budget", "top_k", "seed", "stop"}),
+    "bedrock": WireTraits("bearer", _ALWAYS | {"thinking_budget", "stop"}, json_object=False),
+    "ollama": WireTraits(
+        "bearer", _ALWAYS | {"top_k", "seed", "stop", "num_ctx"}, schema_with_tools=False
+    ),
+}
+
+
+class Provider(Struct, frozen=True):
+    """A service that answers requests.
+
+    Its usual wire is `wire`; `wires` are patterns of model names that it serves on another one, of
+    which the first that matches counts. The key is in the first of the environment variables
+    `key_variables` that is set. `headers` are the keys of `[providers.NAME]` whose text goes into a
+    header of its own. `params` are further keys of `[params]` that this service takes.
+    """
+
+    name: str
+    wire: Wire
+    base_url: str
+    key_variables: tuple[str, ...]
+    needs_key: bool = True
+    auth: Auth | None = None
+    wires: tuple[tuple[str, Wire], ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    params: frozenset[str] = frozenset()
+
+    def wire_of(self, model: str) -> Wire:
+        """The wire on which the service has a model."""
+        found = (wire for pattern, wire in self.wires if re.match(pattern, model))
+        return next(found, self.wire)
+
+    def auth_of(self, wire: Wire) -> Auth:
+        """How a request on this wire shows its key."""
+        return self.auth or WIRES[wire].auth
+
+    @property
+    def key_variable(self) -> str:
+        """The variable that messages name."""
+        return self.key_variables[0]
+
+
+def default_key_variable(name: str) -> str:
+    """The environment variable for the key of a provider that has no row."""
+    return f"{_upper(name)}_API_KEY"
+
+
+def address_variable(name: str) -> str:
+    """The environment variable for a provider's base URL."""
+    return f"AXE_{_upper(name)}_BASE_URL"
+
+
+def _upper(name: str) -> str:
+    return name.upper().replace("-", "_")
+
+
+_REFERER = {"referer": "HTTP-Referer", "title": "X-OpenRouter-Title"}
+
+PROVIDERS: Mapping[str, Provider] = {
+    provider.name: provider
+    for provider in (
+        Provider("anthropic", "anthropic", "https://api.anthropic.com", ("ANTHROPIC_API_KEY",)),
+        Provider(
+            "openai",
+            "openai-chat",
+            "https://api.openai.com",
+            ("OPENAI_API_KEY",),
+        ),
+        Provider(
+            "ollama", "ollama", "http://localhost:11434", ("OLLAMA_API_KEY",), needs_key=False
+        ),
+        Provider(
+            "google",
+            "gemini",
+            "https://generativelanguage.googleapis.com",
+            ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        ),
+        Provider(
+            "openrouter",
+            "openai-chat",
+            "https://openrouter.ai/api/v1",
+            ("OPENROUTER_API_KEY",),
+            headers={**_REFERER, "categories": "X-OpenRouter-Categories"},
+            params=frozenset({"thinking_budget"}),
+        ),
+        Provider("minimax", "anthropic", "https://api.minimax.io/anthropic", ("MINIMAX_API_KEY",)),
+        Provider(
+            "opencode",
+            "openai-chat",
+            "https://opencode.ai/zen",
+            ("OPENCODE_API_KEY",),
+            auth="bearer",
+            wires=((r"claude-", "anthropic"),),
+        ),
+        Provider(
+            "bedrock",
+            "bedrock",
+            "https://bedrock-runtime.{region}.amazonaws.com",
+            ("AWS_BEARER_TOKEN_BEDROCK",),
+            needs_key=False,
+        ),
+        Provider(
+            "requesty",
+            "openai-chat",
+            "https://router.requesty.ai/v1",
+            ("REQUESTY_API_KEY",),
+            headers=_REFERER,
+        ),
+        Provider(
+            "atlascloud", "openai-chat", "https://api.atlascloud.ai/v1", ("ATLASCLOUD_API_KEY",)
+        ),
+        Provider("edenai", "openai-chat", "https://api.edenai.run/v3", ("EDENAI_API_KEY",)),
+    )
+}
+"""By name, in the order in which messages name them."""
