@@ -74,7 +74,7 @@ SETTINGS: tuple[Setting, ...] = (
         "run.maxConcurrent",
         {"type": "integer", "minimum": 0},
         0,
-        "How many runs started from editors may be at work at the same time, each with all the agents that it "
+        "How many runs started from this editor may be at work at the same time, each with all the agents that it "
         "calls. Further ones wait, and begin in the order in which they were started. 0 sets no limit.",
     ),
     Setting(

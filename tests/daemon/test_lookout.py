@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.daemon import lookout, outside
-from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.daemon.uris import uri_of
+from axe_lsp.daemon.view import View
 from axe_lsp.workspace.facts import Facts
 
 _PATIENCE = 30.0
-CLIENT = "the client"
 
 
 @pytest.fixture
@@ -25,22 +24,22 @@ def seldom(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def _daemon(root: Path) -> AsyncIterator[Daemon]:
-    daemon = Daemon({"XDG_CONFIG_HOME": str(root / "home")})
+async def _view(root: Path) -> AsyncIterator[View]:
+    view = View({"XDG_CONFIG_HOME": str(root / "home")})
     try:
-        daemon.add_roots([root])
-        yield daemon
+        view.add_roots([root])
+        yield view
     finally:
-        await daemon.close()
+        await view.close(_PATIENCE)
 
 
-async def _facts(daemon: Daemon, uri: str, fits: Callable[[Facts], bool]) -> Facts:
+async def _facts(view: View, uri: str, fits: Callable[[Facts], bool]) -> Facts:
     """Wait until what is known of a file fits."""
     news = asyncio.Event()
-    stop = daemon.listen(lambda _: news.set())
+    stop = view.listen(lambda _: news.set())
     try:
         while True:
-            facts = daemon.snapshot.facts.get(uri)
+            facts = view.snapshot.facts.get(uri)
             if facts is not None and fits(facts):
                 return facts
             await asyncio.wait_for(news.wait(), _PATIENCE)
@@ -61,9 +60,9 @@ def _matched(facts: Facts, pattern: str = "*.md") -> int:
 @pytest.mark.usefixtures("seldom")
 async def test_an_open_file_is_looked_beyond(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("a")
-    async with _daemon(tmp_path) as daemon:
-        daemon.edit(_uri(tmp_path), 'files = ["*.md"]\n', CLIENT)
-        facts = await _facts(daemon, _uri(tmp_path), lambda facts: _matched(facts) == 1)
+    async with _view(tmp_path) as view:
+        view.edit(_uri(tmp_path), 'files = ["*.md"]\n')
+        facts = await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 1)
         assert facts.folder is not None
         assert facts.folder.shown == str(tmp_path)
 
@@ -71,19 +70,19 @@ async def test_an_open_file_is_looked_beyond(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("seldom")
 async def test_what_a_file_asks_now_is_looked_up(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("a")
-    async with _daemon(tmp_path) as daemon:
-        daemon.edit(_uri(tmp_path), 'files = ["*.md"]\n', CLIENT)
-        await _facts(daemon, _uri(tmp_path), lambda facts: _matched(facts) == 1)
-        daemon.edit(_uri(tmp_path), 'files = ["*.md", "*.txt"]\n', CLIENT)
-        await _facts(daemon, _uri(tmp_path), lambda facts: _matched(facts, "*.txt") == 0)
+    async with _view(tmp_path) as view:
+        view.edit(_uri(tmp_path), 'files = ["*.md"]\n')
+        await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 1)
+        view.edit(_uri(tmp_path), 'files = ["*.md", "*.txt"]\n')
+        await _facts(view, _uri(tmp_path), lambda facts: _matched(facts, "*.txt") == 0)
 
 
 @pytest.mark.usefixtures("seldom")
 async def test_a_keystroke_elsewhere_is_no_reason_to_look(tmp_path: Path) -> None:
-    async with _daemon(tmp_path) as daemon:
-        daemon.edit(_uri(tmp_path), 'skill = "s"\n', CLIENT)
-        before = await _facts(daemon, _uri(tmp_path), lambda facts: facts.skill is not None)
-        update = daemon.edit(_uri(tmp_path), '# moved\nskill = "s"\n', CLIENT)
+    async with _view(tmp_path) as view:
+        view.edit(_uri(tmp_path), 'skill = "s"\n')
+        before = await _facts(view, _uri(tmp_path), lambda facts: facts.skill is not None)
+        update = view.edit(_uri(tmp_path), '# moved\nskill = "s"\n')
         file = update.snapshot.file(_uri(tmp_path))
         assert file is not None
         assert update.snapshot.facts_about(file) is before
@@ -92,41 +91,41 @@ async def test_a_keystroke_elsewhere_is_no_reason_to_look(tmp_path: Path) -> Non
 @pytest.mark.usefixtures("seldom")
 async def test_changes_that_somebody_tells_of_are_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
-    async with _daemon(tmp_path) as daemon:
-        daemon.edit(_uri(tmp_path), 'files = ["*.md"]\n', CLIENT)
-        await _facts(daemon, _uri(tmp_path), lambda facts: _matched(facts) == 0)
+    async with _view(tmp_path) as view:
+        view.edit(_uri(tmp_path), 'files = ["*.md"]\n')
+        await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 0)
         path.write_text("a")
-        daemon.changed_on_disk([uri_of(path)])
-        await _facts(daemon, _uri(tmp_path), lambda facts: _matched(facts) == 1)
+        view.changed_on_disk([uri_of(path)])
+        await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 1)
 
 
 async def test_changes_that_nobody_tells_of_are_seen_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lookout, "INTERVAL", 0.01)
-    async with _daemon(tmp_path) as daemon:
-        daemon.edit(_uri(tmp_path), 'files = ["*.md"]\n', CLIENT)
-        await _facts(daemon, _uri(tmp_path), lambda facts: _matched(facts) == 0)
+    async with _view(tmp_path) as view:
+        view.edit(_uri(tmp_path), 'files = ["*.md"]\n')
+        await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 0)
         (tmp_path / "a.md").write_text("a")
-        await _facts(daemon, _uri(tmp_path), lambda facts: _matched(facts) == 1)
+        await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 1)
 
 
 @pytest.mark.usefixtures("seldom")
 async def test_a_file_that_was_closed_meanwhile_is_nobody_s_business(tmp_path: Path) -> None:
     other = uri_of(tmp_path / "axe/agents/other.toml")
-    async with _daemon(tmp_path) as daemon:
-        daemon.edit(_uri(tmp_path), 'files = ["*.md"]\n', CLIENT)
-        daemon.close_buffer(_uri(tmp_path), CLIENT)
-        daemon.edit(other, 'files = ["*.md"]\n', CLIENT)
-        await _facts(daemon, other, lambda facts: _matched(facts) == 0)
-        assert daemon.snapshot.facts.keys() == {other}
+    async with _view(tmp_path) as view:
+        view.edit(_uri(tmp_path), 'files = ["*.md"]\n')
+        view.close_buffer(_uri(tmp_path))
+        view.edit(other, 'files = ["*.md"]\n')
+        await _facts(view, other, lambda facts: _matched(facts) == 0)
+        assert view.snapshot.facts.keys() == {other}
 
 
 @pytest.mark.usefixtures("seldom")
 async def test_a_look_that_fails_is_not_the_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with _daemon(tmp_path) as daemon:
+    async with _view(tmp_path) as view:
         looked = asyncio.Event()
         loop = asyncio.get_running_loop()
 
@@ -136,8 +135,8 @@ async def test_a_look_that_fails_is_not_the_last(
 
         with monkeypatch.context() as broken:
             broken.setattr(outside, "find_out", fail)
-            daemon.edit(_uri(tmp_path), 'files = ["*.md"]\n', CLIENT)
+            view.edit(_uri(tmp_path), 'files = ["*.md"]\n')
             await asyncio.wait_for(looked.wait(), _PATIENCE)
-        daemon.changed_on_disk([_uri(tmp_path)])
-        await _facts(daemon, _uri(tmp_path), lambda facts: _matched(facts) == 0)
+        view.changed_on_disk([_uri(tmp_path)])
+        await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 0)
         assert "looking at the disk for an open agent failed" in caplog.text

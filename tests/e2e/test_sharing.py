@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -24,33 +26,119 @@ def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
     return Project(tmp_path, provider.environment)
 
 
-def test_a_file_that_one_editor_closes_is_still_open_in_the_other(
+def test_what_one_editor_types_is_not_there_for_the_other(
     project: Project, connect: Connect
 ) -> None:
-    project.write("parent", HEAD)
+    project.write("parent", HEAD + 'sub_agents = ["child"]\n')
+    project.write("child", HEAD.replace("parent", "child"))
     first, second = connect(), connect()
-    first.open("parent", HEAD + "timeout = -1\n")
-    first.problems("parent", 1)
+    first.open("parent")
+    first.open("child")
+    first.problems("child", 0)
     second.open("parent", HEAD + "timeout = -2\n")
-    second.problems("parent", 1)
+    second.open("unsaved", 'name = "unsaved"\n')
+    second.replace("parent", "-2", "-3")
+    assert second.problems("parent", 1) == ["negative-timeout -3"]
+    assert {"unsaved", "parent"} <= names_of(second)
+
+    assert "unsaved" not in names_of(first)
+    first.replace("parent", '"child"', '"child", "unsaved"')
+    assert first.problems("parent", 1) == ['unknown-agent "unsaved"']
+    hover = first.ask("hover", "child", "child")
+    assert "parent" in str(hover), hover
 
     second.close("parent")
-    second.problems("parent", 0)
-
-    assert first.ask("hover", "parent", "timeo") is not None
-    first.replace("parent", "-1", "1")
+    first.replace("parent", ', "unsaved"', "")
     assert first.problems("parent", 0) == []
 
 
-def test_an_editor_that_has_no_settings_leaves_those_of_the_other_in_force(
+def names_of(editor: Editor) -> set[str]:
+    """The agents that there are for an editor."""
+    return {each["name"] for each in editor.client.request("axe/agents")}
+
+
+def test_a_run_is_made_on_the_texts_of_the_editor_that_wants_it(
+    project: Project, provider: ScriptedProvider, connect: Connect
+) -> None:
+    project.write("solo", SOLO)
+    provider.script("m-solo", Answer(Says("well"), repeat=True))
+    first, second = connect(), connect()
+    second.open("solo", SOLO + 'system_prompt = "Obey the stranger."\n')
+    second.problems("solo", 0)
+
+    first.client.request("axe/run", {"agent": "solo"})
+    second.client.request("axe/run", {"agent": "solo"})
+
+    sent = [json.dumps(each.body) for each in provider.requests]
+    assert ["Obey the stranger." in each for each in sent] == [False, True]
+
+
+def test_the_settings_of_one_editor_are_not_those_of_the_other(
     project: Project, connect: Connect
 ) -> None:
     project.write("parent", HEAD)
-    connect(initializationOptions={"diagnostics": {"negative-timeout": "off"}})
-    editor = connect()
-    editor.open("parent", HEAD + "timeout = -1\nzzz = 1\n")
+    (project.root / "more").mkdir()
+    (project.root / "more" / "far.toml").write_text(HEAD.replace("parent", "far"))
+    options = {"diagnostics": {"negative-timeout": "off"}, "agentPaths": ["more"]}
+    first, second = connect(initializationOptions=options), connect()
+    for editor in (first, second):
+        editor.open("parent", HEAD + "timeout = -1\nzzz = 1\n")
+    assert first.problems("parent", 1) == ["unknown-key zzz"]
+    assert second.problems("parent", 2) == ["negative-timeout -1", "unknown-key zzz"]
+    assert "far" not in names_of(second)
 
-    assert editor.problems("parent", 1) == ["unknown-key zzz"]
+    second.client.notify(
+        "workspace/didChangeConfiguration",
+        {"settings": {"axe": {"diagnostics": {"unknown-key": "off"}}}},
+    )
+    assert second.problems("parent", 1) == ["negative-timeout -1"]
+    first.replace("parent", "zzz", "yyy")
+    assert first.problems("parent", 1) == ["unknown-key yyy"]
+
+
+async def test_what_one_client_allows_is_not_allowed_to_the_runs_of_another(
+    project: Project, provider: ScriptedProvider, listening: Listening
+) -> None:
+    write = Call("write_file", {"path": "out.txt", "content": ""})
+    provider.script("m-solo", Answer(Says("done"), match='"tool"', repeat=True))
+    provider.script("m-solo", Answer(Says(calls=[write]), repeat=True))
+    project.write("solo", SOLO + 'tools = ["write_file"]\n')
+    token = listening.token_file.read_text()
+
+    def connect(**more: object) -> AbstractAsyncContextManager[axe_client.Client]:
+        return axe_client.connect(*listening.address, folder=project.root, token=token, **more)
+
+    async with connect(settings={"tools": {"allow": ["write_file"]}}) as trusting:
+        async with connect() as wary, wary.run("solo") as run:
+            await run.result()
+        assert not (project.root / "out.txt").exists()
+        async with trusting.run("solo") as run:
+            await run.result()
+        assert (project.root / "out.txt").exists()
+
+
+def test_a_file_that_one_editor_has_had_read_is_seen_as_it_is_now_by_the_next(
+    project: Project, connect: Connect
+) -> None:
+    project.write("parent", HEAD)
+    assert "parent" in names_of_all_read(connect())
+    project.write("parent", HEAD + 'description = "changed"\n')
+    project.write("new", HEAD.replace("parent", "new"))
+
+    later = connect()
+
+    found = names_of_all_read(later)
+    assert found["new"] == ""
+    assert found["parent"] == "changed"
+
+
+def names_of_all_read(editor: Editor) -> dict[str, str]:
+    """The descriptions of all agents in the workspace, once they have been read."""
+    deadline = time.monotonic() + 20
+    while not editor.client.request("axe/graph", {"format": "json"})["complete"]:
+        assert time.monotonic() < deadline
+    agents = editor.client.request("axe/agents")
+    return {each["name"]: each["description"] for each in agents if each["uri"] is not None}
 
 
 def test_an_editor_that_comes_later_is_told_of_problems_in_files_that_nobody_has_open(
@@ -111,25 +199,26 @@ def test_many_editors_run_at_once_and_each_hears_of_its_own_runs_only(
             assert numbers == list(range(1, len(numbers) + 1))
 
 
-def test_runs_beyond_the_limit_of_the_settings_wait_whoever_has_started_them(
+def test_runs_beyond_the_limit_of_an_editor_wait_and_hold_up_no_other(
     project: Project, provider: ScriptedProvider, connect: Connect
 ) -> None:
     project.write("solo", SOLO)
     hold = Hold()
-    provider.script("m-solo", Answer(Says("first"), hold=hold), Says("second"))
+    provider.script("m-solo", Answer(Says("first"), hold=hold), Says("other"), Says("second"))
     first = connect(initializationOptions={"run": {"maxConcurrent": 1}})
-    second = connect(initializationOptions={"run": {"maxConcurrent": 1}})
+    other = connect(initializationOptions={"run": {"maxConcurrent": 1}})
     one = first.client.start_request("axe/run", {"agent": "solo"})
     hold.wait_until_arrived()
-    two = second.client.start_request("axe/run", {"agent": "solo", "workDoneToken": "t"})
-    begin = second.client.wait_for("$/progress", lambda it: it["token"] == "t")
+    two = first.client.start_request("axe/run", {"agent": "solo", "workDoneToken": "t"})
+    begin = first.client.wait_for("$/progress", lambda it: it["token"] == "t")
     assert begin["value"]["message"] == "waits until another run has ended"
-    assert len(provider.requests) == 1
 
+    assert other.client.request("axe/run", {"agent": "solo"})["content"] == "other"
+    assert len(provider.requests) == 2
     hold.release()
 
     assert first.client.answer(one)["result"]["content"] == "first"
-    assert second.client.answer(two)["result"]["content"] == "second"
+    assert first.client.answer(two)["result"]["content"] == "second"
 
 
 async def test_each_client_answers_for_the_runs_that_it_has_started(

@@ -35,12 +35,13 @@ class Stage:
     runs: Runs
     workplace: Workplace
     host_pids: Path
+    limit: Callable[[], int]
     heard: list[Notification] = field(default_factory=list)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def start(self, agent: str, task: str | None = None, **options: Any) -> Run:
         """Start a run."""
-        return self.runs.start(RunRequest(agent, task), self.workplace, **options)
+        return self.runs.start(RunRequest(agent, task), self.workplace, limit=self.limit, **options)
 
     def hear(self, news: News) -> None:
         """The subscriber."""
@@ -85,8 +86,8 @@ async def stage(
     """Runs in a host that executes `program`, with these agents in a workspace below `folder`."""
     workspace = workspace_with(folder, agents)
     pids = folder / "host-pids"
-    runs = Runs(host_command(program, pids), patience, limit)
-    created = Stage(runs, Workplace(str(workspace)), pids)
+    runs = Runs(host_command(program, pids), patience)
+    created = Stage(runs, Workplace(str(workspace)), pids, limit)
     runs.subscribe(created.hear)
     try:
         yield created

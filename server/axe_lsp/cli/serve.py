@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     try:
-        process.run(_serve(chosen, Daemon()))
+        process.run(_serve(chosen, Daemon(has_many_clients=bool(chosen.tcp or chosen.pipe))))
     except transports.CannotListenError as error:
         print(f"axe-lsp: {error}", file=sys.stderr)
         return 1

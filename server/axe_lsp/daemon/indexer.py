@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
 from axe_lsp.daemon import disk
-from axe_lsp.daemon.reading import changes
+from axe_lsp.daemon.index import Index, Shelf
 from axe_lsp.tasks import Tasks, let_others_go_first
+from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.workspace import Change
 
 _log = logging.getLogger(__name__)
@@ -30,14 +31,16 @@ _PAUSE = 0.05
 
 _MOST_PAUSES = 40
 
-Take = Callable[[Sequence[Change]], None]
+Take = Callable[[Sequence[Change]], Mapping[str, AgentFile]]
+"""Takes changes in, and gives all closed files after that."""
 Done = Callable[[], None]
 
 
 class Indexer:
     """One worker, which does its jobs one after the other until the owner of `tasks` ends it."""
 
-    def __init__(self, take: Take, tasks: Tasks) -> None:
+    def __init__(self, index: Index | None, take: Take, tasks: Tasks) -> None:
+        self._shelf = Shelf(index)
         self._take = take
         self._tasks = tasks
         self._jobs: asyncio.Queue[tuple[Iterator[Change], Done]] = asyncio.Queue()
@@ -56,11 +59,11 @@ class Indexer:
 
         `paths` is iterated in a thread, so it may look for the files while it goes.
         """
-        self._start(changes(paths, disk.read), done)
+        self._start(self._shelf.read(paths, disk.read, anew=False), done)
 
     def read_again(self, paths: Iterable[Path]) -> None:
         """Read files that may have changed, appeared or gone."""
-        self._start(changes(paths, disk.read_exactly), lambda: None)
+        self._start(self._shelf.read(paths, disk.read_exactly, anew=True), lambda: None)
 
     def _start(self, found: Iterator[Change], done: Done) -> None:
         self._jobs.put_nowait((found, done))
@@ -87,7 +90,8 @@ class Indexer:
         while read := await asyncio.to_thread(lambda: list(islice(found, _READ))):
             for start in range(0, len(read), PORTION):
                 await self._let_clients_go_first()
-                self._take(read[start : start + PORTION])
+                portion = read[start : start + PORTION]
+                self._shelf.keep(portion, self._take(portion))
                 await let_others_go_first()
 
     async def _let_clients_go_first(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct, field
@@ -42,12 +43,15 @@ class Order(Struct, eq=False):
 
     `link` leads to the host that carries it out; there is none yet while it waits for its turn.
     `outcome` is the answer or a RunError; `tree` stays empty in a preview.
-    `ask` leads to the person who answers the questions of the run.
+    `ask` leads to the person who answers the questions of the run. `limit` says how many root runs of its `client`
+    may be at work at the same time, 0 for any number.
     """
 
     message: messages.Start | messages.Preview
     outcome: asyncio.Future[Any]
     ask: Ask = nobody
+    client: object = None
+    limit: Callable[[], int] = lambda: 0
     link: Link | None = None
     tree: RunTree = field(default_factory=RunTree)
 

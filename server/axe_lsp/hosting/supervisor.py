@@ -10,6 +10,7 @@ import asyncio
 import logging
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from axe_lsp.hosting import messages
@@ -37,18 +38,16 @@ class Runs:
     """The runs of a server, and the host that makes them.
 
     The host starts with the first run and serves all others. When it has died, the next run starts
-    another one. `limit` says how many root runs may be at work at the same time, 0 for any number;
-    further ones wait, and begin in the order in which they were asked for.
+    another one. Runs beyond the limit of their client wait, and begin in the order in which
+    they were asked for.
     """
 
     def __init__(
         self,
         command: Sequence[str] = HOST,
         patience: Patience | None = None,
-        limit: Callable[[], int] = lambda: 0,
     ) -> None:
         self._command = command
-        self._limit = limit
         self._patience = patience or Patience()
         self._tasks = Tasks()
         self._serving: dict[Link, asyncio.Task[None]] = {}
@@ -69,25 +68,29 @@ class Runs:
         ask: Ask = nobody,
         allow: tuple[str, ...] = (),
         traces: bool = False,
+        client: object = None,
+        limit: Callable[[], int] = lambda: 0,
     ) -> Run:
         """Have a run made. Who subscribes to it before the next `await` misses nothing of it.
 
         `ask` is asked before it changes something, unless it is allowed already by `allow`.
+        `limit` says how many runs of that `client` may be at work at the same time, 0 for any number.
         """
         start = messages.Start(new_run_id(), request, workplace, stream, keep_days, allow, traces)
         order = self._order(start, ask)
+        order.client, order.limit = client, limit
         if keep_days:
             self.archive.expect(order.id, Origin(workplace.workspace, keep_days))
         self.admit()
         return Run(order)
 
     def admit(self) -> None:
-        """Let runs begin that wait, as far as the limit allows; to be called when it has changed."""
-        at_work = sum(order.is_run_at_work for order in self._orders.values())
-        room = (self._limit() or math.inf) - at_work
-        waiting = [order for order in self._orders.values() if order.waits]
-        for number, order in enumerate(waiting):
-            if number < room:
+        """Let runs begin that wait, as far as the limits allow; to be called when one has changed."""
+        orders = tuple(self._orders.values())
+        at_work = Counter(order.client for order in orders if order.is_run_at_work)
+        for order in orders:
+            if order.waits and at_work[order.client] < (order.limit() or math.inf):
+                at_work[order.client] += 1
                 self._hand_over(order)
 
     async def preview(

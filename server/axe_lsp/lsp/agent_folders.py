@@ -46,9 +46,9 @@ def register(server: AxeServer) -> None:
 
 def agent_folders(server: AxeServer) -> list[AgentFolder]:
     """All of them, those of the workspace first, the user's own last."""
-    daemon = server.daemon
-    user = daemon.user_folder
-    folders = dict.fromkeys([*_usual(server), *daemon.extra_folders, *daemon.folders])
+    view = server.view
+    user = view.user_folder
+    folders = dict.fromkeys([*_usual(server), *view.extra_folders, *view.folders])
     found = [AgentFolder(path, path == user, path.is_dir()) for path in folders]
     return sorted(found, key=lambda each: each.is_users)
 
@@ -64,6 +64,6 @@ def folder_at(server: AxeServer, uri: str) -> Path:
 
 def _usual(server: AxeServer) -> Iterator[Path]:
     """In each folder of the workspace those that it has, else the one that it would have."""
-    for root in server.daemon.roots:
+    for root in server.view.roots:
         usual = [root / name.strip("/") for name in AGENT_FOLDERS]
         yield from [folder for folder in usual if folder.is_dir()] or usual[:1]

@@ -20,7 +20,7 @@ def agents(server: AxeServer) -> list[JsonObject]:
 
     The built-in types, which need no file, come last among those of their name.
     """
-    files, linked = server.daemon.snapshot.files(), server.daemon.stand_ins()
+    files, linked = server.view.snapshot.files(), server.view.stand_ins()
     found = [
         file for file in files if file.place.scope is not Scope.LOOSE and file.uri not in linked
     ]
@@ -32,10 +32,10 @@ def agents(server: AxeServer) -> list[JsonObject]:
 
 def problems_of(server: AxeServer, file: AgentFile) -> list[JsonObject]:
     """What is wrong with an agent, without the places."""
-    severities = from_proto.severities(server.daemon.settings.diagnostics)
+    severities = from_proto.severities(server.view.settings.diagnostics)
     return [
         {"code": each.code, "severity": each.severity.name.lower(), "message": each.message}
-        for each in diagnostics(server.daemon.snapshot, file, severities)
+        for each in diagnostics(server.view.snapshot, file, severities)
     ]
 
 

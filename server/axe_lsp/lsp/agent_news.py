@@ -26,7 +26,7 @@ class AgentNews:
 
     def __init__(self, server: AxeServer) -> None:
         self._server = server
-        self._seen = server.daemon.snapshot
+        self._seen = server.view.snapshot
         self._is_waiting = False
 
     def follow(self, update: Update) -> None:

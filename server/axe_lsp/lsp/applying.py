@@ -67,7 +67,7 @@ async def create_file(server: AxeServer, new: NewFile) -> None:
         raise RequestFailed(f"{path} is there already") from None
     except OSError as error:
         raise RequestFailed(f"{path} could not be written: {error.strerror}") from error
-    server.daemon.changed_on_disk([new.uri])
+    server.view.changed_on_disk([new.uri])
 
 
 async def have_edited(server: AxeServer, title: str, edit: types.WorkspaceEdit) -> None:
@@ -140,14 +140,14 @@ async def _put_away(server: AxeServer, secret: Secret) -> None:
 
 async def _ask_for_key(server: AxeServer, title: str, provider: str) -> None:
     """Put the user's cursor where the key belongs. Where config.toml is open, its editor makes the place."""
-    uri = server.daemon.snapshot.places.config_file
-    file = server.daemon.snapshot.buffers.get(uri)
+    uri = server.view.snapshot.places.config_file
+    file = server.view.snapshot.buffers.get(uri)
     try:
         if file is not None and file.open is not None:
             text = await _edited_config(server, title, provider, file.open.parse.text)
         else:
             await asyncio.to_thread(put_key, server.daemon.environment, provider, "")
-            text = server.daemon.lines(uri).text
+            text = server.view.lines(uri).text
     except ConfigError as error:
         raise RequestFailed(str(error)) from error
     place = key_place(text, provider)
@@ -158,7 +158,7 @@ async def _ask_for_key(server: AxeServer, title: str, provider: str) -> None:
 
 async def _edited_config(server: AxeServer, title: str, provider: str, before: str) -> str:
     """The text of an open config.toml after its editor has made a place for the key."""
-    uri = server.daemon.snapshot.places.config_file
+    uri = server.view.snapshot.places.config_file
     change = key_change(before, path_of(uri) or Path(uri), provider, "")
     if change is None:
         return before

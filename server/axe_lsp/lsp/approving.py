@@ -51,7 +51,7 @@ def asker(server: AxeServer) -> Ask:
         return refusing(lambda text: _warn(server, text), _ADVICE)
 
     async def ask(question: Question) -> Answer:
-        seconds = server.daemon.settings.approval_timeout
+        seconds = server.view.settings.approval_timeout
         try:
             return await asyncio.wait_for(way(server, question), seconds or None)
         except asyncio.TimeoutError:

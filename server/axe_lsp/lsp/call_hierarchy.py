@@ -28,7 +28,7 @@ def register(server: AxeServer) -> None:
         place = position_of(server, params)
         if place is None:
             return None
-        agent = hierarchy_of(server.daemon.snapshot, place.file, place.offset)
+        agent = hierarchy_of(server.view.snapshot, place.file, place.offset)
         return [_item(server, agent, Locations(server))] if agent is not None else None
 
     @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
@@ -43,7 +43,7 @@ def register(server: AxeServer) -> None:
                 _item(server, call.agent, locations),
                 [locations.range(call.agent.uri, name) for name in call.names],
             )
-            for call in incoming_calls(server.daemon.snapshot, agent)
+            for call in incoming_calls(server.view.snapshot, agent)
         ]
 
     @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
@@ -58,12 +58,12 @@ def register(server: AxeServer) -> None:
                 _item(server, call.agent, locations),
                 [locations.range(agent.uri, name) for name in call.names],
             )
-            for call in outgoing_calls(server.daemon.snapshot, agent)
+            for call in outgoing_calls(server.view.snapshot, agent)
         ]
 
 
 def _agent_of(server: AxeServer, item: types.CallHierarchyItem) -> AgentFile | None:
-    return server.daemon.snapshot.file(canonical(item.uri))
+    return server.view.snapshot.file(canonical(item.uri))
 
 
 def _item(server: AxeServer, agent: AgentFile, locations: Locations) -> types.CallHierarchyItem:

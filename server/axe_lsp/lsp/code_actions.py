@@ -61,8 +61,8 @@ def actions_at(
     kinds: frozenset[str] | None = None,
 ) -> Sequence[CodeAction]:
     """The actions for a selection in an open file."""
-    snapshot = server.daemon.snapshot
-    severities = from_proto.severities(server.daemon.settings.diagnostics)
+    snapshot = server.view.snapshot
+    severities = from_proto.severities(server.view.settings.diagnostics)
     context = Context(
         snapshot, lambda each: diagnostics(snapshot, each, severities), locations.text_of
     )
@@ -116,7 +116,7 @@ def _command(
 ) -> types.Command | None:
     """What has us carry the action out, with the client's help as far as texts are concerned."""
     uri = params.text_document.uri
-    new, places = lone_file(action), server.daemon.snapshot.places
+    new, places = lone_file(action), server.view.snapshot.places
     if new is not None and places.is_agent(new.uri):
         argument: JsonObject = {"name": places.locate(new.uri).stem, "uri": uri}
         return types.Command(action.title, CREATE_AGENT, arguments=[argument])

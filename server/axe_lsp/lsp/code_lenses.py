@@ -48,7 +48,7 @@ class CodeLenses:
     def __init__(self, server: AxeServer) -> None:
         self._server = server
         self._told: dict[str, int] = {}
-        self._seen = server.daemon.snapshot
+        self._seen = server.view.snapshot
         self._is_checking = False
         self._register()
 
@@ -106,8 +106,8 @@ class CodeLenses:
         return types.Command(title, SHOW_REFERENCES, arguments=[name, lens.range.start])
 
     def _count(self, uri: str) -> int:
-        file = self._server.daemon.snapshot.file(uri)
-        return reference_count(self._server.daemon.snapshot, file) if file is not None else 0
+        file = self._server.view.snapshot.file(uri)
+        return reference_count(self._server.view.snapshot, file) if file is not None else 0
 
     async def _refresh(self) -> None:
         try:

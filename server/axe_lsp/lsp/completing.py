@@ -62,7 +62,7 @@ def register(server: AxeServer) -> None:
         place = position_of(server, params)
         if place is None or _has_just_opened_a_list(params.context, place):
             return Offers(is_incomplete=False, items=[])
-        snapshot = server.daemon.snapshot
+        snapshot = server.view.snapshot
         ollama = server.daemon.ollama if is_about_ollama(place.file, place.offset) else None
         installed = ollama.models() if ollama is not None else ()
         found = completion(snapshot, place.file, place.offset, installed)
@@ -103,7 +103,7 @@ def _paths(server: AxeServer, place: Position) -> tuple[list[Completion], bool]:
     typed = path_typed(place.file, place.offset)
     if typed is None:
         return [], True
-    listing = server.daemon.inquiries.listing(place.file, typed)
+    listing = server.view.inquiries.listing(place.file, typed)
     return path_offers(typed, listing), listing.is_complete
 
 

@@ -31,16 +31,16 @@ _PAGES = Path(axe_lsp.__file__).parent / "pages"
 
 def findings(server: AxeServer, uri: str) -> list[JsonObject]:
     """The diagnostics of a file. One that nobody has open is reported if it lies in the workspace."""
-    snapshot = server.daemon.snapshot
+    snapshot = server.view.snapshot
     file = snapshot.file(uri)
     if file is None or (file.open is None and file.place.scope is not Scope.WORKSPACE):
         return []
-    severities = from_proto.severities(server.daemon.settings.diagnostics)
+    severities = from_proto.severities(server.view.settings.diagnostics)
     found = diagnostics(snapshot, file, severities)
     if not found:
         return []
     # Those of a file that nobody has open are read from the disk; many findings name the same files.
-    lines_of, words = cache(server.daemon.lines), _words(server.client)
+    lines_of, words = cache(server.view.lines), _words(server.client)
     return [_diagnostic(server, uri, each, lines_of, words) for each in found]
 
 

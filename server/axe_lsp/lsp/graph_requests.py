@@ -55,8 +55,8 @@ def _checked(params: Any, default: str) -> tuple[str, str | None]:
 
 def _answer(server: AxeServer, wanted: tuple[str, str | None]) -> JsonObject:
     format_, uri = wanted
-    linked = server.daemon.stand_ins()
-    graph = delegation_graph(server.daemon.snapshot, linked)
+    linked = server.view.stand_ins()
+    graph = delegation_graph(server.view.snapshot, linked)
     if uri is not None:
         agent = linked.get(canonical(uri), canonical(uri))
         if all(node.id != agent for node in graph.nodes):
@@ -70,7 +70,7 @@ def _answer(server: AxeServer, wanted: tuple[str, str | None]) -> JsonObject:
 def _json(server: AxeServer, graph: DelegationGraph) -> JsonObject:
     spelled = {node.id: server.opened.name(node.id) for node in graph.nodes}
     return {
-        "complete": server.daemon.snapshot.complete and not server.daemon.snapshot.unread,
+        "complete": server.view.snapshot.complete and not server.view.snapshot.unread,
         "nodes": [_node(node, spelled) for node in graph.nodes],
         "edges": [
             {"from": spelled[each.source], "to": spelled[each.target], "via": each.via.value}

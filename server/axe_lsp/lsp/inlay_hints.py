@@ -24,13 +24,13 @@ def register(server: AxeServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT, {"resolveProvider": False})
     def on_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
         file = open_file(server, params.text_document)
-        if file is None or file.open is None or not server.daemon.settings.inlay_hints:
+        if file is None or file.open is None or not server.view.settings.inlay_hints:
             return None
         lines, encoding = file.open.parse.lines, server.position_encoding
         within = from_proto.text_range(params.range, lines, encoding)
         found = [
             *inlay_hints(file, within),
-            *outside_hints(server.daemon.snapshot, file, within),
+            *outside_hints(server.view.snapshot, file, within),
         ]
         return [_hint(each, lines, encoding) for each in found]
 

@@ -25,7 +25,7 @@ def register(server: AxeServer) -> None:
         place = position_of(server, params)
         if place is None:
             return None
-        found = hover(server.daemon.snapshot, place.file, place.offset)
+        found = hover(server.view.snapshot, place.file, place.offset)
         if found is None:
             return None
         markdown = server.client.shows_markdown("textDocument.hover.contentFormat")
@@ -38,7 +38,7 @@ def register(server: AxeServer) -> None:
         place = position_of(server, params)
         if place is None:
             return None
-        target = definition(server.daemon.snapshot, place.file, place.offset)
+        target = definition(server.view.snapshot, place.file, place.offset)
         if target is None:
             return path_locations(server, place)
         there = Locations(server).location(target.uri, target.range)

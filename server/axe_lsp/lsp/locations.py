@@ -20,7 +20,7 @@ class Locations:
     def __init__(self, server: AxeServer) -> None:
         self._opened = server.opened
         self._encoding = server.position_encoding
-        self.lines_of = cache(server.daemon.lines)
+        self.lines_of = cache(server.view.lines)
 
     def text_of(self, uri: str) -> str:
         """The text of a file; empty if it has gone."""

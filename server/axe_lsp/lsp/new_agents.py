@@ -69,7 +69,7 @@ async def _list(server: AxeServer, caller: AgentFile, name: str) -> None:
 
 
 def _caller(server: AxeServer, uri: str) -> AgentFile:
-    caller = server.daemon.snapshot.file(canonical(uri))
+    caller = server.view.snapshot.file(canonical(uri))
     if caller is None:
         raise RequestFailed(f"{uri} is no agent that is known here")
     return caller
@@ -78,7 +78,7 @@ def _caller(server: AxeServer, uri: str) -> AgentFile:
 def _new_file(
     server: AxeServer, name: str, caller: AgentFile | None, folder: str | None
 ) -> NewFile:
-    snapshot = server.daemon.snapshot
+    snapshot = server.view.snapshot
     if caller is not None:
         new = new_agent(snapshot, name, caller)
     elif folder is not None:

@@ -27,7 +27,7 @@ def register(server: AxeServer) -> None:
             types.DocumentLink(
                 to_proto.text_range(each.origin, lines, encoding), each.uri, each.shown
             )
-            for each in document_links(server.daemon.snapshot, file)
+            for each in document_links(server.view.snapshot, file)
         ]
 
 
@@ -35,7 +35,7 @@ def path_locations(
     server: AxeServer, place: Position
 ) -> list[types.Location] | list[types.LocationLink] | None:
     """The files that the string at a position leads to, at their beginnings."""
-    found = path_targets(server.daemon.snapshot, place.file, place.offset)
+    found = path_targets(server.view.snapshot, place.file, place.offset)
     start = types.Range(types.Position(0, 0), types.Position(0, 0))
     if not server.client.supports("textDocument.definition.linkSupport"):
         return [types.Location(server.opened.name(each.uri), start) for each in found] or None

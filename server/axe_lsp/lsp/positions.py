@@ -31,7 +31,7 @@ class Position(NamedTuple):
 def open_file(server: AxeServer, document: types.TextDocumentIdentifier) -> AgentFile | None:
     """The agent file of a document, if the client has it open."""
     uri = server.opened.uri(document.uri)
-    file = server.daemon.snapshot.file(uri) if uri is not None else None
+    file = server.view.snapshot.file(uri) if uri is not None else None
     return file if file is not None and file.open is not None else None
 
 

@@ -80,7 +80,7 @@ class Publisher:
 
     def publish_all(self) -> None:
         """Look at all files again, those that are no longer known included, soon."""
-        known = (file.uri for file in self._server.daemon.snapshot.files())
+        known = (file.uri for file in self._server.view.snapshot.files())
         self.publish_later({**self._sent, **dict.fromkeys(known)})
 
     async def _flush(self) -> None:
@@ -117,7 +117,7 @@ class Publisher:
 
     def _others(self) -> Iterator[Iterable[str]]:
         """The files that nobody has named, but which stand below or around those that have changed, or tell of them."""
-        snapshot = self._server.daemon.snapshot
+        snapshot = self._server.view.snapshot
         deeper, self._deeper = self._deeper, set()
         ways, self._rewired = self._rewired, UNCHANGED
         # This is asked before each of thousands of files, and hardly ever there is something.

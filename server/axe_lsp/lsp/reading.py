@@ -31,13 +31,13 @@ async def tell_of_reading(server: AxeServer) -> None:
         await server.request(types.WINDOW_WORK_DONE_PROGRESS_CREATE, params)
         progress = server.protocol.progress
         progress.begin(token, types.WorkDoneProgressBegin(TITLE))
-        await server.daemon.settled()
+        await server.view.settled()
         progress.end(token, types.WorkDoneProgressEnd())
 
 
 async def _is_over_soon(server: AxeServer) -> bool:
     try:
-        await asyncio.wait_for(server.daemon.settled(), _PATIENCE)
+        await asyncio.wait_for(server.view.settled(), _PATIENCE)
     except asyncio.TimeoutError:
         return False
     return True

@@ -27,9 +27,9 @@ def register(server: AxeServer) -> None:
             return _skill_users(server, canonical(params.text_document.uri))
         locations, declared = Locations(server), params.context.include_declaration
         found = references(
-            server.daemon.snapshot, place.file, place.offset, include_declaration=declared
+            server.view.snapshot, place.file, place.offset, include_declaration=declared
         )
-        if not found and (skill := skill_at(server.daemon.snapshot, place.file, place.offset)):
+        if not found and (skill := skill_at(server.view.snapshot, place.file, place.offset)):
             return _skill_users(server, skill)
         return [locations.location(each.uri, each.range) for each in found] or None
 
@@ -46,7 +46,7 @@ def register(server: AxeServer) -> None:
                 to_proto.text_range(each.range, place.lines, encoding),
                 kinds.Write if each.is_declaration else kinds.Read,
             )
-            for each in highlights(server.daemon.snapshot, place.file, place.offset)
+            for each in highlights(server.view.snapshot, place.file, place.offset)
         ] or None
 
 
@@ -55,6 +55,6 @@ def _skill_users(server: AxeServer, uri: str) -> list[types.Location] | None:
     locations = Locations(server)
     return [
         locations.location(file.uri, file.outside.skill.range)
-        for file in server.daemon.inquiries.skill_users(uri, server.daemon.snapshot.files())
+        for file in server.view.inquiries.skill_users(uri, server.view.snapshot.files())
         if file.outside.skill is not None
     ] or None

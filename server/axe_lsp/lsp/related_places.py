@@ -69,20 +69,20 @@ class RelatedPlaces:
 
     def _about(self, uri: str) -> _Told:
         if uri not in self._told:
-            file = self._server.daemon.snapshot.file(uri)
+            file = self._server.view.snapshot.file(uri)
             self._told[uri] = _Told(_open_text(file) if file is not None else None)
         return self._told[uri]
 
     def _is_still_true(self, uri: str, told: _Told) -> bool:
         """Whether the calls of the file are where they were; if so, what was told is kept."""
-        file = self._server.daemon.snapshot.file(uri)
+        file = self._server.view.snapshot.file(uri)
         if file is None:
             return False
         if not _is_the_same_above_calls(file, told.text):
             calls = {each.message: each for each in calls_of(file)}
             shown = [(calls.get(each.message), place) for each, place in told.places.items()]
             told.places = {call: place for call, place in shown if call is not None}
-            lines_of = cache(self._server.daemon.lines)
+            lines_of = cache(self._server.view.lines)
             if any(self._new(call, lines_of) != place for call, place in told.places.items()):
                 return False
         kept = self._about(uri)

@@ -54,7 +54,7 @@ def register(server: AxeServer) -> None:
         if place is None:
             return None
         with _refusals():
-            found = renamable(server.daemon.snapshot, place.file, place.offset)
+            found = renamable(server.view.snapshot, place.file, place.offset)
         if found is None:
             return None
         where = to_proto.text_range(found.range, place.lines, server.position_encoding)
@@ -65,7 +65,7 @@ def register(server: AxeServer) -> None:
         place = position_of(server, params)
         if place is None:
             return None
-        snapshot, locations = server.daemon.snapshot, Locations(server)
+        snapshot, locations = server.view.snapshot, Locations(server)
         with _refusals():
             edit = rename(snapshot, place.file, place.offset, params.new_name, locations.text_of)
         if edit is None:
@@ -83,11 +83,11 @@ def register(server: AxeServer) -> None:
     def on_did_rename_files(params: types.RenameFilesParams) -> None:
         # Whoever watches the disk says so too, but later: until then the names would be unknown.
         uris = (uri for moved in params.files for uri in (moved.old_uri, moved.new_uri))
-        server.daemon.changed_on_disk([canonical(uri) for uri in uris])
+        server.view.changed_on_disk([canonical(uri) for uri in uris])
 
     @server.feature(types.WORKSPACE_DID_DELETE_FILES, _ANYTHING)
     def on_did_delete_files(params: types.DeleteFilesParams) -> None:
-        server.daemon.changed_on_disk([canonical(each.uri) for each in params.files])
+        server.view.changed_on_disk([canonical(each.uri) for each in params.files])
 
 
 def announce(capabilities: JsonObject, client: Client) -> None:
@@ -120,7 +120,7 @@ def _follow(server: AxeServer, moved: types.FileRename, locations: Locations) ->
     """What goes with a move. That nothing does is told, since the move is made all the same."""
     old, new = canonical(moved.old_uri), canonical(moved.new_uri)
     try:
-        return follow_move(server.daemon.snapshot, old, new, locations.text_of)
+        return follow_move(server.view.snapshot, old, new, locations.text_of)
     except RenameError as error:
         message = f"The lists that name the agent were left as they are: {error}."
         _log.info("%s", message)

@@ -38,7 +38,7 @@ def read_run_order(server: AxeServer, params: Any) -> RunOrder:
     else:
         agent, folder, buffers = members["agent"], None, {}
     timeout = members.get("timeoutMs")
-    seconds = timeout / 1000 if timeout is not None else server.daemon.settings.run_timeout or None
+    seconds = timeout / 1000 if timeout is not None else server.view.settings.run_timeout or None
     request = RunRequest(
         agent=agent,
         task=members.get("task"),
@@ -48,9 +48,9 @@ def read_run_order(server: AxeServer, params: Any) -> RunOrder:
         workdir=members.get("workdir") or "",
         timeout=seconds,
     )
-    folders = dict.fromkeys([*([folder] if folder else []), *server.daemon.folders])
+    folders = dict.fromkeys([*([folder] if folder else []), *server.view.folders])
     workplace = Workplace(
-        workspace=str(server.daemon.workspace_of(folder)),
+        workspace=str(server.view.workspace_of(folder)),
         folders=tuple(map(str, folders)),
         open_buffers={**_buffers(server), **buffers},
     )
@@ -85,8 +85,8 @@ def _open_agent(server: AxeServer, uri: str) -> tuple[str, Path, dict[str, str]]
     A buffer that was never saved gets a path that exists for this run only.
     """
     ours = canonical(uri)
-    place = server.daemon.snapshot.places.locate(ours)
-    file = server.daemon.snapshot.file(ours)
+    place = server.view.snapshot.places.locate(ours)
+    file = server.view.snapshot.file(ours)
     text = file.open.parse.text if file is not None and file.open is not None else None
     path = path_of(ours)
     if path is not None:
@@ -94,13 +94,13 @@ def _open_agent(server: AxeServer, uri: str) -> tuple[str, Path, dict[str, str]]
     if text is None:
         raise JsonRpcInvalidParams(f"axe/run: {uri} is neither a file nor an open agent")
     name = place.stem.rpartition(":")[2] or "untitled"
-    folder = server.daemon.workspace_of(None) / ".unsaved"
+    folder = server.view.workspace_of(None) / ".unsaved"
     return name, folder, {str(folder / f"{name}.toml"): text}
 
 
 def _buffers(server: AxeServer) -> dict[str, str]:
     return {
         str(path): file.open.parse.text
-        for uri, file in server.daemon.snapshot.buffers.items()
+        for uri, file in server.view.snapshot.buffers.items()
         if file.open is not None and (path := path_of(uri)) is not None
     }

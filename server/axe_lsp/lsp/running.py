@@ -64,10 +64,12 @@ async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json
             order.request,
             order.workplace,
             stream=True,
-            keep_days=server.daemon.settings.history_keep_days,
+            keep_days=server.view.settings.history_keep_days,
             ask=asker(server),
-            allow=server.daemon.settings.tools_allow,
-            traces=server.daemon.settings.open_telemetry,
+            allow=server.view.settings.tools_allow,
+            traces=server.view.settings.open_telemetry,
+            client=server,
+            limit=lambda: server.view.settings.run_max_concurrent,
         )
     progress = run_reports.RunProgress(
         server, f"axe: {order.request.agent}", lambda: runs.cancel(going.id)

@@ -51,11 +51,12 @@ _log = logging.getLogger(__name__)
 
 
 class AxeServer(LanguageServer):
-    """The server of one connection, on the daemon that all share."""
+    """The server of one connection, with its own view of the files, on the daemon that all share."""
 
     def __init__(self, daemon: Daemon) -> None:
         super().__init__("axe-lsp", __version__)
         self.daemon = daemon
+        self.view = daemon.open_view()
         self.documents = Documents()
         self.opened = OpenAgents(self.documents)
         self.related_places = RelatedPlaces(self)
@@ -69,13 +70,12 @@ class AxeServer(LanguageServer):
         """The runs under way that this client has started, or that wait."""
         self._stop_listening: Callable[[], None] = lambda: None
         self._editing: str | None = None
-        self._facts = daemon.snapshot.facts
+        self._facts = self.view.snapshot.facts
         self._register()
 
     def initialize(self, client: Client) -> JsonObject:
         """Learn the client's folders and settings. The disk is read once it is ready."""
-        if client.options:  # Whoever says nothing leaves to others what they have said.
-            self._put_in_force(client.options)
+        self._put_in_force(client.options)
         capabilities = super().initialize(client)
         pulling.announce(capabilities, client)
         rename_features.announce(capabilities, client)
@@ -83,12 +83,11 @@ class AxeServer(LanguageServer):
         return capabilities
 
     async def release(self) -> None:
-        """Close what the client had open."""
+        """Forget what the client had open, and end what is done for it in the background."""
         self._stop_listening()
         for end in chain.from_iterable(self.subscriptions.values()):
             end()
-        for uri in list(self.opened):
-            self.daemon.close_buffer(uri, self)
+        await self.daemon.close_view(self.view)
 
     def _register(self) -> None:
         handlers: dict[str, Callable[[Any], None]] = {
@@ -124,10 +123,9 @@ class AxeServer(LanguageServer):
     # -- the session
 
     def _initialized(self, _: types.InitializedParams) -> None:
-        self._stop_listening = self.daemon.listen(self._on_update)
-        self.publisher.publish_all()  # Others may have had files read before.
+        self._stop_listening = self.view.listen(self._on_update)
         roots = (path_of(canonical(uri)) for uri in self.client.folders)
-        self.daemon.add_roots(root for root in roots if root is not None)
+        self.view.add_roots(root for root in roots if root is not None)
         self.start(self.watching.begin(), name="registering for changes on the disk")
         self.start(self._fetch_settings(), name="fetching settings")
         self.start(tell_of_reading(self), name="telling of reading")
@@ -162,21 +160,22 @@ class AxeServer(LanguageServer):
             _log.warning("%s", complaint)
             message = types.ShowMessageParams(types.MessageType.Warning, complaint)
             self.notify(types.WINDOW_SHOW_MESSAGE, message)
-        if settings == self.daemon.settings:
+        if settings == self.view.settings:
             return False
-        self.daemon.configure(settings)
+        self.view.configure(settings)
+        self.daemon.settings_have_changed()
         return True
 
     def _did_change_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
         removed = (path_of(canonical(each.uri)) for each in params.event.removed)
-        self.daemon.remove_roots([root for root in removed if root is not None])
+        self.view.remove_roots([root for root in removed if root is not None])
         added = (path_of(canonical(each.uri)) for each in params.event.added)
-        self.daemon.add_roots(root for root in added if root is not None)
+        self.view.add_roots(root for root in added if root is not None)
         self._follow_places()
 
     def _follow_places(self) -> None:
         """Other folders may count than before, and what is said of files may be something else."""
-        for document in self.opened.misplaced(self.daemon.snapshot.places):
+        for document in self.opened.misplaced(self.view.snapshot.places):
             if self.opened.uri(document.uri) is None:
                 self._take(document)
             else:
@@ -190,7 +189,7 @@ class AxeServer(LanguageServer):
         self._take(self.documents.open(params))
 
     def _take(self, document: Document) -> None:
-        uri = self.opened.add(document, self.daemon.snapshot.places)
+        uri = self.opened.add(document, self.view.snapshot.places)
         if uri is not None:
             self._edit(uri, document)
 
@@ -206,7 +205,7 @@ class AxeServer(LanguageServer):
             self.publisher.forget(uri, other_name)
         self._editing = uri
         try:
-            self.daemon.edit(uri, document.text, self)
+            self.view.edit(uri, document.text)
         finally:
             self._editing = None
         self.publisher.publish_edited(uri)
@@ -223,18 +222,18 @@ class AxeServer(LanguageServer):
         if other is not None:  # The client has opened the file by another spelling as well.
             self._edit(uri, other)
         else:
-            self.daemon.close_buffer(uri, self)
+            self.view.close_buffer(uri)
 
     def _did_save(self, params: types.DidSaveTextDocumentParams) -> None:
         """The disk has changed, whether or not somebody watches it."""
         if self.opened.uri(params.text_document.uri) is not None:
-            self.daemon.changed_on_disk([canonical(params.text_document.uri)])
+            self.view.changed_on_disk([canonical(params.text_document.uri)])
 
     def _did_change_watched_files(self, params: types.DidChangeWatchedFilesParams) -> None:
-        self.daemon.changed_on_disk(canonical(change.uri) for change in params.changes)
+        self.view.changed_on_disk(canonical(change.uri) for change in params.changes)
 
     def _on_update(self, update: Update) -> None:
-        """Some file has changed, through this client or otherwise."""
+        """Some file has changed, through the client or on the disk."""
         self.related_places.follow(update.affected)
         others = (uri for uri in update.affected if uri != self._editing)
         self.publisher.publish_later(others, update.deeper, update.rewired)

@@ -42,7 +42,7 @@ class Watching:
         patterns = [
             pattern for each in AGENT_FOLDERS for pattern in (f"**{each}/*{SUFFIX}", f"**{each}")
         ]
-        user_folder = self._server.daemon.user_folder
+        user_folder = self._server.view.user_folder
         if user_folder is not None:
             patterns += [*self._new([user_folder]), self._pattern(user_folder.parent, CONFIG_FILE)]
         await self._watch([*patterns, _SKILLS])
@@ -54,7 +54,7 @@ class Watching:
 
     def _new(self, folders: Iterable[Path]) -> list[Any]:
         """The patterns of `folders` and those of the settings that are not watched yet."""
-        new = {*folders, *self._server.daemon.extra_folders} - self._folders
+        new = {*folders, *self._server.view.extra_folders} - self._folders
         self._folders |= new
         return [self._pattern(folder) for folder in sorted(new)]
 
@@ -71,7 +71,7 @@ class Watching:
                 _log.warning("the client does not watch files after all: %s", error.message)
             else:
                 return
-        self._server.daemon.watch_disk()
+        self._server.view.watch_disk()
 
     async def _register(self, patterns: list[Any]) -> None:
         registration = types.Registration(

@@ -27,7 +27,7 @@ def register(server: AxeServer) -> None:
     def on_workspace_symbol(
         params: types.WorkspaceSymbolParams,
     ) -> list[types.WorkspaceSymbol] | list[types.SymbolInformation]:
-        found = workspace_symbols(server.daemon.snapshot, params.query)
+        found = workspace_symbols(server.view.snapshot, params.query)
         properties = server.client.capability(_RESOLVABLE)
         if isinstance(properties, list) and "location.range" in properties:
             return [_without_range(server, each) for each in found]
@@ -36,7 +36,7 @@ def register(server: AxeServer) -> None:
 
     @server.feature(types.WORKSPACE_SYMBOL_RESOLVE)
     def on_resolve(symbol: types.WorkspaceSymbol) -> types.WorkspaceSymbol:
-        agent = server.daemon.snapshot.file(canonical(symbol.location.uri))
+        agent = server.view.snapshot.file(canonical(symbol.location.uri))
         if agent is not None:
             symbol.location = Locations(server).location(agent.uri, agent.start)
         return symbol
@@ -73,7 +73,7 @@ def _container(server: AxeServer, place: Place) -> str:
 
 def _in_workspace(server: AxeServer, folder: Path) -> str:
     """A folder without what all have in common; with several roots, their names tell them apart."""
-    roots = server.daemon.roots
+    roots = server.view.roots
     for root in roots:
         if root in folder.parents:
             shown = folder.relative_to(root if len(roots) == 1 else root.parent)

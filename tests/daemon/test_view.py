@@ -9,26 +9,25 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.daemon import daemon as daemon_module
 from axe_lsp.daemon import disk
-from axe_lsp.daemon.daemon import Daemon
+from axe_lsp.daemon import view as view_module
 from axe_lsp.daemon.uris import uri_of
+from axe_lsp.daemon.view import View
 from axe_lsp.daemon.watch import watch
 from axe_lsp.settings import Settings
 
 _PATIENCE = 30.0
-CLIENT = "the client"
 
 
 @asynccontextmanager
-async def _daemon(tmp_path: Path, *roots: Path) -> AsyncIterator[Daemon]:
-    daemon = Daemon({"XDG_CONFIG_HOME": str(tmp_path / "home")})
+async def _view(tmp_path: Path, *roots: Path) -> AsyncIterator[View]:
+    view = View({"XDG_CONFIG_HOME": str(tmp_path / "home")})
     try:
-        daemon.add_roots(roots)
-        await daemon.settled()
-        yield daemon
+        view.add_roots(roots)
+        await view.settled()
+        yield view
     finally:
-        await daemon.close()
+        await view.close(_PATIENCE)
 
 
 def _write(path: Path) -> Path:
@@ -37,20 +36,20 @@ def _write(path: Path) -> Path:
     return path
 
 
-def _names(daemon: Daemon) -> set[str]:
-    snapshot = daemon.snapshot
+def _names(view: View) -> set[str]:
+    snapshot = view.snapshot
     return {Path(uri).stem for uri in [*snapshot.closed, *snapshot.buffers]}
 
 
-def _first_line(daemon: Daemon, uri: str) -> str:
-    lines = daemon.lines(uri)
+def _first_line(view: View, uri: str) -> str:
+    lines = view.lines(uri)
     return lines.text_of(lines.line_range(0))
 
 
-async def _until(daemon: Daemon, condition: Callable[[], bool]) -> None:
-    """Wait for updates of `daemon` until `condition()` holds."""
+async def _until(view: View, condition: Callable[[], bool]) -> None:
+    """Wait for updates of `view` until `condition()` holds."""
     news = asyncio.Event()
-    stop = daemon.listen(lambda _: news.set())
+    stop = view.listen(lambda _: news.set())
     try:
         while not condition():
             await asyncio.wait_for(news.wait(), _PATIENCE)
@@ -65,9 +64,9 @@ async def test_agents_below_the_roots_and_those_of_the_user_are_read(tmp_path: P
     _write(root / "tools/.axe/agents/two.toml")
     _write(tmp_path / "home/axe/agents/mine.toml")
 
-    async with _daemon(tmp_path, root) as daemon:
-        assert _names(daemon) == {"one", "two", "mine"}
-        assert daemon.snapshot.complete
+    async with _view(tmp_path, root) as view:
+        assert _names(view) == {"one", "two", "mine"}
+        assert view.snapshot.complete
 
 
 async def test_a_folder_that_leaves_the_workspace_takes_its_agents_along(tmp_path: Path) -> None:
@@ -75,10 +74,10 @@ async def test_a_folder_that_leaves_the_workspace_takes_its_agents_along(tmp_pat
     _write(first / "axe/agents/one.toml")
     _write(second / "axe/agents/two.toml")
 
-    async with _daemon(tmp_path, first, second) as daemon:
-        daemon.remove_roots([first])
+    async with _view(tmp_path, first, second) as view:
+        view.remove_roots([first])
 
-        assert _names(daemon) == {"two"}
+        assert _names(view) == {"two"}
 
 
 async def test_folders_of_the_settings_and_of_open_files_stay_when_another_one_leaves(
@@ -89,37 +88,37 @@ async def test_folders_of_the_settings_and_of_open_files_stay_when_another_one_l
     _write(opened.with_name("neighbour.toml"))
     _write(tmp_path / "second/axe/agents/two.toml")
 
-    async with _daemon(tmp_path, tmp_path / "first", tmp_path / "second") as daemon:
-        daemon.configure(Settings(agent_paths=(str(tmp_path / "more"),)))
-        daemon.edit(uri_of(opened), "name = 'opened'\n", CLIENT)
-        await daemon.settled()
-        daemon.remove_roots([tmp_path / "second"])
+    async with _view(tmp_path, tmp_path / "first", tmp_path / "second") as view:
+        view.configure(Settings(agent_paths=(str(tmp_path / "more"),)))
+        view.edit(uri_of(opened), "name = 'opened'\n")
+        await view.settled()
+        view.remove_roots([tmp_path / "second"])
 
-        assert _names(daemon) == {"named", "opened", "neighbour"}
+        assert _names(view) == {"named", "opened", "neighbour"}
 
 
 async def test_the_neighbours_of_open_files_still_count_after_new_settings(tmp_path: Path) -> None:
     opened = _write(tmp_path / "elsewhere/axe/agents/opened.toml")
     _write(opened.with_name("neighbour.toml"))
 
-    async with _daemon(tmp_path) as daemon:
-        daemon.edit(uri_of(opened), "name = 'opened'\n", CLIENT)
-        await daemon.settled()
-        daemon.configure(Settings(agent_paths=(str(tmp_path / "more"),)))
-        await daemon.settled()
+    async with _view(tmp_path) as view:
+        view.edit(uri_of(opened), "name = 'opened'\n")
+        await view.settled()
+        view.configure(Settings(agent_paths=(str(tmp_path / "more"),)))
+        await view.settled()
 
-        assert _names(daemon) == {"opened", "neighbour"}
+        assert _names(view) == {"opened", "neighbour"}
 
 
 async def test_the_neighbours_of_an_open_file_count_wherever_it_lies(tmp_path: Path) -> None:
     opened = _write(tmp_path / "elsewhere/axe/agents/opened.toml")
     _write(opened.with_name("neighbour.toml"))
 
-    async with _daemon(tmp_path) as daemon:
-        daemon.edit(uri_of(opened), "name = 'opened'\n", CLIENT)
-        await daemon.settled()
+    async with _view(tmp_path) as view:
+        view.edit(uri_of(opened), "name = 'opened'\n")
+        await view.settled()
 
-        assert _names(daemon) == {"opened", "neighbour"}
+        assert _names(view) == {"opened", "neighbour"}
 
 
 async def test_neighbours_that_lie_in_the_workspace_are_read_once(tmp_path: Path) -> None:
@@ -127,11 +126,11 @@ async def test_neighbours_that_lie_in_the_workspace_are_read_once(tmp_path: Path
     neighbour = uri_of(_write(opened.with_name("neighbour.toml")))
     read = []
 
-    async with _daemon(tmp_path) as daemon:
-        daemon.listen(lambda update: read.append(update.snapshot.closed.get(neighbour)))
-        daemon.add_roots([tmp_path / "project"])
-        daemon.edit(uri_of(opened), "name = 'opened'\n", CLIENT)
-        await daemon.settled()
+    async with _view(tmp_path) as view:
+        view.listen(lambda update: read.append(update.snapshot.closed.get(neighbour)))
+        view.add_roots([tmp_path / "project"])
+        view.edit(uri_of(opened), "name = 'opened'\n")
+        await view.settled()
 
         assert len({id(each) for each in read if each is not None}) == 1
 
@@ -142,14 +141,14 @@ async def test_files_that_a_client_opens_one_after_the_other_are_not_read_twice(
     root = tmp_path / "project"
     paths = [_write(root / f"axe/agents/agent-{number}.toml") for number in range(200)]
 
-    async with _daemon(tmp_path) as daemon:
-        daemon.add_roots([root])
+    async with _view(tmp_path) as view:
+        view.add_roots([root])
         for path in paths:
-            daemon.edit(uri_of(path), path.read_text(), CLIENT)
+            view.edit(uri_of(path), path.read_text())
             await asyncio.sleep(0.001)
-        await daemon.settled()
+        await view.settled()
 
-        opened, closed = daemon.snapshot.buffers, daemon.snapshot.closed
+        opened, closed = view.snapshot.buffers, view.snapshot.closed
         assert len(closed) == len(paths)
         assert all(closed[uri].name is opened[uri].name for uri in closed)
 
@@ -158,30 +157,12 @@ async def test_a_buffer_counts_until_it_is_closed_and_then_the_disk(tmp_path: Pa
     root = tmp_path / "project"
     uri = uri_of(_write(root / "axe/agents/one.toml"))
 
-    async with _daemon(tmp_path, root) as daemon:
-        daemon.edit(uri, "description = 'typed'\n\n", CLIENT)
-        assert _first_line(daemon, uri) == "description = 'typed'"
+    async with _view(tmp_path, root) as view:
+        view.edit(uri, "description = 'typed'\n\n")
+        assert _first_line(view, uri) == "description = 'typed'"
 
-        daemon.close_buffer(uri, CLIENT)
-        assert _first_line(daemon, uri) == 'name = "one"'
-
-
-async def test_what_one_client_closes_another_may_still_have_open(tmp_path: Path) -> None:
-    uri = uri_of(_write(tmp_path / "project/axe/agents/one.toml"))
-    first, second = "one client", "another one"
-
-    async with _daemon(tmp_path, tmp_path / "project") as daemon:
-        daemon.edit(uri, "description = 'first'\n", first)
-        daemon.edit(uri, "description = 'second'\n", second)
-        daemon.edit(uri, "description = 'first again'\n", first)
-        assert _first_line(daemon, uri) == "description = 'first again'"
-
-        daemon.close_buffer(uri, first)
-        daemon.configure(Settings(agent_paths=("more",)))
-        assert _first_line(daemon, uri) == "description = 'second'"
-
-        daemon.close_buffer(uri, second)
-        assert _first_line(daemon, uri) == 'name = "one"'
+        view.close_buffer(uri)
+        assert _first_line(view, uri) == 'name = "one"'
 
 
 async def test_further_folders_come_with_the_settings_and_go_with_them(tmp_path: Path) -> None:
@@ -189,14 +170,14 @@ async def test_further_folders_come_with_the_settings_and_go_with_them(tmp_path:
     _write(root / "axe/agents/one.toml")
     _write(root / "more/two.toml")
 
-    async with _daemon(tmp_path, root) as daemon:
-        daemon.configure(Settings(agent_paths=("more",)))
-        await daemon.settled()
-        assert _names(daemon) == {"one", "two"}
+    async with _view(tmp_path, root) as view:
+        view.configure(Settings(agent_paths=("more",)))
+        await view.settled()
+        assert _names(view) == {"one", "two"}
 
-        daemon.configure(Settings())
-        await daemon.settled()
-        assert _names(daemon) == {"one"}
+        view.configure(Settings())
+        await view.settled()
+        assert _names(view) == {"one"}
 
 
 async def test_further_folders_are_known_by_the_path_that_editors_open_them_by(
@@ -204,13 +185,13 @@ async def test_further_folders_are_known_by_the_path_that_editors_open_them_by(
 ) -> None:
     shared = uri_of(_write(tmp_path / "shared/far.toml"))
 
-    async with _daemon(tmp_path, tmp_path / "project") as daemon:
-        daemon.configure(Settings(agent_paths=("../shared/",)))
-        await daemon.settled()
-        assert daemon.snapshot.names["far"] == (shared,)
+    async with _view(tmp_path, tmp_path / "project") as view:
+        view.configure(Settings(agent_paths=("../shared/",)))
+        await view.settled()
+        assert view.snapshot.names["far"] == (shared,)
 
-        daemon.edit(shared, 'name = "far"\n', CLIENT)
-        assert daemon.snapshot.names["far"] == (shared,)
+        view.edit(shared, 'name = "far"\n')
+        assert view.snapshot.names["far"] == (shared,)
 
 
 @pytest.mark.parametrize("half_typed", ["", " ", "~nobody-of-that-name/agents"])
@@ -221,42 +202,42 @@ async def test_a_folder_that_is_not_typed_whole_leaves_the_others_in_force(
     _write(root / "more/two.toml")
     _write(root / "pyproject.toml")
 
-    async with _daemon(tmp_path, root) as daemon:
-        daemon.configure(Settings(agent_paths=(half_typed, "more")))
-        await daemon.settled()
-        assert _names(daemon) == {"two"}
+    async with _view(tmp_path, root) as view:
+        view.configure(Settings(agent_paths=(half_typed, "more")))
+        await view.settled()
+        assert _names(view) == {"two"}
 
 
 async def test_settings_that_come_before_the_roots_are_relative_to_them(tmp_path: Path) -> None:
     root = tmp_path / "project"
     far = uri_of(_write(root / "more/far.toml"))
 
-    async with _daemon(tmp_path) as daemon:
-        daemon.configure(Settings(agent_paths=("more",)))
-        daemon.add_roots([root])
-        await daemon.settled()
+    async with _view(tmp_path) as view:
+        view.configure(Settings(agent_paths=("more",)))
+        view.add_roots([root])
+        await view.settled()
 
-        assert daemon.snapshot.names["far"] == (far,)
+        assert view.snapshot.names["far"] == (far,)
 
 
 async def test_nothing_is_complete_before_the_last_folder_has_been_read(tmp_path: Path) -> None:
     root = tmp_path / "project"
     _write(root / "axe/agents/one.toml")
     _write(root / "more/two.toml")
-    daemon = Daemon({"XDG_CONFIG_HOME": str(tmp_path / "home")})
+    view = View({"XDG_CONFIG_HOME": str(tmp_path / "home")})
     known_when_complete: list[set[str]] = []
-    daemon.listen(
+    view.listen(
         lambda update: (
-            known_when_complete.append(_names(daemon)) if update.snapshot.complete else None
+            known_when_complete.append(_names(view)) if update.snapshot.complete else None
         )
     )
 
-    daemon.configure(Settings(agent_paths=(str(tmp_path / "elsewhere"),)))
-    await daemon.settled()
-    daemon.add_roots([root])
-    daemon.configure(Settings(agent_paths=("more",)))
-    await daemon.settled()
-    await daemon.close()
+    view.configure(Settings(agent_paths=(str(tmp_path / "elsewhere"),)))
+    await view.settled()
+    view.add_roots([root])
+    view.configure(Settings(agent_paths=("more",)))
+    await view.settled()
+    await view.close(_PATIENCE)
 
     assert known_when_complete == [{"one", "two"}]
 
@@ -265,50 +246,50 @@ async def test_what_a_client_says_about_the_disk_is_looked_up(tmp_path: Path) ->
     root = tmp_path / "project"
     old = _write(root / "axe/agents/old.toml")
 
-    async with _daemon(tmp_path, root) as daemon:
+    async with _view(tmp_path, root) as view:
         old.unlink()
         new = _write(root / "axe/agents/new.toml")
-        daemon.changed_on_disk([uri_of(old), uri_of(new)])
-        await daemon.settled()
+        view.changed_on_disk([uri_of(old), uri_of(new)])
+        await view.settled()
 
-        assert _names(daemon) == {"new"}
+        assert _names(view) == {"new"}
 
 
 async def test_files_that_are_no_agents_are_not_taken_in(tmp_path: Path) -> None:
     other = _write(tmp_path / "project/pyproject.toml")
 
-    async with _daemon(tmp_path, tmp_path / "project") as daemon:
-        daemon.changed_on_disk([uri_of(other)])
-        await daemon.settled()
+    async with _view(tmp_path, tmp_path / "project") as view:
+        view.changed_on_disk([uri_of(other)])
+        await view.settled()
 
-        assert _names(daemon) == set()
+        assert _names(view) == set()
 
 
 async def test_a_folder_that_has_gone_takes_its_agents_along(tmp_path: Path) -> None:
     root = tmp_path / "project"
     agent = _write(root / "axe/agents/one.toml")
 
-    async with _daemon(tmp_path, root) as daemon:
+    async with _view(tmp_path, root) as view:
         agent.unlink()
         agent.parent.rmdir()
-        daemon.changed_on_disk([uri_of(agent.parent)])
-        await daemon.settled()
+        view.changed_on_disk([uri_of(agent.parent)])
+        await view.settled()
 
-        assert _names(daemon) == set()
+        assert _names(view) == set()
 
 
 async def test_agents_below_a_folder_that_has_come_are_found_but_not_those_of_dependencies(
     tmp_path: Path,
 ) -> None:
     root = tmp_path / "project"
-    async with _daemon(tmp_path, root) as daemon:
+    async with _view(tmp_path, root) as view:
         _write(root / "tools/deep/axe/agents/one.toml")
         _write(root / "hidden/.axe/agents/two.toml")
         _write(root / "node_modules/kit/axe/agents/three.toml")
         come = ["tools", "hidden/.axe", "node_modules"]
-        daemon.changed_on_disk([uri_of(root / name) for name in come])
-        await daemon.settled()
-        assert _names(daemon) == {"one", "two"}
+        view.changed_on_disk([uri_of(root / name) for name in come])
+        await view.settled()
+        assert _names(view) == {"one", "two"}
 
 
 async def test_a_folder_that_goes_while_it_is_being_read_takes_its_agents_along(
@@ -323,16 +304,16 @@ async def test_a_folder_that_goes_while_it_is_being_read_takes_its_agents_along(
         if content is not None:
             path.unlink()
             path.parent.rmdir()
-            loop.call_soon_threadsafe(daemon.changed_on_disk, [uri_of(path.parent)])
+            loop.call_soon_threadsafe(view.changed_on_disk, [uri_of(path.parent)])
         return content
 
     monkeypatch.setattr(disk, "read", read_and_remove)
-    async with _daemon(tmp_path) as daemon:
-        daemon.add_roots([tmp_path / "project"])
-        await daemon.settled()
+    async with _view(tmp_path) as view:
+        view.add_roots([tmp_path / "project"])
+        await view.settled()
 
         assert not agent.exists()
-        assert _names(daemon) == set()
+        assert _names(view) == set()
 
 
 async def test_without_a_client_that_tells_the_disk_is_watched(
@@ -341,33 +322,33 @@ async def test_without_a_client_that_tells_the_disk_is_watched(
     root = tmp_path / "project"
     one = _write(root / "axe/agents/one.toml")
     monkeypatch.setattr(
-        daemon_module, "watch", lambda folders, changed: watch(folders, changed, interval=0.01)
+        view_module, "watch", lambda folders, changed: watch(folders, changed, interval=0.01)
     )
 
-    async with _daemon(tmp_path, root) as daemon:
-        daemon.configure(Settings(agent_paths=("more",)))
-        await daemon.settled()
-        daemon.watch_disk()
+    async with _view(tmp_path, root) as view:
+        view.configure(Settings(agent_paths=("more",)))
+        await view.settled()
+        view.watch_disk()
         _write(root / "axe/agents/two.toml")
         _write(root / ".axe/agents/three.toml")
         _write(root / "more/four.toml")
-        await _until(daemon, lambda: _names(daemon) == {"one", "two", "three", "four"})
+        await _until(view, lambda: _names(view) == {"one", "two", "three", "four"})
 
         one.unlink()
-        await _until(daemon, lambda: _names(daemon) == {"two", "three", "four"})
+        await _until(view, lambda: _names(view) == {"two", "three", "four"})
 
 
 async def test_an_untouched_disk_is_no_news(tmp_path: Path) -> None:
     root = tmp_path / "project"
     agent = _write(root / "axe/agents/one.toml")
 
-    async with _daemon(tmp_path, root) as daemon:
-        before = daemon.snapshot
-        daemon.changed_on_disk([uri_of(agent), uri_of(agent.with_name("never.toml"))])
-        await daemon.settled()
+    async with _view(tmp_path, root) as view:
+        before = view.snapshot
+        view.changed_on_disk([uri_of(agent), uri_of(agent.with_name("never.toml"))])
+        await view.settled()
 
-        assert _names(daemon) == {"one"}
-        assert daemon.snapshot.closed.keys() == before.closed.keys()
+        assert _names(view) == {"one"}
+        assert view.snapshot.closed.keys() == before.closed.keys()
 
 
 async def test_one_file_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path) -> None:
@@ -377,6 +358,6 @@ async def test_one_file_that_cannot_be_read_does_not_stop_the_others(tmp_path: P
     (root / "axe/agents/c.toml").symlink_to(root / "axe/agents/c.toml")
     _write(root / "axe/agents/d.toml")
 
-    async with _daemon(tmp_path, root) as daemon:
-        assert {"a", "d"} <= _names(daemon)
-        assert daemon.snapshot.complete
+    async with _view(tmp_path, root) as view:
+        assert {"a", "d"} <= _names(view)
+        assert view.snapshot.complete

@@ -1,0 +1,327 @@
+"""All agent files as one client sees them: with its folders, its settings and the texts that it has open.
+
+A client has a view of its own, so nothing that another one sets or types is to be seen in it. What files on
+the disk say comes from the index that all views share. Lives on one event loop.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from axe_lsp.agentfile.agent_name import SUFFIX
+from axe_lsp.agentfile.text import LineIndex
+from axe_lsp.daemon import disk
+from axe_lsp.daemon.doubles import real_uris
+from axe_lsp.daemon.index import Index
+from axe_lsp.daemon.indexer import Indexer
+from axe_lsp.daemon.inquiries import Inquiries
+from axe_lsp.daemon.lookout import Lookout
+from axe_lsp.daemon.twins import Twins
+from axe_lsp.daemon.uris import folder_of, path_of, uri_of
+from axe_lsp.daemon.watch import watch
+from axe_lsp.daemon.workplace import workplace
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.settings import Settings
+from axe_lsp.tasks import Tasks
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.facts import Facts
+from axe_lsp.workspace.places import Places, Scope
+from axe_lsp.workspace.snapshot import Snapshot
+from axe_lsp.workspace.stand_ins import StandIns, stand_ins
+from axe_lsp.workspace.workspace import Change, Update, Workspace
+
+Listener = Callable[[Update], None]
+
+
+class View:
+    """One per client.
+
+    Folders of agents are looked for below the roots (the workspace folders), named by the settings,
+    and the user's own; the folder of every agent file that somebody opens counts too.
+    """
+
+    def __init__(self, environment: Environment, index: Index | None = None) -> None:
+        self.settings = Settings()
+        self.roots: tuple[Path, ...] = ()
+        self.user_folder = disk.user_folder(environment)
+        self._workspace = Workspace(self._places())
+        self._folders: dict[Path, None] = {}
+        self._twins = Twins()
+        self._buffers: dict[str, str] = {}
+        self._background = Tasks()
+        self._is_watching = False
+        self._indexer = Indexer(index, self._take, self._background)
+        self.inquiries = Inquiries(environment, self.workspace_of, self._open_config)
+        self._lookout = Lookout(
+            lambda: self.snapshot,
+            self.inquiries.facts,
+            self._learn,
+            self._background,
+        )
+        self._listeners: list[Listener] = []
+        self._ready = False
+        self._scans = 0
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """All agent files as they are now."""
+        return self._workspace.snapshot
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The known folders of agents, in the order in which names are looked up."""
+        user = [self.user_folder] if self.user_folder is not None else []
+        return tuple(dict.fromkeys([*self._folders, *user]))
+
+    @property
+    def extra_folders(self) -> tuple[Path, ...]:
+        """The folders that the settings add; relative ones start at each root.
+
+        `..` is worked out, as editors do it in the URIs of the files that they open there.
+        """
+        return tuple(
+            Path(os.path.normpath(folder))
+            for text in self.settings.agent_paths
+            if (path := disk.path_in_settings(text)) is not None
+            for folder in ([path] if path.is_absolute() else [root / path for root in self.roots])
+        )
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Tell `listener` of every update; returns what ends that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    # -- what the client has open
+
+    def edit(self, uri: str, text: str) -> Update:
+        """A buffer was opened or changed. Its folder counts, wherever it lies."""
+        self._indexer.give_way()
+        self._buffers[uri] = text
+        return self._show(uri, text)
+
+    def close_buffer(self, uri: str) -> Update:
+        """A buffer was closed: the file on the disk counts again."""
+        self._buffers.pop(uri, None)
+        return self._apply([Change(uri, None, in_buffer=True)])
+
+    def lines(self, uri: str) -> LineIndex:
+        """The lines of a file, open or not; of an empty text if it has gone."""
+        file = self.snapshot.file(uri)
+        if file is not None and file.open is not None:
+            return file.open.parse.lines
+        path = path_of(uri)
+        content = disk.read(path) if path is not None else None
+        return LineIndex(content.text if content is not None else "")
+
+    def workspace_of(self, folder: Path | None) -> Path:
+        """Where runs of the agents in `folder` start."""
+        return workplace(folder, self.roots, self.user_folder)
+
+    def stand_ins(self) -> StandIns:
+        """The agent files that are links to others, which stand for them."""
+        return stand_ins(self.snapshot, lambda file: self.workspace_of(folder_of(file.uri)))
+
+    # -- what lies on the disk
+
+    def add_roots(self, roots: Iterable[Path]) -> None:
+        """Look for agents below further folders."""
+        new = [root for root in roots if root not in self.roots]
+        self.roots = (*self.roots, *new)
+        self._ready = True
+        self._lookout.look_again()
+        if not self._start_over():
+            self._scan(new)
+
+    def remove_roots(self, roots: Sequence[Path]) -> None:
+        """Forget the agents below folders that have left the workspace."""
+        self.roots = tuple(root for root in self.roots if root not in roots)
+        self._lookout.look_again()
+        if self._start_over():
+            return
+        opened = {path.parent for uri in self.snapshot.buffers if (path := path_of(uri))}
+        kept = {*opened, *self.extra_folders}
+        gone = [
+            folder
+            for folder in self._folders
+            if folder not in kept and not _is_below(folder, self.roots)
+        ]
+        for folder in gone:
+            del self._folders[folder]
+        self._forget_files(gone)
+        self._indexer.read(disk.agent_files_below((), self._twins.forget(gone)))
+
+    def configure(self, settings: Settings) -> None:
+        """Put settings in force."""
+        self.settings = settings
+        self._start_over()
+
+    def changed_on_disk(self, uris: Iterable[str]) -> None:
+        """Files, or whole folders of agents, have changed, appeared or gone."""
+        paths = [path for uri in uris if (path := path_of(uri)) is not None]
+        # Looked up when its turn comes: what is being read now isn't known yet.
+        self._indexer.read_again(each for path in paths for each in self._files_at(path))
+        self._lookout.look_again()
+
+    def watch_disk(self) -> None:
+        """Look for changes ourselves, on behalf of a client that doesn't tell."""
+        if not self._is_watching:
+            self._is_watching = True
+            watching = watch(self._watched, self._indexer.read_again)
+            self._background.start_unattended(watching, name="disk watcher")
+
+    async def settled(self) -> None:
+        """Wait until everything that is known to lie on the disk has been read."""
+        await self._indexer.settled()
+
+    async def close(self, within: float) -> None:
+        """End what goes on in the background; a slow disk is waited for no longer than `within` seconds."""
+        self._lookout.close()
+        await self._background.stop(within)
+
+    # -- inside
+
+    def _show(self, uri: str, text: str) -> Update:
+        if uri not in self.snapshot.buffers and (path := path_of(uri)) is not None:
+            # Where somebody opens files is the path by which the folder goes from now on.
+            replaced = self._twins.prefer(path.parent) if self._is_agent(uri) else None
+            if replaced is not None:
+                self._forget_files([replaced])
+            if self._meet(uri) or replaced is not None:
+                self._read_neighbours(path.parent)
+        return self._apply([Change(uri, text, in_buffer=True)])
+
+    def _read_neighbours(self, folder: Path) -> None:
+        uri = uri_of(folder)
+
+        def done() -> None:
+            self._apply([], unread=self.snapshot.unread - {uri})
+
+        self._apply([], unread=self.snapshot.unread | {uri})
+        self._indexer.read(self._unread_files(folder), done)
+
+    def _unread_files(self, folder: Path) -> Iterator[Path]:
+        """When their turn comes, the search below the roots may have read most of them already."""
+        uri = uri_of(folder)
+        places = (file.place for file in self.snapshot.closed.values())
+        # By their names: to work out thousands of URIs takes as long as to read hundreds of files.
+        known = {f"{place.stem}{SUFFIX}" for place in places if place.folder == uri}
+        yield from (folder / name for name in disk.agent_names_in(folder) if name not in known)
+
+    def _apply(
+        self,
+        changes: Sequence[Change],
+        *,
+        complete: bool | None = None,
+        facts: Mapping[str, Facts] | None = None,
+        unread: frozenset[str] | None = None,
+    ) -> Update:
+        update = self._workspace.apply(changes, complete=complete, facts=facts, unread=unread)
+        self._tell(update)
+        if linked := real_uris(self.snapshot, [each.uri for each in changes]):
+            self._tell(self._workspace.apply([], real_uris=linked))
+        if any(each.uri == self.snapshot.places.config_file for each in changes):
+            self._lookout.look_again()  # Whether keys are there depends on it.
+        return update
+
+    def _tell(self, update: Update) -> None:
+        self._lookout.follow(update)
+        for listener in tuple(self._listeners):
+            listener(update)
+
+    def _take(self, changes: Sequence[Change]) -> Mapping[str, AgentFile]:
+        """Take in what was read, as far as it is news."""
+        known = self.snapshot.closed
+        news = [
+            each
+            for each in changes
+            if each.uri in known
+            or (each.is_there and self._is_agent(each.uri) and self._counts(each.uri))
+        ]
+        # One of each folder will do.
+        for uri in {each.uri.rpartition("/")[0]: each.uri for each in news}.values():
+            self._meet(uri)
+        if news:
+            self._apply(news)
+        return self.snapshot.closed
+
+    def _open_config(self) -> str | None:
+        file = self.snapshot.buffers.get(self.snapshot.places.config_file)
+        return file.open.parse.text if file is not None and file.open is not None else None
+
+    def _learn(self, facts: Mapping[str, Facts]) -> None:
+        self._apply([], facts=facts)
+
+    def _is_agent(self, uri: str) -> bool:
+        return self.snapshot.places.is_agent(uri)
+
+    def _counts(self, uri: str) -> bool:
+        """Whether the file's folder goes by this path, and not by another one that leads to it."""
+        folder = folder_of(uri)
+        return folder is not None and self._twins.name(folder) == folder
+
+    def _forget_files(self, folders: Sequence[Path]) -> None:
+        closed = self.snapshot.closed
+        uris = [uri for uri in closed if (path := path_of(uri)) and path.parent in folders]
+        self._apply([Change(uri, None) for uri in uris])
+
+    def _meet(self, uri: str) -> bool:
+        """Remember the folder of an agent file; whether it was new."""
+        folder = folder_of(uri)
+        if folder is None or self.snapshot.places.locate(uri).scope is not Scope.WORKSPACE:
+            return False
+        is_new = folder not in self._folders
+        self._folders[folder] = None
+        return is_new
+
+    def _start_over(self) -> bool:
+        """Build everything anew if other folders count than before; whether that was so."""
+        places = self._places()
+        if places == self.snapshot.places:
+            return False
+        self._workspace = Workspace(places)
+        self._folders.clear()
+        self._twins = Twins()
+        for uri, text in self._buffers.items():
+            self._show(uri, text)
+        if self._ready:
+            self._scan(self.roots)
+        return True
+
+    def _scan(self, roots: Sequence[Path]) -> None:
+        folders = (*self.extra_folders, *([self.user_folder] if self.user_folder else []))
+        self._scans += 1
+        done = partial(self._scanned, self._scans)
+        self._indexer.read(disk.agent_files_below(roots, folders), done)
+
+    def _scanned(self, number: int) -> None:
+        """The last scan that was asked for makes the snapshot complete."""
+        if number == self._scans and not self.snapshot.complete:
+            self._apply([], complete=True)
+
+    def _watched(self) -> tuple[Path, ...]:
+        """The known folders, and those where a first agent would be put."""
+        usual = (root / name / "agents" for root in self.roots for name in ("axe", ".axe"))
+        return tuple(dict.fromkeys([*self.folders, *self.extra_folders, *usual]))
+
+    def _files_at(self, path: Path) -> list[Path]:
+        """The agent files that a change of `path` is about, those that have gone included."""
+        if path.suffix == ".toml":
+            return [self._twins.name(path.parent) / path.name]
+        path = self._twins.name(path)
+        known = [each for uri in self.snapshot.closed if (each := path_of(uri)) is not None]
+        below = [each for each in known if path in each.parents]
+        is_searched = any(disk.is_entered(path, root) for root in self.roots)
+        # What is found in a folder that is none of agents is left out when it is taken in.
+        found = disk.agent_files_below([path] if is_searched else [], [path, path / "agents"])
+        return sorted({*below, *found})
+
+    def _places(self) -> Places:
+        user = uri_of(self.user_folder) if self.user_folder is not None else ""
+        return Places(user, tuple(uri_of(folder) for folder in self.extra_folders))
+
+
+def _is_below(folder: Path, roots: Sequence[Path]) -> bool:
+    return any(root == folder or root in folder.parents for root in roots)
