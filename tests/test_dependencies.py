@@ -16,10 +16,10 @@ PACKAGE = ROOT / "server" / "axe_lsp"
 
 MODULES = {
     "anyio": {"anyio"},
-    "aiohttp": {"aiohttp", "yarl"},
     "certifi": {"certifi"},
+    "httpx2": {"httpx2", "httpcore2"},
     "jsonschema": {"jsonschema", "referencing"},
-    "mcp": {"mcp", "httpx2"},
+    "mcp": {"mcp"},
     "msgspec": {"msgspec"},
     "lsprotocol": {"lsprotocol", "attrs", "cattrs"},
     "pygls": {"pygls"},

@@ -64,7 +64,7 @@ def _turn_table(made: Mapping[str, Makes]) -> Table:
         note=f"One of the {_TURNS} turns of a conversation, with a tool call each, against a provider on the same "
         "machine that answers at once. axe-lsp runs as editors run it, in its run host, with every event of "
         "the run sent over a pipe, heard, and written into the history; and then for an editor, which orders the run of the language "
-        "server and reads all of them. The bare loops are the shortest around aiohttp, which axe-lsp has, and around httpx, on "
+        "server and reads all of them. The bare loops are the shortest around aiohttp, and around httpx, on "
         "aiohttp's connections and on its own.",
         unit="ms",
         contenders=CONTENDERS,

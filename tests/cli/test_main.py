@@ -68,7 +68,7 @@ def test_every_command_exists(command: str) -> None:
 def test_nothing_slow_is_imported_before_it_is_needed(module: str) -> None:
     code = (
         f"import sys, {module}; "
-        "print([m for m in ('pygls', 'lsprotocol', 'httpx', 'aiohttp', 'asyncio', 'concurrent.futures')"
+        "print([m for m in ('pygls', 'lsprotocol', 'httpx2', 'httpcore2', 'asyncio', 'concurrent.futures')"
         " if m in sys.modules])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -83,6 +83,8 @@ def test_a_command_ends_without_looking_for_garbage() -> None:
 
 def test_a_run_imports_neither_the_language_server_nor_what_only_other_runs_need() -> None:
     others = (
+        "httpx2",
+        "h2",
         "pygls",
         "lsprotocol",
         "axe_lsp.cli.display",

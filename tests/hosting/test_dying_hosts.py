@@ -160,7 +160,7 @@ async def test_a_host_imports_nothing_from_the_workspace(
     tmp_path: Path, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     provider.script("m-left", Says("well"))
-    for module in ("json", "queue", "uuid", "aiohttp"):
+    for module in ("json", "queue", "uuid", "httpcore2"):
         (tmp_path / f"{module}.py").write_text("raise SystemExit('run from the workspace')")
     async with stage(tmp_path, TEAM) as at:
         monkeypatch.chdir(tmp_path)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 _SERVER = "from axe_lsp.daemon.daemon import Daemon; from axe_lsp.lsp.server import AxeServer"
-_FOR_RUNS = ("aiohttp", "anyio", "httpx", "axe_lsp.hosting", "axe_lsp.runtime.runs")
+_FOR_RUNS = ("anyio", "httpcore2", "httpx2", "axe_lsp.hosting", "axe_lsp.runtime.runs")
 _FOR_MISTAKES_AND_WINDOWS = ("difflib", "urllib.request")
 
 

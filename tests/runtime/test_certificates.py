@@ -4,21 +4,19 @@ import asyncio
 import shutil
 import ssl
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-import certifi
 import pytest
 
-from axe_lsp.runtime.certificates import none_read, read_ahead, trusted_authorities
+from axe_lsp.runtime.certificates import read_ahead, trusted_authorities
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.providers.http_client import HttpClient
 
 _NEW_CERTIFICATE = (
     "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=server "
-    "-addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out own.pem"
+    "-addext subjectAltName=IP:127.0.0.1,DNS:models.example -keyout key.pem -out own.pem"
 )
 
 needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="makes a certificate")
@@ -55,6 +53,24 @@ async def test_a_server_is_not_believed_whom_nobody_vouches_for(
         await _status(certificate)
 
 
+@needs_openssl
+async def test_a_server_behind_a_proxy_proves_who_it_is_and_only_it_reads_the_request(
+    monkeypatch: pytest.MonkeyPatch, certificate: Path
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    for name in ("no_proxy", "NO_PROXY", "HTTPS_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    passed = bytearray()
+    async with _server(certificate) as url, _tunnel(url, passed) as proxy:
+        monkeypatch.setenv("https_proxy", proxy)
+        assert await _answer_of("https://models.example/v1") == 200
+        with pytest.raises(ProviderError, match="certificate is not accepted: Hostname mismatch"):
+            await _answer_of("https://other.example/v1")
+    assert passed.startswith(b"CONNECT models.example:443 HTTP/1.1\r\n")
+    assert b"Basic dXNlcjp3b3Jk" in passed
+    assert b"POST" not in passed
+
+
 def test_a_file_of_authorities_that_is_empty_is_no_failure(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -72,32 +88,47 @@ def test_a_system_without_authorities_trusts_those_of_mozilla(
     assert len(trusted_authorities().get_ca_certs()) > 100
 
 
-def test_nothing_is_read_where_that_is_left_out_but_by_who_reads_ahead(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", certifi.where())
-    with none_read():
-        assert ssl.create_default_context().get_ca_certs() == []
-        assert len(trusted_authorities().get_ca_certs()) > 100
-    assert len(ssl.create_default_context().get_ca_certs()) > 100
-
-
-def test_the_http_client_is_imported_without_reading_authorities() -> None:
-    program = (
-        "import axe_lsp.runtime.providers.http_client, aiohttp.connector as connector\n"
-        "assert connector._SSL_CONTEXT_VERIFIED.get_ca_certs() == []"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-
 async def _status(certificate: Path) -> int:
     """Of the answer to a request to a server with that certificate."""
+    async with _server(certificate) as url:
+        return await _answer_of(url)
+
+
+async def _answer_of(url: str) -> int:
     client = HttpClient()
     try:
-        async with _server(certificate) as url, client.post(url, {}, b"{}") as answer:
+        async with client.post(url, {}, b"{}") as answer:
             return answer.status
     finally:
         await client.close()
+
+
+@asynccontextmanager
+async def _tunnel(url: str, passed: bytearray) -> AsyncIterator[str]:
+    """A proxy that leads to one server, whatever is asked for. What clients send is added to `passed`."""
+    port = int(url.rstrip("/").rpartition(":")[2])
+    tunnels = []
+
+    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        tunnels.append(asyncio.current_task())
+        passed.extend(await reader.readuntil(b"\r\n\r\n"))
+        there = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        await asyncio.gather(_copy(there[0], writer, bytearray()), _copy(reader, there[1], passed))
+
+    async with await asyncio.start_server(connect, "127.0.0.1", 0) as listener:
+        yield f"http://user:word@127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+        await asyncio.gather(*tunnels)
+
+
+async def _copy(
+    source: asyncio.StreamReader, target: asyncio.StreamWriter, passed: bytearray
+) -> None:
+    with suppress(ConnectionError):
+        while data := await source.read(1 << 16):
+            passed.extend(data)
+            target.write(data)
+    target.close()
 
 
 @asynccontextmanager

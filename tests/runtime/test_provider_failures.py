@@ -198,7 +198,7 @@ async def test_an_answer_that_is_no_http_is_a_clear_error(tmp_path: Path) -> Non
         async with server, bench(provider, tmp_path, agent("solo"), changed) as work:
             with pytest.raises(ProviderError) as caught:
                 await work.run("solo")
-    said = f"server: the answer is not valid HTTP: Bad status line (openai at {place})"
+    said = f"server: the answer is not valid HTTP: illegal status line (openai at {place})"
     assert str(caught.value) == said
 
 

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import ssl
 import sys
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from threading import get_ident
 
 
 def trusted_authorities() -> ssl.SSLContext:
-    """What aiohttp takes as `ssl`. Waits until they are read."""
+    """The authorities as the HTTP libraries take them. Waits until they are read."""
     return read_ahead().result()
 
 
@@ -29,26 +26,6 @@ def read_ahead() -> Future[ssl.SSLContext]:
     reading = reader.submit(_read)
     reader.shutdown(wait=False)
     return reading
-
-
-@contextmanager
-def none_read() -> Iterator[None]:
-    """The contexts that this thread makes meanwhile trust nobody.
-
-    While it is imported, aiohttp makes two for those who name none, and reads the authorities for
-    each: a sixth of the time in which a run starts, for what nobody uses here.
-    """
-    here, read = get_ident(), ssl.SSLContext.set_default_verify_paths
-
-    def read_elsewhere(context: ssl.SSLContext) -> None:
-        if get_ident() != here:
-            read(context)
-
-    ssl.SSLContext.set_default_verify_paths = read_elsewhere  # type: ignore[assignment, method-assign] # for a moment
-    try:
-        yield
-    finally:
-        ssl.SSLContext.set_default_verify_paths = read  # type: ignore[method-assign] # as it was
 
 
 def _read() -> ssl.SSLContext:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import socketserver
 import threading
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 from axe_lsp.runtime.errors import ConfigError, ProviderError
+from axe_lsp.runtime.providers import http_client
 from axe_lsp.runtime.providers.http_client import HttpClient
 from support.scripted_provider import PATIENCE, Raw, ScriptedProvider
 
@@ -131,6 +134,60 @@ async def test_what_a_server_does_not_want_to_answer_is_not_sent_for_ever(
     with pytest.raises(ProviderError, match="closed before an answer arrived"):
         await post(place, place)
     assert len(provider.requests) == 3, "sent once more on a connection of its own"
+
+
+async def test_a_connection_that_nobody_uses_any_more_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http_client, "_IDLE_SECONDS", 0.05)
+    is_closed = asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"{}")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        assert await reader.read() == b""
+        writer.close()
+        is_closed.set()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        client = HttpClient()
+        port = server.sockets[0].getsockname()[1]
+        async with client.post(f"http://127.0.0.1:{port}/", {}, b"{}") as head:
+            assert await head.read() == b""
+        await asyncio.wait_for(is_closed.wait(), PATIENCE)
+        await client.close()
+
+
+async def test_headers_have_names_in_small_letters_and_bytes_come_as_they_are(
+    provider: ScriptedProvider,
+) -> None:
+    sent = bytes(range(256))
+    provider.script("m", Raw(sent, headers={"X-Limit": "5", "Content-Type": "A/B; c=d"}))
+    client = HttpClient()
+    async with client.post(f"{provider.url}/v1/messages", {}, b'{"model": "m"}') as answer:
+        assert (answer.headers["x-limit"], answer.media_type) == ("5", "a/b")
+        assert b"".join([chunk async for chunk in answer.chunks()]) == sent
+    await client.close()
+
+
+@pytest.mark.parametrize("is_bare", [False, True])
+async def test_deflate_is_read_with_and_without_the_frame_of_zlib(
+    provider: ScriptedProvider, is_bare: bool
+) -> None:
+    body = b'{"text": "%b"}' % (b"x" * 3_000_000)
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS if is_bare else zlib.MAX_WBITS)
+    packed = packer.compress(body) + packer.flush()
+    provider.script("m", Raw(packed, headers={"Content-Encoding": "deflate"}))
+    client = HttpClient()
+    async with client.post(f"{provider.url}/v1/messages", {}, b'{"model": "m"}') as answer:
+        assert await answer.read() == body
+    await client.close()
+
+
+async def test_a_compression_that_nobody_asked_for_is_named(provider: ScriptedProvider) -> None:
+    provider.script("m", Raw(b"{}", headers={"Content-Encoding": "br"}))
+    with pytest.raises(ProviderError, match='compressed with "br", which was not asked for'):
+        await post(f"{provider.url}/v1/messages")
 
 
 class _Server(socketserver.ThreadingTCPServer):

@@ -141,7 +141,7 @@ async def test_an_error_of_the_server_is_told_with_its_text() -> None:
 async def test_a_server_that_is_not_there() -> None:
     with WebSite({}) as site:
         pass
-    assert "Cannot connect" in await refused(f"http://site.test:{site.port}/")
+    assert "cannot connect" in await refused(f"http://site.test:{site.port}/")
 
 
 async def test_a_server_that_does_not_answer() -> None:

@@ -1,34 +1,37 @@
-"""The only module that knows how requests to providers travel, which is by aiohttp.
+"""The only module that knows how requests to providers travel: by httpcore2, the transport of httpx2.
 
-Its pool takes a thousand waiting requests at no cost; httpx's is quadratic, and httpx on aiohttp's
-connections takes twice the time of aiohttp alone. All providers share the connections, which have
-no limit and no timeouts: a run's deadline is the only clock. No redirect is followed, which would
-take the key along, and no cookie kept, since one run is no business of the next.
+The client that httpx2 puts on top is left out. It nearly doubles the time of a request and of the
+import, for what nobody wants here: redirects, which would take the key along, cookies, and passwords
+from ~/.netrc. The transport's own pool is left out, too: with a thousand requests at once it looks at
+all thousand connections whenever one of them begins or ends. There are no timeouts, as a run's
+deadline is the only clock.
 """
 
 from __future__ import annotations
 
+import asyncio
+import os
+import socket
+import ssl
+import sys
+import zlib
 from base64 import b64encode
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
-from functools import partial
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from ipaddress import ip_address
-from typing import Any
-from urllib.request import getproxies, proxy_bypass
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
+import httpcore2
+from anyio import CancelScope
 from msgspec import Struct
-from yarl import URL
 
 from axe_lsp import __version__
-from axe_lsp.runtime.certificates import none_read, trusted_authorities
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.certificates import trusted_authorities
 from axe_lsp.runtime.errors import ConfigError, NoAnswerError
 from axe_lsp.runtime.providers.wire import is_http_address
-
-with none_read():
-    import aiohttp
-    from aiohttp.client_proto import ResponseHandler
-    from aiohttp.http_exceptions import ContentLengthError, TransferEncodingError
+from axe_lsp.tasks import Tasks
 
 _HEADERS = {
     "accept": "*/*",
@@ -41,23 +44,50 @@ LARGEST_ANSWER = 64_000_000
 
 _BEGINNING = 2000
 
-_connection_is_new: ContextVar[bool] = ContextVar("connection_is_new")
-"""Whether the request went out on a connection of its own, and none that an earlier one had left open."""
+_IDLE_SECONDS = 15.0
+"""How long a connection is kept for the next request."""
+
+_CLOSING_SECONDS = 1.0
+
+_PIECE = 1 << 20
+"""Bytes that are decompressed at once, however many there are."""
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+_IN_PATHS = "/%:@!$&'()*+,;=~"
+"""Characters of a path or a query that stay as they are (RFC 3986, 3.3), beside letters and digits."""
+
+_CUT = "peer closed connection"
+"""With these words h11 tells of a body that ends too early."""
+
+_FAULTS = (
+    httpcore2.NetworkError,
+    httpcore2.ProtocolError,
+    httpcore2.ProxyError,
+    httpcore2.TimeoutException,
+    OSError,
+    ValueError,  # An address or a header that can't be sent.
+)
+
+
+_Connection = httpcore2.AsyncConnectionInterface
 
 
 class HttpAnswer:
     """An answer whose head has arrived."""
 
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
-        self._content = response.content
+    def __init__(self, response: httpcore2.Response) -> None:
         self.status = response.status
-        media_type = response.headers.get("content-type", "").partition(";")[0]
-        self.media_type = media_type.strip().lower()
-        self.location = response.headers.get("location", "")
-        self.headers: Mapping[str, str] = response.headers
-        """By name, whose case does not matter."""
+        self.headers: Mapping[str, str] = {
+            name.decode("latin-1").lower(): value.decode("latin-1")
+            for name, value in reversed(response.headers)
+        }
+        """By their names in small letters; the first of several with one name."""
+        self.media_type = self.headers.get("content-type", "").partition(";")[0].strip().lower()
         self.beginning = b""
         """Of the body, as far as it has been read: enough for people to see what it is."""
+        self._response = response
+        self._body = response.aiter_stream()
 
     async def read(self) -> bytes:
         """The whole body."""
@@ -80,104 +110,220 @@ class HttpAnswer:
             yield b"".join(pending)
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """The body in pieces as they arrive."""
+        """The bytes of the body as they arrive, decompressed. Raises NoAnswerError."""
         size = 0
-        async for chunk in self._content.iter_any():
-            if len(self.beginning) < _BEGINNING:
-                self.beginning += chunk[:_BEGINNING]
-            size += len(chunk)
-            if size > LARGEST_ANSWER:
-                raise NoAnswerError("server", f"the answer has more than {LARGEST_ANSWER:,} bytes")
-            yield chunk
+        encoding = self.headers.get("content-encoding", "").strip().lower()
+        is_plain = encoding in ("", "identity")
+        try:
+            async for chunk in self._body if is_plain else _decompressed(self._body, encoding):
+                if len(self.beginning) < _BEGINNING:
+                    self.beginning += chunk[:_BEGINNING]
+                size += len(chunk)
+                if size > LARGEST_ANSWER:
+                    raise NoAnswerError(
+                        "server", f"the answer has more than {LARGEST_ANSWER:,} bytes"
+                    )
+                yield chunk
+        except (*_FAULTS, zlib.error) as error:
+            raise NoAnswerError("server", _broken_off(error)) from error
+
+    async def close(self) -> None:
+        """Let go of the connection. It is closed, unless the whole body has been read."""
+        await self._body.aclose()
+        await self._response.aclose()
+
+
+class _Server:
+    """The connections to a server, or to one behind a proxy. Each takes one request at a time."""
+
+    def __init__(self, origin: httpcore2.Origin, proxy: httpcore2.Proxy | None) -> None:
+        is_encrypted = b"https" in (origin.scheme, proxy.url.scheme if proxy else b"")
+        authorities = trusted_authorities() if is_encrypted else None
+        if proxy is not None:
+            proxy.ssl_context = authorities
+        self.is_proxied = proxy is not None
+        self._origin = origin
+        self._maker = httpcore2.AsyncConnectionPool(
+            ssl_context=authorities,
+            proxy=proxy,
+            keepalive_expiry=_IDLE_SECONDS,
+            network_backend=httpcore2.AnyIOBackend(),
+        )
+        self._idle: deque[_Connection] = deque()
+        """Those that wait for a request, the last that had one at the end."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._tasks = Tasks()
+        self._is_closed = False
+
+    async def send(self, request: httpcore2.Request) -> tuple[_Connection, httpcore2.Response]:
+        """Send, and once more if the connection that was kept from an earlier request is gone.
+
+        Servers close what is idle whenever they like, and that is often noticed by using it only.
+        The connection is the caller's until `take_back`.
+        """
+        if (kept := await self._kept()) is not None:
+            try:
+                return kept, await _asked(kept, request)
+            except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+                if not _was_closed(error):
+                    raise
+        connection = self._maker.create_connection(self._origin)
+        return connection, await _asked(connection, request)
+
+    async def take_back(self, connection: _Connection) -> None:
+        """Keep a connection for the next request, if it can have one."""
+        if not connection.is_idle():
+            return
+        if self._is_closed:
+            await connection.aclose()
+            return
+        self._idle.append(connection)
+        self._look_later()
+
+    async def close(self) -> None:
+        """Close all connections, those in use as soon as they are given back."""
+        self._is_closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        await self._tasks.stop(within=_CLOSING_SECONDS)
+        while self._idle:
+            await self._idle.popleft().aclose()
+
+    async def _kept(self) -> _Connection | None:
+        """A connection that is still open, as far as one can tell."""
+        while self._idle:
+            connection = self._idle.pop()
+            if not connection.has_expired():
+                return connection
+            await connection.aclose()
+        return None
+
+    def _look_later(self) -> None:
+        """Look for connections that nobody uses any more, as long as there are some."""
+        if self._idle and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_IDLE_SECONDS, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        self._tasks.start_unattended(self._close_unused(), "closing unused connections")
+
+    async def _close_unused(self) -> None:
+        while self._idle and self._idle[0].has_expired():
+            await self._idle.popleft().aclose()
+        self._look_later()
 
 
 class _Route(Struct, frozen=True):
-    """The way to an address: the address without a login, that login, and who goes there."""
+    """The way to an address, and the headers of every request to it."""
 
-    url: URL
-    login: Mapping[str, str]
-    session: aiohttp.ClientSession
+    url: httpcore2.URL
+    headers: Mapping[str, str]
+    server: _Server
+
+    def request(self, headers: Mapping[str, str], body: bytes) -> httpcore2.Request:
+        """A request with these headers, which replace those of the route."""
+        named = {name.lower(): value for name, value in headers.items()}
+        whole = {**self.headers, **named, "content-length": str(len(body))}
+        encoded = [(name.encode(), value.encode()) for name, value in whole.items()]
+        return httpcore2.Request("POST", self.url, headers=encoded, content=body)
 
 
 class HttpClient:
     """Sends requests."""
 
     def __init__(self) -> None:
-        self._proxies = getproxies()
-        self._sessions: dict[tuple[str, bool], aiohttp.ClientSession] = {}
+        self._proxies = _environment_proxies()
         self._routes: dict[str, _Route] = {}
+        self._servers: dict[tuple[bytes, bytes, int, str], _Server] = {}
 
     @asynccontextmanager
     async def post(
-        self, url: str, headers: dict[str, str], body: bytes
+        self, url: str, headers: Mapping[str, str], body: bytes
     ) -> AsyncIterator[HttpAnswer]:
         """Send a request; the answer's body is read inside. Raises RunError."""
-        with _as_provider_errors(ValueError):  # What aiohttp thinks of some addresses and headers.
+        is_proxied = False
+        try:
             route = self._routes.get(url) or self._find_route(url)
-            response = await _send(route, {**route.login, **headers}, body)
-        async with response:
-            with _as_provider_errors():
-                yield HttpAnswer(response)
+            is_proxied = route.server.is_proxied
+            connection, response = await route.server.send(route.request(headers, body))
+        except _FAULTS as error:
+            raise NoAnswerError("server", _reason(error, is_proxied)) from error
+        answer = HttpAnswer(response)
+        try:
+            yield answer
+        finally:
+            with CancelScope(shield=True):  # Even closing would not begin in a cancelled run.
+                await answer.close()
+                await route.server.take_back(connection)
 
     async def close(self) -> None:
         """Close all connections."""
-        for session in self._sessions.values():
-            await session.close()
+        for server in self._servers.values():
+            await server.close()
 
     def _find_route(self, url: str) -> _Route:
         """Found once: runs send to the same few addresses all the time."""
-        whole = URL(url)
-        place = whole.with_user(None)
-        self._routes[url] = _Route(place, _basic_login(whole), self._session_for(place))
+        parts = urlsplit(url)
+        origin = _origin(parts)
+        path, query = quote(parts.path or "/", _IN_PATHS), quote(parts.query, _IN_PATHS + "?")
+        target = f"{path}?{query}" if query else path
+        place = httpcore2.URL(
+            scheme=origin.scheme, host=origin.host, port=parts.port, target=target
+        )
+        headers = {"host": _host_header(origin), **_HEADERS, **_basic_login(parts)}
+        self._routes[url] = _Route(place, headers, self._server(origin, parts))
         return self._routes[url]
 
-    def _session_for(self, url: URL) -> aiohttp.ClientSession:
-        """The connections to an address: those through each proxy, and those that go without."""
-        proxy = _proxy_for(url, self._proxies)
-        is_encrypted = "https" in (url.scheme, URL(proxy).scheme)
-        place = proxy, is_encrypted
-        if place not in self._sessions:
-            # aiohttp would find a proxy by itself, but then it looks for passwords in ~/.netrc, too.
-            self._sessions[place] = aiohttp.ClientSession(
-                connector=_Connector(limit=0, ssl=trusted_authorities() if is_encrypted else True),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                headers=_HEADERS,
-                timeout=aiohttp.ClientTimeout(total=None),
-                proxy=proxy or None,
-            )
-        return self._sessions[place]
+    def _server(self, origin: httpcore2.Origin, parts: SplitResult) -> _Server:
+        proxy = _proxy_for(parts, self._proxies)
+        place = origin.scheme, origin.host, origin.port, proxy
+        if place not in self._servers:
+            self._servers[place] = _Server(origin, _as_proxy(proxy) if proxy else None)
+        return self._servers[place]
 
 
-class _Connector(aiohttp.TCPConnector):
-    """Remembers who got a connection of their own. aiohttp's tracing would tell, at a tenth of a request."""
-
-    async def _create_connection(self, *request: Any) -> ResponseHandler:
-        _connection_is_new.set(True)
-        return await super()._create_connection(*request)
-
-
-async def _send(route: _Route, headers: Mapping[str, str], body: bytes) -> aiohttp.ClientResponse:
-    """Send, and once more if the connection that was kept from an earlier request is gone.
-
-    Servers close what is idle whenever they like, and that is often noticed by using it only.
-    """
-    post = partial(route.session.post, route.url, headers=headers, data=body, allow_redirects=False)
-    _connection_is_new.set(False)
+async def _asked(connection: _Connection, request: httpcore2.Request) -> httpcore2.Response:
+    """The head of the answer. Whoever is cancelled meanwhile leaves no connection open."""
     try:
-        return await post()
-    except aiohttp.ClientConnectionError as error:
-        if _connection_is_new.get() or not _was_closed(error):
-            raise
-    return await post()
+        return await connection.handle_async_request(request)
+    except BaseException:
+        with CancelScope(shield=True):
+            await connection.aclose()
+        raise
 
 
-def _proxy_for(url: URL, proxies: dict[str, str]) -> str:
+def _origin(parts: SplitResult) -> httpcore2.Origin:
+    host = parts.hostname or ""
+    port = parts.port or _DEFAULT_PORTS[parts.scheme]
+    # A codec of its own for names beyond ASCII, imported for those only.
+    encoded = host.encode("ascii") if host.isascii() else host.encode("idna")
+    return httpcore2.Origin(parts.scheme.encode(), encoded, port)
+
+
+def _host_header(origin: httpcore2.Origin) -> str:
+    host = origin.host.decode()
+    host = f"[{host}]" if ":" in host else host
+    is_default = origin.port == _DEFAULT_PORTS[origin.scheme.decode()]
+    return host if is_default else f"{host}:{origin.port}"
+
+
+def _environment_proxies() -> dict[str, str]:
+    """The proxies that the environment names, or else the system, each by its scheme."""
+    asks_system = sys.platform in ("darwin", "win32")
+    if not asks_system and not any(name.lower().endswith("_proxy") for name in os.environ):
+        return {}
+    from urllib.request import getproxies  # noqa: PLC0415 - slow, and seldom needed
+
+    return getproxies()
+
+
+def _proxy_for(url: SplitResult, proxies: dict[str, str]) -> str:
     """The proxy that the environment names for an address, or "".
 
     As for axe, the usual variables count, and this machine itself is never asked through a proxy.
     """
-    proxy, host = proxies.get(url.scheme, ""), url.host or ""
-    if not proxy or _is_this_machine(host) or proxy_bypass(host):
+    proxy, host = proxies.get(url.scheme, ""), url.hostname or ""
+    if not proxy or _is_this_machine(host) or _is_bypassed(host):
         return ""
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if not is_http_address(proxy):  # Which is not shown, as it may hold a password.
@@ -195,60 +341,106 @@ def _is_this_machine(host: str) -> bool:
         return False
 
 
-def _basic_login(url: URL) -> dict[str, str]:
+def _is_bypassed(host: str) -> bool:
+    """Whether the environment or the system wants no proxy for a host."""
+    from urllib.request import proxy_bypass  # noqa: PLC0415 - as above
+
+    return bool(proxy_bypass(host))
+
+
+def _as_proxy(address: str) -> httpcore2.Proxy:
+    parts = urlsplit(address)
+    origin = _origin(parts)
+    url = httpcore2.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target="/")
+    if parts.username is None:
+        return httpcore2.Proxy(url)
+    return httpcore2.Proxy(url, headers={"proxy-authorization": _basic(parts)})
+
+
+def _basic_login(url: SplitResult) -> dict[str, str]:
     """The user and the password in an address as a header, which gives way to a key's."""
-    if url.raw_user is None:
-        return {}
-    login = f"{url.user}:{url.password or ''}".encode()
-    return {"authorization": f"Basic {b64encode(login).decode()}"}
+    return {} if url.username is None else {"authorization": _basic(url)}
 
 
-@contextmanager
-def _as_provider_errors(*others: type[Exception]) -> Iterator[None]:
-    expected: tuple[type[Exception], ...] = (aiohttp.ClientError, OSError, *others)
-    try:
-        yield
-    except expected as error:
-        raise NoAnswerError("server", _reason(error)) from error
+def _basic(url: SplitResult) -> str:
+    login = f"{unquote(url.username or '')}:{unquote(url.password or '')}"
+    return f"Basic {b64encode(login.encode()).decode()}"
 
 
-def _reason(error: Exception) -> str:
-    """What went wrong, in words. Some of these errors have none, and some tell of a proxy's password."""
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return _not_connected(error)
-    if isinstance(error, aiohttp.ClientHttpProxyError):
-        return f"the proxy refused: {error.status} {error.message}"
+async def _decompressed(body: AsyncIterator[bytes], encoding: str) -> AsyncGenerator[bytes, None]:
+    """A body without its compression, in pieces of which none fills the memory."""
+    if encoding not in ("gzip", "x-gzip", "deflate"):
+        raise NoAnswerError(
+            "server", f"the answer is compressed with {quoted(encoding)}, which was not asked for"
+        )
+    unpacker = None
+    async for chunk in body:
+        if unpacker is None:
+            # "deflate" is zlib's format by the standard (RFC 9110, 8.4.1.2), and bare from some servers.
+            is_bare = encoding == "deflate" and chunk[0] & 0x0F != zlib.DEFLATED
+            unpacker = zlib.decompressobj(-zlib.MAX_WBITS if is_bare else zlib.MAX_WBITS + 32)
+        piece = unpacker.decompress(chunk, _PIECE)
+        while piece:
+            yield piece
+            piece = unpacker.decompress(unpacker.unconsumed_tail, _PIECE)
+
+
+def _reason(error: Exception, is_proxied: bool) -> str:
+    """Why no answer came, in words. Errors of the transport may hold the key and have few words."""
+    if isinstance(error, httpcore2.ConnectError):
+        return _not_connected(_root(error), "the proxy" if is_proxied else "")
+    if isinstance(error, httpcore2.ProxyError):
+        return f"the proxy refused: {error}"
+    if isinstance(error, httpcore2.LocalProtocolError):
+        return "the request has a header that can't be sent"
     if _was_closed(error):
         return "the connection was closed before an answer arrived"
-    return _broken_off(error) or str(error) or type(error).__name__
+    if isinstance(error, httpcore2.RemoteProtocolError):
+        return _invalid(error)
+    return str(error) or type(error).__name__
+
+
+def _not_connected(error: BaseException, whose: str) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"the certificate is not accepted: {error.verify_message}"
+    if isinstance(error, ssl.SSLError) or not isinstance(error, OSError):
+        return "no encrypted connection is possible: is it an http address in place of https?"
+    if isinstance(error, ConnectionRefusedError):
+        return f"{whose} refuses connections" if whose else "connection refused"
+    if isinstance(error, socket.gaierror):
+        return f"{whose or 'the host'} can't be found: {error.strerror or error}"
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return f"{whose or 'the host'} can't be reached: {reason or 'no reason given'}"
 
 
 def _broken_off(error: Exception) -> str:
     """What is wrong with an answer that had begun."""
-    if isinstance(error, aiohttp.ClientResponseError):
-        return f"the answer is not valid HTTP: {error.message.partition(':')[0]}"
-    if isinstance(error, aiohttp.ClientPayloadError):
-        if isinstance(error.__cause__, (ContentLengthError, TransferEncodingError)):
-            return "the connection was closed in the middle of the answer"
+    if isinstance(error, zlib.error):
         return "the answer can't be decompressed"
-    return ""
+    is_invalid = isinstance(error, httpcore2.RemoteProtocolError)
+    if is_invalid and not str(error).startswith(_CUT):
+        return _invalid(error)
+    return "the connection was closed in the middle of the answer"
 
 
-def _not_connected(error: aiohttp.ClientConnectorError) -> str:
-    whose = "the proxy" if isinstance(error, aiohttp.ClientProxyConnectionError) else ""
-    reason = error.os_error.strerror or str(error.os_error) or "no reason given"
-    if isinstance(error.os_error, ConnectionRefusedError):
-        return f"{whose} refuses connections" if whose else "connection refused"
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return f"the certificate is not accepted: {error.certificate_error}"
-    if isinstance(error, aiohttp.ClientSSLError):
-        return "no encrypted connection is possible: is it an http address in place of https?"
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return f"{whose or 'the host'} can't be found: {reason}"
-    return f"{whose or 'the host'} can't be reached: {reason}"
+def _invalid(error: Exception) -> str:
+    """Without what was sent, which comes after the colon."""
+    return f"the answer is not valid HTTP: {str(error).partition(':')[0]}"
 
 
 def _was_closed(error: Exception) -> bool:
-    """Whether there was a connection, and it ended before an answer began."""
-    ends = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
-    return isinstance(error, ends) and not isinstance(error, aiohttp.ClientConnectorError)
+    """Whether there was a connection, and it ended before an answer began.
+
+    Of what breaks the protocol, only an end that comes too early is found by httpcore2 itself, and the rest
+    by h11, whose error is the cause.
+    """
+    if isinstance(error, httpcore2.RemoteProtocolError):
+        return error.__cause__ is None
+    return isinstance(error, (httpcore2.ReadError, httpcore2.WriteError))
+
+
+def _root(error: BaseException) -> BaseException:
+    """The first error of the system or of TLS that an error of the transport goes back to."""
+    while cause := (getattr(error, "exceptions", None) or [error.__cause__])[0]:
+        error = cause
+    return error

@@ -231,7 +231,8 @@ def _require_address(provider: str, base_url: str) -> None:
 def _about_address(answer: HttpAnswer, url: str) -> str:
     """What statuses that come from a wrong base URL leave unsaid."""
     if 300 <= answer.status < 400:
-        target = f" to {_shown(answer.location)}" if answer.location else ""
+        location = answer.headers.get("location")
+        target = f" to {_shown(location)}" if location else ""
         return f": {_shown(url)} redirects{target}, which is not followed (check the base URL)"
     return f": {_shown(url)} (check the base URL)" if answer.status == 404 else ""
 

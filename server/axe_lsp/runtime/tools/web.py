@@ -1,34 +1,32 @@
 """Pages of the web, fetched without following anybody into the user's own network.
 
-Beside the providers' client this is the only module that knows an HTTP library: connections go to
-addresses that were checked, redirects are followed by hand, no proxy, cookie or key comes along.
+Connections go to addresses that were checked, redirects are followed one by one, and no proxy, cookie
+or key comes along.
 """
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Sequence
 
 import anyio
+import httpx2
 from msgspec import Struct
-from yarl import URL
 
 from axe_lsp import __version__
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.certificates import none_read, trusted_authorities
+from axe_lsp.runtime.certificates import trusted_authorities
 from axe_lsp.runtime.tools.addresses import checked_addresses
 from axe_lsp.runtime.tools.network import Network
 from axe_lsp.runtime.tools.tool import ToolError
-
-with none_read():
-    import aiohttp
-    from aiohttp.abc import AbstractResolver, ResolveResult
 
 _MOST_READ = 512 * 1024
 """Bytes of a page. The text in them is more than a conversation is given."""
 
 _MOST_REDIRECTS = 10
 _REDIRECTS = frozenset([301, 302, 303, 307, 308])
+
+_CONNECT_SECONDS = 3.0
+"""How long one address of several may take to accept a connection."""
 
 
 class Page(Struct, frozen=True):
@@ -44,14 +42,16 @@ async def fetch(url: str, allowed: Sequence[str], network: Network, limit: float
     """Get a page within `limit` seconds. Raises ToolError."""
     try:
         with anyio.fail_after(limit):
-            return await _follow(URL(url), allowed, network)
+            return await _follow(httpx2.URL(url), allowed, network)
     except TimeoutError as error:
         raise ToolError(f"no answer within {limit:g}s") from error
-    except (aiohttp.ClientError, OSError, ValueError) as error:  # ValueError: no URL at all.
+    except httpx2.ConnectError as error:
+        raise ToolError(f"cannot connect: {error}") from error
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
         raise ToolError(str(error) or type(error).__name__) from error
 
 
-async def _follow(url: URL, allowed: Sequence[str], network: Network) -> Page:
+async def _follow(url: httpx2.URL, allowed: Sequence[str], network: Network) -> Page:
     for _ in range(_MOST_REDIRECTS + 1):
         found = await _get(url, allowed, network)
         if isinstance(found, Page):
@@ -60,57 +60,44 @@ async def _follow(url: URL, allowed: Sequence[str], network: Network) -> Page:
     raise ToolError("too many redirects")
 
 
-async def _get(url: URL, allowed: Sequence[str], network: Network) -> Page | URL:
+async def _get(url: httpx2.URL, allowed: Sequence[str], network: Network) -> Page | httpx2.URL:
     """The page, or where to look instead."""
     if url.scheme not in ("http", "https"):
         raise ToolError(f"unsupported scheme {quoted(url.scheme)}: only http and https are allowed")
-    addresses = await checked_addresses(url.host or "", allowed, network)
-    async with (
-        aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                resolver=_Checked(addresses), force_close=True, ssl=trusted_authorities()
-            ),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"user-agent": f"axe-lsp/{__version__}"},
-            timeout=aiohttp.ClientTimeout(total=None),
-        ) as session,
-        session.get(url, allow_redirects=False) as answer,
-    ):
+    *others, last = await checked_addresses(url.host, allowed, network)
+    async with httpx2.AsyncClient(verify=trusted_authorities(), trust_env=False) as client:
+        for address in others:
+            try:
+                return await _get_from(address, url, client, _CONNECT_SECONDS)
+            except (httpx2.ConnectError, httpx2.ConnectTimeout):
+                continue
+        return await _get_from(last, url, client, None)
+
+
+async def _get_from(
+    address: str, url: httpx2.URL, client: httpx2.AsyncClient, connect_seconds: float | None
+) -> Page | httpx2.URL:
+    """Ask the server at an address, as the host in the URL: its name is sent, and its certificate wanted."""
+    answering = client.stream(
+        "GET",
+        url.copy_with(host=address),
+        headers={"host": url.netloc.decode(), "user-agent": f"axe-lsp/{__version__}"},
+        extensions={"sni_hostname": url.raw_host.decode()},
+        timeout=httpx2.Timeout(None, connect=connect_seconds),
+    )
+    async with answering as answer:
         location = answer.headers.get("location")
-        if answer.status in _REDIRECTS and location:
-            return url.join(URL(location))
-        body = await _beginning(answer.content)
-        return Page(answer.status, answer.content_type, answer.charset or "utf-8", body)
+        if answer.status_code in _REDIRECTS and location:
+            return url.join(location)
+        media_type = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+        charset = answer.charset_encoding or "utf-8"
+        return Page(answer.status_code, media_type, charset, await _beginning(answer))
 
 
-async def _beginning(content: aiohttp.StreamReader) -> bytes:
+async def _beginning(answer: httpx2.Response) -> bytes:
     body = bytearray()
-    while len(body) < _MOST_READ and (piece := await content.read(_MOST_READ - len(body))):
+    async for piece in answer.aiter_bytes():
         body += piece
-    return bytes(body)
-
-
-class _Checked(AbstractResolver):
-    """Knows the addresses of one host, which have been checked."""
-
-    def __init__(self, addresses: Sequence[str]) -> None:
-        self._addresses = addresses
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        """The addresses, whatever was asked."""
-        return [
-            ResolveResult(
-                hostname=host,
-                host=address,
-                port=port,
-                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-                proto=0,
-                flags=socket.AI_NUMERICHOST,
-            )
-            for address in self._addresses
-        ]
-
-    async def close(self) -> None:
-        """Nothing is open."""
+        if len(body) >= _MOST_READ:
+            break
+    return bytes(body[:_MOST_READ])
