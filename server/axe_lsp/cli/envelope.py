@@ -54,6 +54,7 @@ def as_json(result: RunResult, details: CallDetails, error: str = "") -> str:
         **({} if result.output is None else {"output": result.output}),
         **({"error": error} if error else {}),
         **({"refused": True} if result.refused else {}),
+        **({"incomplete": result.incomplete} if result.incomplete else {}),
         **_cache(result),
         **_budget(result),
         **_cost(result, details.wanted),

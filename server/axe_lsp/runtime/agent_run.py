@@ -24,10 +24,12 @@ from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import (
     BudgetError,
     ConfigError,
+    NoTextError,
     RunError,
 )
 from axe_lsp.runtime.events import AgentBegin, Status
 from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.incomplete import explained
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
 from axe_lsp.runtime.limits.clock import Clock
@@ -35,7 +37,7 @@ from axe_lsp.runtime.limits.run_scope import RunScope
 from axe_lsp.runtime.loop import Surroundings, converse
 from axe_lsp.runtime.mcp.offer import RemoteTools
 from axe_lsp.runtime.memory.memory import append_memory
-from axe_lsp.runtime.messages import Json
+from axe_lsp.runtime.messages import Json, Response
 from axe_lsp.runtime.outcome import end_event, result_of, status_of
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.prepare import Prepared, prepare, reads_much
@@ -159,9 +161,19 @@ class AgentRun:
         prepared = around.prepared
         go_on = partial(converse, conversation, around)
         await go_on()
+        if conversation.last.incomplete is not None:
+            self._incomplete(conversation.last)
         if prepared.output is not None:
             self._output = await settle(conversation, prepared.output, go_on)
         self._remember(prepared, conversation.last.content)
+
+    def _incomplete(self, answer: Response) -> None:
+        """Say that the answer is not whole. Raises NoTextError if there is nothing of it."""
+        assert answer.incomplete is not None
+        reason = explained(answer.incomplete, answer.incomplete_detail)
+        self._tree.warn(f"agent {quoted(self._order.ids.agent)}: {reason}")
+        if not answer.content:
+            raise NoTextError(reason)
 
     async def _prepared(self, definition: AgentDefinition) -> Prepared:
         tree = self._tree

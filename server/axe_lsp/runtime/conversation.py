@@ -12,17 +12,25 @@ from itertools import count
 from msgspec.structs import replace
 
 from axe_lsp.runtime.errors import AgentError
+from axe_lsp.runtime.incomplete import CUT_OFF, explained
 from axe_lsp.runtime.messages import Message, Request, Response, ToolCall, ToolResult
 
 MAX_TURNS = 50
 """A safety valve against models that never come to an end (001-8.3); not tunable (001-N6)."""
+
+MAX_PAUSES = 10
+"""The most times that a provider may pause one answer."""
+
+MAX_CUTS = 2
+"""The number of answers in a row that are cut off within a tool call, after which a run ends."""
 
 
 class Conversation:
     """The state of one conversation.
 
     Send `request`, hand the answer to `receive`; if that returns tool calls, hand their results to
-    `deliver` and send again. `who` is what the agent is called if it does not come to an end.
+    `deliver` and send again. If the provider has only paused, `goes_on` says so, and the request is
+    sent again at once. `who` is what the agent is called if it does not come to an end.
     """
 
     def __init__(self, request: Request, who: str = "agent") -> None:
@@ -31,39 +39,64 @@ class Conversation:
         self.turns = 0
         self.tool_calls = 0
         self.pending = 0
+        self.goes_on = False
         self.last = Response()
+        self._paused: list[str] = []
+        self._calls: tuple[ToolCall, ...] = ()
+        self._cuts = 0
 
     def receive(self, response: Response) -> tuple[ToolCall, ...]:
-        """Take an answer; returns the calls to execute, none when the conversation is over.
+        """Take an answer; returns its calls, none when the conversation is over or has paused.
 
-        Calls of a model that was offered no tools are not executed: its text is the result.
+        Calls that `is_broken` are not to be executed. Calls of a model that was offered no tools are
+        none: its text is the result.
         """
         self.turns += 1
-        self.last = response
         self.pending = 0
-        if not response.tool_calls or not self.request.tools:
+        self.goes_on = response.incomplete == "paused" and len(self._paused) < MAX_PAUSES
+        if self.goes_on:
+            self._pause(response)
             return ()
-        self._append(
-            Message(
-                "assistant",
-                content=response.content,
-                tool_calls=response.tool_calls,
-                original=response.original,
+        self.last = replace(response, content="".join((*self._paused, response.content)))
+        self._paused = []
+        self._calls = _marked(response) if self.request.tools else ()
+        if self._calls:
+            self._append(
+                Message(
+                    "assistant",
+                    content=response.content,
+                    tool_calls=self._calls,
+                    original=response.original,
+                )
             )
-        )
-        return response.tool_calls
+        return self._calls
+
+    def _pause(self, response: Response) -> None:
+        """Keep a part of an answer, which the provider continues once it has it back."""
+        self._paused.append(response.content)
+        self.last = replace(response, content="".join(self._paused))
+        self._append(Message("assistant", content=response.content, original=response.original))
+        self._check_turns()
 
     def deliver(self, results: Sequence[ToolResult]) -> None:
         """Take the results of the calls, in the order of the calls.
 
-        Raises AgentError when the conversation may not go on, because it had all its turns.
+        Raises AgentError when the conversation may not go on: it had all its turns, or its model
+        does not get a tool call done within the output limit.
         """
         self.tool_calls += len(results)
         self.pending = len(results)
-        names = [call.name for call in self.last.tool_calls]
-        named = (replace(result, name=name) for result, name in zip(results, names, strict=True))
+        pairs = zip(self._calls, results, strict=True)
+        named = (replace(result, name=call.name) for call, result in pairs)
         self._append(Message("tool", tool_results=tuple(named)))
         self._check_turns()
+        self._cuts = self._cuts + 1 if any(call.is_broken for call in self._calls) else 0
+        if self._cuts >= MAX_CUTS and self.last.incomplete is not None:
+            reason = explained(self.last.incomplete, self.last.incomplete_detail)
+            raise AgentError(
+                f"{reason} within a tool call, {MAX_CUTS} times in a row; "
+                "a higher params.max_tokens gives the model room for it"
+            )
 
     def ask_again(self, text: str) -> None:
         """Answer the last answer, which was the end, with one more message.
@@ -82,6 +115,24 @@ class Conversation:
 
     def _append(self, message: Message) -> None:
         self.request = replace(self.request, messages=(*self.request.messages, message))
+
+
+def _marked(response: Response) -> tuple[ToolCall, ...]:
+    """The calls of an answer, marked if they are not to be executed.
+
+    An answer that was cut off was most probably cut in its last call, even if that can be read: on
+    some wires the arguments of half a call are `{}`. Otherwise calls without readable arguments are
+    executed without any, as axe does.
+    """
+    if response.incomplete not in CUT_OFF:
+        return tuple(
+            replace(call, is_broken=False) if call.is_broken else call
+            for call in response.tool_calls
+        )
+    return tuple(
+        replace(call, is_broken=call.is_broken or call is response.tool_calls[-1])
+        for call in response.tool_calls
+    )
 
 
 def told_apart(response: Response) -> Response:

@@ -50,6 +50,10 @@ class AgentError(RunError):
     """The agent itself is at fault: its model string, or a conversation without end."""
 
 
+class NoTextError(AgentError):
+    """The last answer is not whole and has no text."""
+
+
 class UnfitAnswerError(AgentError):
     """The last answer is not what the agent's `[output]` says, and could not be mended."""
 

@@ -9,12 +9,23 @@ Incomplete = Literal[
     "length", "context_window", "content_filter", "refusal", "paused", "malformed_call"
 ]
 
-REASONS: Mapping[Incomplete, str] = {
-    "length": "was cut off at the output limit",
-    "context_window": "was cut off because the context window is full",
-    "content_filter": "was stopped by a content filter",
-    "refusal": "is a refusal by the model",
-    "paused": "was paused by the provider",
-    "malformed_call": "has a tool call that can't be read",
+CUT_OFF: frozenset[Incomplete] = frozenset({"length", "context_window"})
+"""Answers that end in the middle of what the model was about to say."""
+
+REFUSED: frozenset[Incomplete] = frozenset({"refusal", "content_filter"})
+"""Answers that somebody did not want to give. What there is of them is no result."""
+
+_WORDS: Mapping[Incomplete, str] = {
+    "length": "the answer was cut off at the output limit",
+    "context_window": "the answer was cut off because the context window is full",
+    "content_filter": "the answer was stopped by a content filter",
+    "refusal": "the model refused",
+    "paused": "the provider paused the answer too often",
+    "malformed_call": "the answer has a tool call that can't be read",
 }
-"""What people are told about an answer."""
+
+
+def explained(incomplete: Incomplete, detail: str = "") -> str:
+    """What people are told about an answer; `detail` is what the provider said about it."""
+    words = _WORDS[incomplete]
+    return f"{words} ({detail})" if detail else words

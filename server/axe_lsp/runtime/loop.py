@@ -89,6 +89,12 @@ class Surroundings(Struct, frozen=True):
         return known_secrets(self.workplace.environment) | self.remote.secrets
 
 
+_CUT_OFF = (
+    "Error: this call was cut off at the output limit and was not executed. "
+    "Send it again in smaller parts."
+)
+
+
 class _Round(Struct, frozen=True):
     """The calls of one answer, and what their events must not hold."""
 
@@ -100,7 +106,9 @@ class _Round(Struct, frozen=True):
 async def converse(conversation: Conversation, around: Surroundings) -> None:
     """Go on until the model has nothing left to call. Raises RunError or CallersBudgetError."""
     config = around.prepared.definition.sub_agents_config
-    while calls := (of_round := await _turn(conversation, around)).calls:
+    while (calls := (of_round := await _turn(conversation, around)).calls) or conversation.goes_on:
+        if not calls:
+            continue
         around.ledger.charge_calls(len(calls), of_round.turn)
         execute = partial(_execute, around, of_round)
         results = await execute_calls(calls, execute, config.parallel, config.max_concurrent)
@@ -222,9 +230,11 @@ async def _execute(around: Surroundings, of_round: _Round, call: ToolCall) -> To
         )
     )
     started = monotonic()
-    outcome = ToolOutcome(ToolResult(call.id, "cancelled", is_error=True))
+    ending = _CUT_OFF if call.is_broken else "cancelled"
+    outcome = ToolOutcome(ToolResult(call.id, ending, is_error=True))
     try:
-        outcome = await _dispatch(around, call)
+        if not call.is_broken:
+            outcome = await _dispatch(around, call)
     finally:
         around.journal.emit(_tool_end(around, of_round, call, outcome, _elapsed_ms(started)))
     return outcome.result

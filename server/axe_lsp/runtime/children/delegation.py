@@ -17,6 +17,7 @@ from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.incomplete import REFUSED, explained
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter, ToolResult
 from axe_lsp.runtime.runs import Order, RunResult, new_run_id
 
@@ -125,10 +126,22 @@ def child_order(
 async def start_child(call: ToolCall, order: Order, start: Start) -> ToolOutcome:
     """Make the run that a call asks for. Its text is the result, or why there is none."""
     try:
-        result = ToolResult(call.id, (await start(order)).content)
+        result = _result_of(call, await start(order))
     except RunError as error:
         result = ToolResult(call.id, _failure(error, order.ids.agent), is_error=True)
     return ToolOutcome(result, order.ids.run_id)
+
+
+def _result_of(call: ToolCall, child: RunResult) -> ToolResult:
+    """What the caller's model gets. It has to know what is not the whole answer."""
+    if child.incomplete is None:
+        return ToolResult(call.id, child.content)
+    reason = explained(child.incomplete)
+    if child.incomplete in REFUSED:
+        text = f"Error: sub-agent {quoted(child.agent)} failed - {reason}: {child.content}"
+        return ToolResult(call.id, text, is_error=True)
+    note = f"[The answer of {quoted(child.agent)} is incomplete: {reason}.]"
+    return ToolResult(call.id, f"{child.content}\n\n{note}")
 
 
 def user_message(task: str, context: str) -> str:

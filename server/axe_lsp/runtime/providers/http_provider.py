@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.model_name import ModelName
 from axe_lsp.agentfile.models import known_model
-from axe_lsp.agentfile.providers import PROVIDERS, Auth, Provider, Wire, address_variable
+from axe_lsp.agentfile.providers import PROVIDERS, WIRES, Auth, Provider, Wire, address_variable
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.certificates import read_ahead
 from axe_lsp.runtime.errors import AgentError, ConfigError, NoAnswerError, ProviderError
@@ -31,7 +31,7 @@ from axe_lsp.runtime.providers.body import encode_body
 from axe_lsp.runtime.providers.failures import refusal
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta
 from axe_lsp.runtime.providers.read_answer import read_answer
-from axe_lsp.runtime.providers.terms import Field, Terms, accepted, left_out, refused_field
+from axe_lsp.runtime.providers.terms import Field, Terms, accepted, left_out, refused_field, told_of
 from axe_lsp.runtime.providers.wire import (
     WireError,
     WireFormat,
@@ -115,6 +115,8 @@ class HttpProvider:
                     exchange.warn(text)
             try:
                 response = await self._post(service, exchange.request, terms, on_delta)
+                for text in told_of(exchange.request, response, WIRES[service.wire]):
+                    exchange.warn(text)
                 return _priced(response, exchange.model)
             except ProviderError as error:
                 refused = refused_field(error, exchange.request, terms)

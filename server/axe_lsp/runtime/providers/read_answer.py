@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from axe_lsp.runtime.messages import Delta, Response
 from axe_lsp.runtime.providers.provider import OnDelta
-from axe_lsp.runtime.providers.wire import WireFormat, parse_json
+from axe_lsp.runtime.providers.wire import WireError, WireFormat, parse_json
 from axe_lsp.runtime.safety.redaction import StreamRedactor, without
 
 if TYPE_CHECKING:
@@ -23,7 +23,10 @@ async def read_answer(
     A key that a provider repeats goes no further. Raises WireError or ProviderError.
     """
     if on_delta is None or answer.media_type not in wire_format.STREAM_TYPES:
-        response = _without_key(wire_format.decode(parse_json(await answer.read())), key)
+        body = parse_json(await answer.read())
+        if body is None:  # Which would read as an object without anything in it.
+            raise WireError("it is null")
+        response = _without_key(wire_format.decode(body), key)
         if on_delta is not None and (response.content or response.thoughts):
             on_delta(Delta(response.content, response.thoughts))
         return response

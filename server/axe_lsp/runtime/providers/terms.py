@@ -13,10 +13,21 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.providers import WireTraits
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.messages import Request
+from axe_lsp.runtime.messages import Request, Response
 
-Field = Literal["max_tokens", "temperature", "response_format", "cache_control", "stream_options"]
+Field = Literal[
+    "max_tokens",
+    "temperature",
+    "top_p",
+    "top_k",
+    "tools",
+    "think",
+    "response_format",
+    "cache_control",
+    "stream_options",
+]
 
 
 _LONG = 2
@@ -40,6 +51,15 @@ def accepted(request: Request, terms: Terms) -> Request:
     """The request without what may be left out and was refused."""
     if "temperature" in terms.refused:
         request = replace(request, temperature=None)
+    params = request.params
+    if refused := {name: None for name in ("top_p", "top_k") if name in terms.refused}:
+        params = replace(params, **refused)
+    if "think" in terms.refused:
+        params = replace(params, effort="")
+    if params is not request.params:
+        request = replace(request, params=params)
+    if "tools" in terms.refused:
+        request = replace(request, tools=())
     wanted = request.response_format
     if "response_format" in terms.refused and wanted is not None:
         system = request.system + wanted.otherwise
@@ -84,6 +104,10 @@ _REFUSALS: dict[Field, str] = {
         r"(?is)unsupported.*temperature"
         r"|temperature.*(unsupported|not support|not allowed|deprecated)"
     ),
+    "top_p": r"(?i)top_p.*(unsupported|not support|not allowed|deprecated)",
+    "top_k": r"(?i)top_k.*(unsupported|not support|not allowed|deprecated)",
+    "tools": "does not support tools",
+    "think": "does not support thinking",
     "cache_control": "cache_control",
     "stream_options": "stream_options",
     "response_format": "(?i)format|schema|output_config",
@@ -94,22 +118,48 @@ _REFUSALS: dict[Field, str] = {
 def _was_sent(field: Field, request: Request, terms: Terms) -> bool:
     if field in terms.refused:
         return False
-    if field == "max_tokens":
-        return bool(request.max_tokens) and not terms.current
-    if field == "temperature":
-        return request.temperature is not None
-    if field == "response_format":
-        return request.response_format is not None and request.response_format.optional
-    return field == "stream_options" or caches(request, terms)
+    wanted, params = request.response_format, request.params
+    sent: dict[Field, bool] = {
+        "max_tokens": bool(request.max_tokens) and not terms.current,
+        "temperature": request.temperature is not None,
+        "top_p": params.top_p is not None,
+        "top_k": params.top_k is not None,
+        "tools": bool(request.tools),
+        "think": bool(params.effort),
+        "response_format": wanted is not None and wanted.optional,
+        "cache_control": caches(request, terms),
+        "stream_options": True,
+    }
+    return sent[field]
 
 
 def left_out(request: Request, terms: Terms) -> list[str]:
     """What the user should know about a request as it is sent."""
-    fields: list[Field] = ["temperature"]
-    if request.response_format is not None and not request.response_format.otherwise:
-        fields.append("response_format")
-    return [
+    wanted = request.response_format
+    sent: dict[Field, object] = {
+        "temperature": request.temperature,
+        "top_p": request.params.top_p,
+        "top_k": request.params.top_k,
+        "response_format": wanted if wanted is not None and not wanted.otherwise else None,
+    }
+    texts = [
         f"the model {request.model} refuses params.{field}, so it is left out"
-        for field in fields
-        if field in terms.refused and getattr(request, field) is not None
+        for field, value in sent.items()
+        if field in terms.refused and value is not None
+    ]
+    if "tools" in terms.refused and request.tools:
+        texts.append(f"the model {request.model} does not support tools, so it is offered none")
+    if "think" in terms.refused and request.params.effort:
+        texts.append(f"the model {request.model} does not think, so params.effort is left out")
+    return texts
+
+
+def told_of(request: Request, response: Response, traits: WireTraits) -> list[str]:
+    """What the user should know about an answer."""
+    window = request.params.num_ctx if "num_ctx" in traits.params else None
+    if window is None or response.input_tokens < window - 1:
+        return []
+    return [
+        f"the prompt fills the context window of {window} tokens (params.num_ctx): "
+        "the provider has probably cut it without a word"
     ]

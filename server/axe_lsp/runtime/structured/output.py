@@ -15,6 +15,7 @@ from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.providers import WireTraits
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import UnfitAnswerError
+from axe_lsp.runtime.incomplete import explained
 from axe_lsp.runtime.messages import Json, ResponseFormat
 from axe_lsp.runtime.providers.wire import WireError, parse_json, to_json
 from axe_lsp.runtime.structured.schemas import Check, Schema, check_of, object_schema
@@ -102,6 +103,9 @@ async def settle(
         if not complaint:
             conversation.last = replace(conversation.last, content=to_json(value))
             return value
+        if conversation.last.incomplete is not None:
+            # The next answer would meet the same limit, or the same refusal.
+            raise UnfitAnswerError(f"{explained(conversation.last.incomplete)}: {complaint}")
         if repairs < MAX_REPAIRS:
             schema = output.schema_text
             conversation.ask_again(_COMPLAINT.format(complaint=complaint, schema=schema))

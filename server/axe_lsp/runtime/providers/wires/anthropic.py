@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.models import known_model
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.messages import Delta, Json, Message, Request, Response, Tool, ToolCall
+from axe_lsp.runtime.incomplete import Incomplete
+from axe_lsp.runtime.messages import (
+    Delta,
+    Image,
+    Json,
+    Message,
+    Request,
+    Response,
+    Tool,
+    ToolCall,
+)
 from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.sse import SseParser
 from axe_lsp.runtime.providers.terms import Terms, caches
@@ -41,6 +52,30 @@ take longer than most runs may."""
 
 _MARK: dict[str, Json] = {"cache_control": {"type": "ephemeral"}}
 
+_ADAPTIVE = re.compile(
+    r"claude-((opus|sonnet)-4[.-][6-9]|(opus|sonnet|haiku|fable|mythos)-([5-9]|\d\d))(?!\d)"
+)
+"""Models that decide themselves how long they think."""
+
+_LEAST_BUDGET = 1024
+_BUDGETS = {
+    "minimal": _LEAST_BUDGET,
+    "low": 5_000,
+    "medium": 10_000,
+    "high": 20_000,
+    "xhigh": 32_000,
+    "max": 48_000,
+}
+"""Tokens that all other models get to think with."""
+
+_INCOMPLETE: Mapping[str, Incomplete] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "context_window",
+    "refusal": "refusal",
+    "pause_turn": "paused",
+}
+"""What a `stop_reason` means. Every other one means that the answer is whole."""
+
 _DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 """Which field of a block grows by which event."""
 
@@ -53,25 +88,59 @@ def path(_model: str, _stream: bool) -> str:
 def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
     """The body of a request without its messages."""
     mark = _MARK if caches(request, terms) else {}
+    params, thinking = request.params, _thinking(request)
+    longest = request.max_tokens or default_max_tokens(request.model)
+    budget = thinking.get("budget_tokens", 0)
+    # What the model thinks counts as a part of its answer.
     body: dict[str, Json] = {
         "model": request.model,
-        "max_tokens": request.max_tokens or default_max_tokens(request.model),
+        "max_tokens": longest if longest > budget else budget + longest,
     }
     if request.system:
         marked = [{"type": "text", "text": request.system, **mark}]
         body["system"] = marked if mark else request.system
-    if request.temperature is not None:
-        body["temperature"] = request.temperature
-    wanted = request.response_format
-    if wanted and wanted.type == "json_schema":
-        schema = {"type": "json_schema", "schema": dict(wanted.schema)}
-        body["output_config"] = {"format": schema}
+    if thinking:
+        body["thinking"] = thinking
+    sampling = {"temperature": request.temperature, "top_p": params.top_p, "top_k": params.top_k}
+    if not budget:  # A model that thinks by a budget takes none of these.
+        body.update((name, value) for name, value in sampling.items() if value is not None)
+    if params.stop:
+        body["stop_sequences"] = list(params.stop)
+    if output := _output_config(request):
+        body["output_config"] = output
     if request.tools:
         body["tools"] = [_encode_tool(tool) for tool in request.tools]
         body["tools"][-1].update(mark)
     if stream:
         body["stream"] = True
     return body
+
+
+def _thinking(request: Request) -> dict[str, Json]:
+    """How the model is asked to think, empty if nobody says so.
+
+    Newer models decide about the length themselves, older ones and other makers' want a budget.
+    """
+    params, budget = request.params, request.params.thinking_budget
+    if params.effort == "none" or budget == 0:
+        return {"type": "disabled"}
+    if not params.effort and budget is None:
+        return {}
+    if _ADAPTIVE.search(request.model):
+        return {"type": "adaptive", "display": "summarized"}
+    budget = _BUDGETS[params.effort] if budget is None else max(budget, _LEAST_BUDGET)
+    return {"type": "enabled", "budget_tokens": budget}
+
+
+def _output_config(request: Request) -> dict[str, Json]:
+    """The form of the answer, and how much effort goes into it."""
+    config: dict[str, Json] = {}
+    effort, wanted = request.params.effort, request.response_format
+    if effort not in ("", "none") and _ADAPTIVE.search(request.model):
+        config["effort"] = "low" if effort == "minimal" else effort
+    if wanted and wanted.type == "json_schema":
+        config["format"] = {"type": "json_schema", "schema": dict(wanted.schema)}
+    return config
 
 
 def default_max_tokens(model: str) -> int:
@@ -91,9 +160,14 @@ def encode_message(message: Message, marked: bool) -> list[Json]:
     role = "assistant" if message.role == "assistant" else "user"
     if marked:
         blocks[-1].update(_MARK)
-    elif not message.tool_results and not message.tool_calls:
+    elif _is_text(message):
         return [{"role": role, "content": message.content}]
     return [{"role": role, "content": blocks}]
+
+
+def _is_text(message: Message) -> bool:
+    parts = message.tool_results, message.tool_calls, message.images
+    return not any(parts) and message.original is None
 
 
 def decode(body: Json) -> Response:
@@ -102,7 +176,7 @@ def decode(body: Json) -> Response:
     if failure is not None:
         raise failure
     answer = Node(body)
-    usage = answer["usage"]
+    usage, stop_reason = answer["usage"], answer["stop_reason"].text()
     read = usage["cache_read_input_tokens"].integer()
     written = usage["cache_creation_input_tokens"].integer()
     blocks = [(block["type"].text(), block) for block in answer["content"].items()]
@@ -118,23 +192,26 @@ def decode(body: Json) -> Response:
             if kind == "tool_use"
         ),
         model=answer["model"].text(),
-        stop_reason=answer["stop_reason"].text(),
+        stop_reason=stop_reason,
+        incomplete=_INCOMPLETE.get(stop_reason),
+        incomplete_detail=answer["stop_details"]["category"].text(),
         # Anthropic counts apart what went through the cache.
         input_tokens=usage["input_tokens"].integer() + read + written,
         output_tokens=usage["output_tokens"].integer(),
         cache_read_tokens=read,
         cache_write_tokens=written,
-        original=_original(blocks),
+        original=_original(blocks, is_paused=stop_reason == "pause_turn"),
         thoughts="".join(block["thinking"].text() for kind, block in blocks if kind == "thinking"),
     )
 
 
-def _original(blocks: Sequence[tuple[str, Node]]) -> Json:
-    """The blocks of an answer whose model has thought: it wants its thoughts back, unchanged.
+def _original(blocks: Sequence[tuple[str, Node]], *, is_paused: bool) -> Json:
+    """The blocks of an answer that is paused, or whose model has thought.
 
-    But not a block without text, which would be refused.
+    The provider wants them back unchanged, but not a block without text, which it would refuse.
     """
-    if not {kind for kind, _ in blocks} & {"thinking", "redacted_thinking"}:
+    has_thought = {kind for kind, _ in blocks} & {"thinking", "redacted_thinking"}
+    if not (has_thought or is_paused):
         return None
     return [block.table() for kind, block in blocks if kind != "text" or block["text"].text()]
 
@@ -233,12 +310,12 @@ def _encode_blocks(message: Message) -> list[dict[str, Json]]:
             {
                 "type": "tool_result",
                 "tool_use_id": result.call_id,
-                "content": result.content,
+                "content": _with_images(result.content, result.images),
                 "is_error": result.is_error,
             }
             for result in message.tool_results
         ]
-    blocks: list[dict[str, Json]] = []
+    blocks: list[dict[str, Json]] = [_encode_image(image) for image in message.images]
     if message.content or not message.tool_calls:
         blocks.append({"type": "text", "text": message.content})
     blocks += [
@@ -246,3 +323,16 @@ def _encode_blocks(message: Message) -> list[dict[str, Json]]:
         for call in message.tool_calls
     ]
     return blocks
+
+
+def _with_images(text: str, images: Sequence[Image]) -> Json:
+    """The content of a result: its text, or blocks if there are images."""
+    if not images:
+        return text
+    said: list[Json] = [{"type": "text", "text": text}] if text else []
+    return [*said, *map(_encode_image, images)]
+
+
+def _encode_image(image: Image) -> dict[str, Json]:
+    source = {"type": "base64", "media_type": image.media_type, "data": image.data}
+    return {"type": "image", "source": source}

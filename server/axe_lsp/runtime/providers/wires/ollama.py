@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from axe_lsp.agentfile.models import LocalModel
-from axe_lsp.runtime.messages import Delta, Json, Message, Request, Response, ToolCall
+from axe_lsp.runtime.messages import Delta, Json, Message, Request, Response, ToolCall, ToolResult
 from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import (
@@ -24,6 +24,16 @@ IS_BINARY = False
 MESSAGES = "messages"
 CACHE_MARK = b""
 
+_THINK: Mapping[str, bool | str] = {
+    "none": False,
+    "minimal": "low",
+    "low": "low",
+    "medium": "medium",
+    "high": "high",
+    "xhigh": "high",
+    "max": "high",
+}
+
 
 def path(_model: str, _stream: bool) -> str:
     """The same for all models."""
@@ -33,19 +43,30 @@ def path(_model: str, _stream: bool) -> str:
 def head(request: Request, stream: bool, _terms: Terms) -> dict[str, Json]:
     """The body of a request without its messages."""
     body: dict[str, Json] = {"model": request.model, "stream": stream}
-    options: dict[str, Json] = {}
-    if request.temperature is not None:
-        options["temperature"] = request.temperature
-    if request.max_tokens:
-        options["num_predict"] = request.max_tokens
-    if options:
+    if options := _options(request):
         body["options"] = options
+    if request.params.effort:
+        body["think"] = _THINK[request.params.effort]
     wanted = request.response_format
     if wanted and wanted.type != "text":
         body["format"] = dict(wanted.schema) if wanted.type == "json_schema" else "json"
     if request.tools:
         body["tools"] = [function_of(tool) for tool in request.tools]
     return body
+
+
+def _options(request: Request) -> dict[str, Json]:
+    params = request.params
+    named = {
+        "temperature": request.temperature,
+        "num_predict": request.max_tokens or None,
+        "num_ctx": params.num_ctx,
+        "top_p": params.top_p,
+        "top_k": params.top_k,
+        "seed": params.seed,
+        "stop": list(params.stop) or None,
+    }
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def opening(request: Request) -> list[Json]:
@@ -56,14 +77,27 @@ def opening(request: Request) -> list[Json]:
 def encode_message(message: Message, _marked: bool) -> list[Json]:
     """A message; each result of a tool becomes one of its own."""
     if message.tool_results:
-        return [{"role": "tool", "content": result.content} for result in message.tool_results]
+        return [_encode_result(result) for result in message.tool_results]
     encoded: dict[str, Json] = {"role": message.role, "content": message.content}
+    encoded.update(message.original or {})
+    if message.images:
+        encoded["images"] = [image.data for image in message.images]
     if message.tool_calls:
         encoded["tool_calls"] = [
             {"function": {"name": call.name, "arguments": dict(call.arguments)}}
             for call in message.tool_calls
         ]
     return [encoded]
+
+
+def _encode_result(result: ToolResult) -> dict[str, Json]:
+    encoded: dict[str, Json] = {"role": "tool", "content": result.content}
+    # axe's first version had no other tool, and sends no name with its results.
+    if result.name and result.name != "call_agent":
+        encoded["tool_name"] = result.name
+    if result.images:
+        encoded["images"] = [image.data for image in result.images]
+    return encoded
 
 
 def decode(body: Json) -> Response:
@@ -73,6 +107,8 @@ def decode(body: Json) -> Response:
         raise failure
     answer = Node(body)
     message = answer["message"]
+    thoughts = message["thinking"].text()
+    is_cut = answer["done_reason"].text() == "length"
     return Response(
         content=message["content"].text(),
         tool_calls=tuple(
@@ -85,6 +121,10 @@ def decode(body: Json) -> Response:
         ),
         model=answer["model"].text(),
         stop_reason=answer["done_reason"].text(),
+        incomplete="length" if is_cut else None,
+        incomplete_detail="num_predict or num_ctx" if is_cut else "",
+        thoughts=thoughts,
+        original={"thinking": thoughts} if thoughts else None,
         input_tokens=answer["prompt_eval_count"].integer(),
         output_tokens=answer["eval_count"].integer(),
     )
@@ -112,6 +152,7 @@ class OllamaStream:
 
     def __init__(self) -> None:
         self._text: list[str] = []
+        self._thoughts: list[str] = []
         self._calls: list[Json] = []
         self._last: Mapping[str, Json] | None = None
 
@@ -125,16 +166,21 @@ class OllamaStream:
             raise failure
         part = Node(body, "line")
         message = part["message"]
-        text = message["content"].text()
+        text, thought = message["content"].text(), message["thinking"].text()
         self._text.append(text)
+        self._thoughts.append(thought)
         self._calls += [call.value for call in message["tool_calls"].items()]
         if part.table().get("done") is True:
             self._last = part.table()
-        return Delta(text)
+        return Delta(text, thought)
 
     def finish(self) -> Response:
         """The whole answer."""
         if self._last is None:
             raise WireError("the stream ended before the answer was complete")
-        message = {"content": "".join(self._text), "tool_calls": self._calls}
+        message = {
+            "content": "".join(self._text),
+            "thinking": "".join(self._thoughts),
+            "tool_calls": self._calls,
+        }
         return decode({**self._last, "message": message})

@@ -1,0 +1,123 @@
+"""`[params]` on the wires of Anthropic and Ollama, and what a wire has no field for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from axe_lsp.agentfile.definition import Params
+from axe_lsp.runtime.messages import Image, Message, Request, ToolResult
+from axe_lsp.runtime.providers.wires import anthropic, ollama
+from support.bodies import encode
+from support.engines import agent, bench
+from support.scripted_provider import Says, ScriptedProvider
+
+ASK = Message("user", "ask")
+OLD, NEW = "claude-haiku-4-5", "claude-opus-5"
+PICTURE = Image("image/png", "cGl4ZWxz")
+
+
+def to_anthropic(model: str, **params: Any) -> dict[str, Any]:
+    return encode(anthropic, Request(model, (ASK,), max_tokens=2000, params=Params(**params)))
+
+
+@pytest.mark.parametrize("model", [NEW, "claude-opus-4-7", "claude-sonnet-4-6", "claude-fable-5-2"])
+def test_newer_models_of_anthropic_think_as_long_as_they_want(model: str) -> None:
+    body = to_anthropic(model, effort="xhigh")
+    assert body["thinking"] == {"type": "adaptive", "display": "summarized"}
+    assert body["output_config"] == {"effort": "xhigh"}
+    assert to_anthropic(model, effort="minimal")["output_config"] == {"effort": "low"}
+
+
+@pytest.mark.parametrize("model", [OLD, "claude-opus-4-1-20250805", "MiniMax-M3"])
+def test_other_models_get_a_budget_for_thinking_besides_the_answer(model: str) -> None:
+    body = to_anthropic(model, effort="low", top_p=0.5)
+    assert body["thinking"] == {"type": "enabled", "budget_tokens": 5000}
+    assert body["max_tokens"] == 7000
+    assert "output_config" not in body
+    assert "top_p" not in body
+    asked = to_anthropic(model, thinking_budget=100)
+    assert asked["thinking"] == {"type": "enabled", "budget_tokens": 1024}
+    assert asked["max_tokens"] == 2000
+
+
+@pytest.mark.parametrize("params", [{"effort": "none"}, {"thinking_budget": 0}])
+def test_thinking_can_be_turned_off(params: dict[str, Any]) -> None:
+    assert to_anthropic(NEW, **params)["thinking"] == {"type": "disabled"}
+
+
+def test_what_anthropic_has_besides() -> None:
+    body = to_anthropic(NEW, top_p=0.5, top_k=3, stop=("END",), extra={"service_tier": "auto"})
+    assert (body["top_p"], body["top_k"], body["stop_sequences"]) == (0.5, 3, ["END"])
+    assert body["service_tier"] == "auto"
+    assert "thinking" not in body
+
+
+def test_what_ollama_has() -> None:
+    params = Params(
+        effort="max", top_p=0.5, top_k=3, seed=7, stop=("END",), num_ctx=32_768, extra={"raw": True}
+    )
+    body = encode(ollama, Request("m", (ASK,), params=params))
+    options = {"num_ctx": 32_768, "top_p": 0.5, "top_k": 3, "seed": 7, "stop": ["END"]}
+    assert body["options"] == options
+    assert (body["think"], body["raw"]) == ("high", True)
+    assert encode(ollama, Request("m", (ASK,), params=Params(effort="none")))["think"] is False
+
+
+def test_messages_are_not_replaced_by_extra_fields() -> None:
+    body = encode(ollama, Request("m", (ASK,), params=Params(extra={"messages": []})))
+    assert body["messages"] == [{"role": "user", "content": "ask"}]
+
+
+def test_images_go_to_anthropic_as_blocks() -> None:
+    block = {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": "cGl4ZWxz"},
+    }
+    result = Message("tool", tool_results=(ToolResult("1", "seen", images=(PICTURE,)),))
+    request = Request(NEW, (Message("user", "look", images=(PICTURE,)), result))
+    asked, answered = encode(anthropic, request)["messages"]
+    assert asked["content"] == [block, {"type": "text", "text": "look"}]
+    assert answered["content"][0]["content"] == [{"type": "text", "text": "seen"}, block]
+
+
+def test_images_go_to_ollama_beside_the_text() -> None:
+    (asked,) = encode(ollama, Request("m", (Message("user", "look", images=(PICTURE,)),)))[
+        "messages"
+    ]
+    assert asked == {"role": "user", "content": "look", "images": ["cGl4ZWxz"]}
+
+
+def test_the_thoughts_of_a_model_go_back_to_ollama() -> None:
+    answer = {"message": {"content": "", "thinking": "hm"}, "done": True}
+    response = ollama.decode(answer)
+    assert response.thoughts == "hm"
+    again = Message("assistant", response.content, original=response.original)
+    (sent,) = encode(ollama, Request("m", (again,)))["messages"]
+    assert sent["thinking"] == "hm"
+
+
+async def test_a_parameter_that_the_provider_does_not_have_is_named(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", Says("done"))
+    agents = agent("solo", "anthropic", params={"seed": 1, "num_ctx": 5, "top_p": 0.5})
+    async with bench(provider, tmp_path, agents) as work:
+        await work.run("solo")
+    assert work.warnings == [
+        "params.seed is not sent: anthropic has no such parameter",
+        "params.num_ctx is not sent: anthropic has no such parameter",
+    ]
+
+
+async def test_a_prompt_that_fills_the_window_was_probably_cut(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", Says("done", usage=(2047, 1)))
+    agents = agent("solo", "ollama", params={"num_ctx": 2048})
+    async with bench(provider, tmp_path, agents) as work:
+        await work.run("solo")
+    (warning,) = work.warnings
+    assert "fills the context window of 2048 tokens" in warning
