@@ -154,6 +154,19 @@ def test_a_run_is_shown_as_a_tree_by_the_beginning_of_its_id(home: Home) -> None
     assert [(run["agent"], run["depth"]) for run in json.loads(out)] == [("lead", 0), ("helper", 1)]
 
 
+def test_an_answer_that_is_not_whole_is_marked_in_the_tree(home: Home) -> None:
+    tale = Tale("ab").begin("lead").thought("Hm").turn("Half a", incomplete="length")
+    put(home.history, tale.end(incomplete="length"))
+
+    _, out, _ = home.call("history", "show", "ab")
+
+    run, _, turn = out.splitlines()[2:5]
+    assert run.endswith("0 tool calls: the answer was cut off at the output limit")
+    assert turn.endswith(
+        "turn 1, 900 ms, 10 + 5 tokens, the answer was cut off at the output limit: Half a"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

@@ -13,6 +13,8 @@ from axe_lsp.runtime.events import (
     AgentEnd,
     RunIds,
     Status,
+    TextDelta,
+    ThoughtDelta,
     ToolBegin,
     TurnBegin,
     TurnEnd,
@@ -150,6 +152,28 @@ def test_only_ends_that_are_failures_are_red() -> None:
     assert Style.GOOD in styles("completed")
     assert Style.BAD not in styles("completed")
     assert Style.BAD in styles("failed")
+
+
+def test_an_answer_that_is_not_whole_is_marked_in_red() -> None:
+    story = Story()
+    story.begin("a", "t")
+    end = AgentEnd(
+        run=story.ids["a"], status="completed", duration_ms=2000, incomplete="content_filter"
+    )
+    story.tell(end)
+    line = story.progress.frame(0, 200, 24).settled[1]
+    assert text(line) == "  [a] t - done (2.0s); the answer was stopped by a content filter"
+    assert line[-1].style == Style.BAD
+
+
+def test_the_root_tells_that_its_model_thinks() -> None:
+    story = Story()
+    story.ask("lead")
+    story.tell(ThoughtDelta(run=story.ids["lead"], turn=1, delta="Hm"))
+    assert "thinking" in story.frame()[1][-1]
+    assert "Hm" not in story.frame()[1][-1]
+    story.tell(TextDelta(run=story.ids["lead"], turn=1, delta="So"))
+    assert "waiting for" in story.frame()[1][-1]
 
 
 @pytest.mark.req("004-22")

@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from axe_lsp.cli.verbose import VerboseLog
+from axe_lsp.runtime.events import AgentEnd, RunIds
+from axe_lsp.runtime.runs import RunResult
 from support.command_line import Home
 from support.engines import agent
 from support.scripted_provider import (
@@ -51,6 +54,40 @@ def test_verbose_tells_on_standard_error_what_is_going_on(
     assert lines[12] == "[turn 2] Received response: stop (0 tool calls)"
     assert lines[13].startswith("Duration: ")
     assert lines[14:] == ["Tokens:   20 input, 10 output (cumulative)", "Stop:     stop"]
+
+
+def test_verbose_tells_thoughts_beside_the_answer(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo", "anthropic"))
+    provider.script("m-solo", Says("Done", thinking="First\nthis, then that"))
+    _, out, err = home.call("run", "solo", "-p", "go", "--verbose", "--stream")
+    assert out == "Done"
+    thoughts = [line for line in err.splitlines() if line.startswith("[thinking]")]
+    assert thoughts == ["[thinking] First", "[thinking] this, then that"]
+
+
+def test_verbose_tells_that_an_answer_is_not_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    log = VerboseLog()
+    child = RunIds("2", "1", "helper", 1, "1")
+    log.event(AgentEnd(run=child, status="completed", duration_ms=5, incomplete="refusal"))
+    log.finished(
+        RunResult(
+            run_id="1",
+            agent="solo",
+            status="completed",
+            model="m",
+            content="Half a",
+            stop_reason="max_tokens",
+            input_tokens=1,
+            output_tokens=1,
+            turns=1,
+            tool_calls=0,
+            duration_ms=9,
+            incomplete="length",
+        )
+    )
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[1] == '[sub-agent] "helper": the model refused'
+    assert lines[-1] == "Stop:     max_tokens (the answer was cut off at the output limit)"
 
 
 @pytest.mark.req("001-7.5")

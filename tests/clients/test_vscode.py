@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from support.editors import current_code_server, missing, server_program
 from support.engines import agent
 from support.extension import TRUSTING, UNTRUSTING, put_server_into, set_in_workspace, vscode
 from support.review_project import MANAGER, MENDED, script_review, write_project
-from support.scripted_provider import Call, Says, ScriptedProvider
+from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider
 
 PROBLEMS = [
     "negative-timeout [Ln 8, Col 11]",
@@ -76,19 +77,22 @@ def test_agents_ask_in_vscode_before_they_change_something(
         window.wait_for_problems(PROBLEMS)
         window.run_command("axe: Run This Agent")
         window.answer_question("Run writer", "Write")
-        window.wait_for_dialog("wants to change notes.txt")
+        window.wait_for_message("wants to change notes.txt")
         window.wait_for_diff("line 1", "first line")
         window.wait_for_diff("line 12", "line 12")  # Both sides are the whole file.
         window.picture("approval")
-        window.answer_dialog("wants to change notes.txt", "Cancel")
-        said = window.answer_dialog("wants to write a.txt", "Deny and Say Why")
-        assert "+++ a.txt" in said
-        assert "+A" in said
+        window.answer_message("wants to change notes.txt", "Deny")
+        window.wait_for_message("wants to write a.txt")
+        window.answer_message("wants to write a.txt", "More…")
+        window.choose("Deny and Say Why")
         window.answer_question("wants to write a.txt", "write b.txt")
-        said = window.answer_dialog("wants to write b.txt", "Allow for This Run")
-        assert "more lines in the editor" in said
-        said = window.answer_dialog("wants to run a command", "Always Allow This Command Here")
-        assert "touch d.txt" in said
+        window.wait_for_message("wants to write b.txt")
+        window.answer_message("wants to write b.txt", "Show")
+        window.wait_for_diff("", "B")
+        window.answer_message("wants to write b.txt", "Allow for This Run")
+        window.wait_for_message("wants to run a command: touch d.txt")
+        window.answer_message("touch d.txt", "More…")
+        window.choose("Always Allow This Command Here")
         window.screenshot("approval")
         window.wait_for_output("writer | First.", "writer ✓ completed")
 
@@ -102,6 +106,80 @@ def test_agents_ask_in_vscode_before_they_change_something(
     told = [request.body["messages"][-1]["content"] for request in provider.asked("m-writer")]
     assert told[1] == "edit_file was not allowed: the user said no"
     assert told[2] == "write_file was not allowed: the user said no: write b.txt"
+
+
+@pytest.mark.editor
+def test_nobody_answers_a_question_in_vscode_who_is_typing_something_else(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "review"
+    writer = write_project(project).with_name("writer.toml")
+    text = agent("writer", tools=["write_file", "run_command"])["writer"]
+    writer.write_text(text, encoding="utf-8")
+    put_server_into(project).symlink_to(server_program())
+    hold = Hold()
+    write = Says(calls=[Call("write_file", {"path": "a.txt", "content": "A\n"})])
+    commands = [
+        Says(calls=[Call("run_command", {"command": f"touch {name}.txt"})]) for name in "bcde"
+    ]
+    provider.script("m-writer", Answer(write, hold=hold), *commands)
+    with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
+        window.open_file("axe/agents/writer.toml")
+        runs = window.open_view("Runs")
+        window.press_lens("Run")
+        window.answer_question("Run writer", "Write")
+        hold.wait_until_arrived()
+        runs.wait_for("writer", "Turn 1")
+        window.go_to_end()
+        hold.release()
+        lines = itertools.count(1)
+
+        def typing_meets_question() -> bool:
+            window.type_on(f"# typed {next(lines)}\n")
+            return window.shows_message("wants to write a.txt")
+
+        window.wait_until("a question", typing_meets_question)
+        window.wait_for_diff("", "A")
+        window.screenshot("question")
+        for key in ("Enter", "Space", "Control+Shift+a", "Escape", "Enter"):
+            window.press_keys(key)
+            window.type_on(f"# typed {next(lines)}\n")
+        window.wait_for_text(*(f"# typed {line}" for line in range(1, next(lines))))
+        runs.wait_until_spoken("writer", "writer, asks you, wants to write a.txt")
+        assert len(provider.asked("m-writer")) == 1, "nothing was answered"
+        assert not (project / "a.txt").exists()
+
+        runs.press("writer", "Allow")
+        window.wait_for_message("touch b.txt")
+        window.close_message("touch b.txt")
+        assert (project / "a.txt").exists()
+        runs.wait_until_spoken("writer", "writer, asks you, wants to run a command: touch b.txt")
+        window.screenshot("asking")
+        runs.press_until_spoken(
+            "writer", "Deny", "writer, asks you, wants to run a command: touch c"
+        )
+        window.wait_for_message("touch c.txt")
+        window.repeat_until(
+            "allowed commands",
+            lambda: runs.choose("writer", entry="Allow for This Run"),
+            (project / "e.txt").exists,
+        )
+        window.wait_until_silent("touch")
+    assert {path.name for path in project.glob("?.txt")} == {"a.txt", "c.txt", "d.txt", "e.txt"}
+
+
+@pytest.mark.editor
+def test_keys_are_suggested_in_vscode_as_one_types(extension: Path, tmp_path: Path) -> None:
+    project = tmp_path / "review"
+    solo = write_project(project).with_name("solo.toml")
+    solo.write_text('name = "solo"\nmodel = "ollama/m"\n', encoding="utf-8")
+    put_server_into(project).symlink_to(server_program())
+    with vscode(extension, project, tmp_path, TRUSTING) as window:
+        window.open_file("axe/agents/solo.toml")
+        window.wait_for_problems(PROBLEMS)
+        window.go_to_end()
+        window.type_on("sys")
+        window.wait_for_suggestion("system_prompt")
 
 
 def script_changes(provider: ScriptedProvider) -> None:

@@ -77,6 +77,27 @@ def test_a_run_from_the_lens_grows_as_a_tree_and_one_agent_of_it_can_be_stopped(
 
 
 @pytest.mark.editor
+def test_the_tree_moves_while_text_streams(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "notes"
+    teller = project / "axe" / "agents" / "teller.toml"
+    teller.parent.mkdir(parents=True)
+    teller.write_text(agent("teller")["teller"], encoding="utf-8")
+    words = " ".join(f"word{number}" for number in range(2000))
+    provider.script("m-teller", Answer(Says(words), pace=0.04))
+    put_server_into(project).symlink_to(server_program())
+    with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
+        window.open_file("axe/agents/teller.toml")
+        runs = window.open_view("Runs")
+        window.press_lens("Run")
+        window.answer_question("Run teller", "Tell")
+        said = runs.wait_for_moves("word", 10)
+        assert all(row.startswith("Turn 1") for row in said)
+        runs.wait_until_spoken("teller", "teller, running, ")
+
+
+@pytest.mark.editor
 def test_runs_of_others_are_followed_and_past_ones_found_compared_and_run_again(
     extension: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from axe_lsp.hosting.describing import describe
 from axe_lsp.hosting.notifications import notification
-from axe_lsp.runtime.events import AgentEnd, RunIds, TurnRetry
+from axe_lsp.runtime.events import AgentEnd, RunIds, TurnEnd, TurnRetry
+from axe_lsp.runtime.incomplete import Incomplete, in_words
 from axe_lsp.runtime.limits.usage import Usage
 
 
@@ -29,3 +32,30 @@ def test_the_end_of_a_run_tells_what_its_tree_has_cost() -> None:
     assert describe(notification(end)) == "lead: completed after 1.2 s, $0.7500"
     end = AgentEnd(run=run, status="killed", duration_ms=1200, cost=0.5, error="why")
     assert describe(notification(end)) == "lead: killed after 1.2 s, $0.5000: why"
+
+
+def test_an_answer_that_is_not_whole_is_told_as_such() -> None:
+    run = RunIds("1", "1", "lead")
+    turn = TurnEnd(
+        run=run,
+        turn=2,
+        stop_reason="max_tokens",
+        text="Half a sen",
+        tool_calls=(),
+        input_tokens=1,
+        output_tokens=1,
+        duration_ms=1,
+        incomplete="length",
+    )
+    end = AgentEnd(run=run, status="completed", duration_ms=1200, incomplete="refusal")
+    assert describe(notification(turn)) == (
+        "lead: turn 2, max_tokens; the answer was cut off at the output limit"
+    )
+    assert describe(notification(end)) == ("lead: completed after 1.2 s: the model refused")
+
+
+def test_every_reason_has_words_also_one_of_a_later_version() -> None:
+    for reason in get_args(Incomplete):
+        assert in_words(reason) != f"the answer is not whole ({reason})"
+    assert in_words("new") == "the answer is not whole (new)"
+    assert in_words(None) == ""

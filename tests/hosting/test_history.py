@@ -15,12 +15,13 @@ import pytest
 
 from axe_lsp.hosting.archive import Archive
 from axe_lsp.hosting.history.database import history_file
-from axe_lsp.hosting.history.reading import Wanted
+from axe_lsp.hosting.history.reading import Wanted, tree_events
 from axe_lsp.hosting.messages import Warned
 from axe_lsp.hosting.orders import Run
 from axe_lsp.hosting.subscribers import News
 from axe_lsp.runtime.errors import RunError
 from support.hosts import MAIN, Stage, agent, stage
+from support.past import Tale, history
 from support.scripted_provider import PATIENCE, Answer, Hold, Says, ScriptedProvider, calls_agent
 from support.secrets import OPENAI_KEY
 
@@ -178,6 +179,35 @@ async def test_pieces_of_a_text_are_kept_until_the_text_is_there(
 
     assert "axe/text" in [method for method, _ in meanwhile]
     assert afterwards == [event for event in at.of(run.id) if event[0] != "axe/text"]
+
+
+async def test_pieces_of_a_thought_become_one_when_the_turn_is_over(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lead", Says("It is done.", thinking="Is it done?"))
+    lead = agent("lead").replace("ollama/", "anthropic/")
+    async with stage(tmp_path, {"lead": lead}) as at:
+        run = at.start("lead", keep_days=3, stream=True)
+        await run.result()
+        afterwards = await remembered(at, run)
+        told = at.of(run.id)
+
+    pieces = [params["delta"] for method, params in told if method == "axe/thought"]
+    assert pieces == ["Is ", "it ", "done?"]
+    (thought,) = [params for method, params in afterwards if method == "axe/thought"]
+    assert thought["delta"] == "Is it done?"
+    assert [params["text"] for method, params in afterwards if "text" in params] == ["It is done."]
+
+
+def test_thoughts_of_a_request_that_is_sent_again_are_forgotten(tmp_path: Path) -> None:
+    retry = {"kind": "retry", "turn": 1, "attempt": 1, "maxAttempts": 2, "category": "server"}
+    tale = Tale("aa").begin("lead").thought("Hm").thought(", no")
+    tale.tell("axe/turn", **retry, message="boom", waitMs=1).thought("I ").thought("see").turn("A")
+    with history(tmp_path / "history.db", tale) as connection:
+        found = [event.params for event in tree_events(connection, "aa")]
+
+    thoughts = [params for params in found if "delta" in params]
+    assert [(params["seq"], params["delta"]) for params in thoughts] == [(5, "I see")]
 
 
 async def test_a_child_in_a_process_of_its_own_is_remembered_like_any_other(

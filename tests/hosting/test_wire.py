@@ -4,7 +4,7 @@ import json
 import math
 from pathlib import Path
 from types import UnionType
-from typing import Any, get_args
+from typing import Any, Union, get_args, get_origin
 
 import msgspec
 import pytest
@@ -90,6 +90,7 @@ def test_an_event_becomes_a_notification_and_an_event_again(kind: type[Event]) -
         "bool": True,
         "tuple": ({"id": "1"},),
         "Mapping": {"a": 1},
+        "Literal": "length",
     }
     own = {
         each.name: samples[given(each.type).__name__]
@@ -105,7 +106,8 @@ def test_an_event_becomes_a_notification_and_an_event_again(kind: type[Event]) -
 
 def given(hint: Any) -> type:
     """The type of a field, without the None of one that may be absent."""
-    return get_args(hint)[0] if isinstance(hint, UnionType) else hint  # type: ignore[no-any-return]
+    is_union = get_origin(hint) in (Union, UnionType)
+    return get_args(hint)[0] if is_union else hint  # type: ignore[no-any-return]
 
 
 def test_half_a_character_does_not_break_the_line() -> None:

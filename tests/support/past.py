@@ -47,6 +47,10 @@ class Tale:
         """A piece of an answer."""
         return self.tell("axe/text", run, turn=1, delta=delta)
 
+    def thought(self, delta: str, run: str = "") -> Tale:
+        """A piece of a thought."""
+        return self.tell("axe/thought", run, turn=1, delta=delta)
+
     def turn(
         self, text: str, run: str = "", calls: Sequence[dict[str, Any]] = (), **more: Any
     ) -> Tale:

@@ -1,8 +1,10 @@
-"""What VS Code asks and tells: input boxes, lists, dialogs and notifications, which may come late and close by themselves."""
+"""What VS Code asks and tells: input boxes, lists and notifications, which may come late and close by themselves."""
 
 from __future__ import annotations
 
 from support.screen import STAYS, Screen, has_all, has_each
+
+_MESSAGES = ".notifications-toasts .notification-list-item"
 
 
 class Questions:
@@ -50,41 +52,48 @@ class Questions:
             lambda: not dialog.is_visible(),
         )
 
-    def wait_for_dialog(self, message: str) -> None:
-        """Waits for the modal dialog that begins so."""
-        dialog = self._screen.page.locator(".monaco-dialog-box", has_text=message)
-        self._screen.wait_for(f"the dialog {message}", dialog.is_visible)
-
-    def answer_dialog(self, message: str, button: str) -> str:
-        """Presses a button of the modal dialog that begins so; returns all that it says."""
-        self.wait_for_dialog(message)
-        dialog = self._screen.page.locator(".monaco-dialog-box", has_text=message)
-        said: str = dialog.inner_text()
-        chosen = dialog.locator(".monaco-button", has_text=button).first
+    def choose(self, label: str) -> None:
+        """Takes the item of that label from the list that the extension offers."""
+        item = self._screen.page.locator(".quick-input-list .monaco-list-row", has_text=label).first
         self._screen.act(
-            f"the end of the dialog {message}",
-            lambda: chosen.click(timeout=STAYS),
-            lambda: not dialog.is_visible(),
+            f"the choice of {label}",
+            lambda: item.click(timeout=STAYS),
+            lambda: not item.is_visible(),
+            lambda: self._screen.texts(".quick-input-list .monaco-list-row"),
         )
-        return said
 
     def wait_for_message(self, *parts: str) -> None:
         """Waits for a notification that says all `parts`."""
-        toasts = ".notifications-toasts .notification-list-item"
         self._screen.wait_for(
             f"the message {parts}",
-            lambda: has_all(self._screen.texts(toasts), parts),
-            lambda: self._screen.texts(toasts),
+            lambda: self.shows_message(*parts),
+            lambda: self._screen.texts(_MESSAGES),
         )
+
+    def shows_message(self, *parts: str) -> bool:
+        """Whether a notification says all `parts`."""
+        return has_all(self._screen.texts(_MESSAGES), parts)
+
+    def wait_until_silent(self, part: str) -> None:
+        """Waits until no notification says `part` any more."""
+        self._screen.wait_for(f"the end of {part}", lambda: not self.shows_message(part))
 
     def answer_message(self, part: str, button: str) -> None:
         """Presses a button of the notification that says `part`."""
-        toast = self._screen.page.locator(
-            ".notifications-toasts .notification-list-item", has_text=part
-        ).first
-        chosen = toast.locator(".monaco-button", has_text=button).first
+        toast = self._screen.page.locator(_MESSAGES, has_text=part).first
+        chosen = toast.get_by_role("button", name=button, exact=True)
         self._screen.act(
             f"the end of the message {part}",
             lambda: chosen.click(timeout=STAYS),
             lambda: not toast.is_visible(),
         )
+
+    def close_message(self, part: str) -> None:
+        """Takes the notification away that says `part`, without an answer."""
+        toast = self._screen.page.locator(_MESSAGES, has_text=part).first
+
+        def close() -> None:
+            toast.hover(timeout=STAYS)
+            toast.locator(".codicon-notifications-clear").click(timeout=STAYS)
+
+        self._screen.act(f"the end of {part}", close, lambda: not toast.is_visible())

@@ -125,6 +125,7 @@ class Answer:
 
     `match` is a part of the request's body that the answer is meant for. `repeat` makes the answer
     good for any number of requests. `whole` answers unstreamed, although a stream was asked for.
+    `pace` is the time between the pieces of a stream, in seconds.
     """
 
     what: Says | Refuses | Raw
@@ -132,6 +133,7 @@ class Answer:
     hold: Hold | None = None
     repeat: bool = False
     whole: bool = False
+    pace: float = 0
 
 
 @dataclass(frozen=True)
@@ -276,6 +278,8 @@ class ScriptedProvider:
                 await writer.drain()
                 if not await hold.keep(reader):
                     return False
+            if answer.pace:
+                await asyncio.sleep(answer.pace)
             writer.write(chunk if cut is None else chunk[:cut])
         await writer.drain()
         return cut is None

@@ -67,6 +67,28 @@ class TextEditor:
         self._focus()
         self._screen.page.keyboard.press(key)
 
+    def go_to_end(self) -> None:
+        """Puts the cursor behind the last character of the text."""
+        self.press_key("Control+End")
+
+    def type_on(self, text: str) -> None:
+        """Types where the focus is, key by key, as a person does who looks at nothing else."""
+        self._screen.page.keyboard.type(text, delay=10)
+
+    def press_keys(self, *keys: str) -> None:
+        """Presses keys where the focus is."""
+        for key in keys:
+            self._screen.page.keyboard.press(key)
+
+    def wait_for_suggestion(self, *labels: str) -> None:
+        """Waits until the list of suggestions, which nobody asked for by a key, offers all `labels`."""
+        rows = ".suggest-widget.visible .monaco-list-row .label-name"
+        self._screen.wait_for(
+            f"the suggestions {labels}",
+            lambda: has_each(self._screen.texts(rows), labels),
+            lambda: self._screen.texts(rows),
+        )
+
     def replace_text(self, text: str) -> None:
         """Puts `text` in place of what the editor contains, without saving it."""
 

@@ -54,6 +54,19 @@ class TreeView:
         self._screen.wait_for(f"the rows {parts} of {self._title}", are_there, lambda: rows)
         return rows
 
+    def wait_for_moves(self, part: str, times: int) -> list[str]:
+        """Waits until the first such row has said so many different things; returns them."""
+        said: list[str] = []
+
+        def moves() -> bool:
+            now = next((row for row in self.rows() if part in row), "")
+            if now and now not in said:
+                said.append(now)
+            return len(said) >= times
+
+        self._screen.wait_for(f"{times} states of the row {part}", moves, lambda: said)
+        return said
+
     def wait_until_gone(self, part: str) -> None:
         """Waits until no row says it any more."""
         self._screen.wait_for(

@@ -1,90 +1,216 @@
-// Asks the user before an agent changes something: one dialog at a time, remembered where they want that.
+// Asks the user before an agent changes something. Nothing here takes the focus or has a default that Enter would choose, so
+// nobody answers who is typing something else: a message with buttons, the row of the run in the view "Runs", and the status bar.
 
-import { window, type Memento } from 'vscode';
-import type { CancellationToken, LanguageClient, StaticFeature } from 'vscode-languageclient/node';
+import { CancellationTokenSource, commands, StatusBarAlignment, ThemeColor, window, type Disposable, type Memento } from 'vscode';
+import { State, type CancellationToken, type LanguageClient, type StaticFeature } from 'vscode-languageclient/node';
+import { OpenQuestions, type OpenQuestion } from './openQuestions';
 import type { Previews } from './previews';
 import { ApproveRequest, type Approval, type Question } from './protocol';
-import { dialogOf, subjectOf, type Dialog } from './questions';
+import { alwaysLabel, documentName, fitsMessage, messageOf, subjectOf, withoutIcons, withoutLinks } from './questions';
 
 const REMEMBERED = 'approvals';
+const ALLOWED: Approval = { decision: 'allow' };
 const DENIED: Approval = { decision: 'deny' };
 
-export class Approvals {
-  private lastDialog: Promise<unknown> = Promise.resolve();
+/** Milliseconds after which VS Code has put a message away that nobody has touched. */
+const MESSAGE_STAYS = 20_000;
+
+const SHOW = 'Show';
+const ALLOW = 'Allow';
+const FOR_RUN = 'Allow for This Run';
+const DENY = 'Deny';
+const INSTEAD = 'Deny and Say Why…';
+const ALWAYS = 'Always';
+const MORE = 'More…';
+
+/** In the menu of a row that asks. */
+const ROW_COMMANDS = {
+  'axeLsp.showQuestion': SHOW,
+  'axeLsp.allow': ALLOW,
+  'axeLsp.allowForRun': FOR_RUN,
+  'axeLsp.allowAlways': ALWAYS,
+  'axeLsp.deny': DENY,
+  'axeLsp.denyAndSayWhy': INSTEAD,
+};
+
+export class Approvals implements Disposable {
+  readonly questions = new OpenQuestions();
+  private readonly status = window.createStatusBarItem('axeLsp.questions', StatusBarAlignment.Left);
+  /** One message at a time: the document behind it is about the same question. */
+  private lastMessage: Promise<unknown> = Promise.resolve();
 
   /** `memory` is the workspace's: what is always allowed in it is nobody else's business. */
   constructor(
     private readonly memory: Memento,
     private readonly previews: Previews,
-  ) {}
+  ) {
+    this.status.name = 'Questions of axe agents';
+    this.status.command = 'axeLsp.answerQuestion';
+    this.status.backgroundColor = new ThemeColor('statusBarItem.warningBackground');
+    this.questions.onDidChange(() => this.count());
+  }
 
   listenTo(client: LanguageClient): void {
     client.registerFeature(announcement);
     client.onRequest(ApproveRequest, (question, token) => this.approve(question, token));
+    client.onDidChangeState(({ newState }) => {
+      if (newState === State.Stopped) {
+        this.questions.all().forEach((asked) => asked.settle(DENIED)); // Nobody waits for an answer any more.
+      }
+    });
+  }
+
+  /** `questionOf` tells which question stands in a row of the view "Runs". */
+  register(questionOf: (row: unknown) => OpenQuestion | undefined): Disposable[] {
+    const onRows = Object.entries(ROW_COMMANDS).map(([name, choice]) =>
+      commands.registerCommand(name, (row: unknown) => this.act(questionOf(row), choice)),
+    );
+    return [
+      ...onRows,
+      commands.registerCommand('axeLsp.answerQuestion', () => this.answerOne()),
+      commands.registerCommand('axeLsp.forgetApprovals', () => this.forget()),
+    ];
   }
 
   /** Ask again, also about what was always allowed in this workspace. */
-  async forget(): Promise<void> {
+  private async forget(): Promise<void> {
     await this.memory.update(REMEMBERED, undefined);
     void window.showInformationMessage('Agents ask again before they change anything in this workspace.');
   }
 
-  private approve(question: Question, token: CancellationToken): Promise<Approval> {
-    const answer = this.lastDialog.then(() => this.ask(question, token));
-    this.lastDialog = answer.catch(() => undefined);
-    return answer;
+  /** Lets the user choose a question, and the answer. */
+  private async answerOne(): Promise<void> {
+    const open = this.questions.all();
+    const items = open.map((asked) => ({ asked, label: asked.question.agent, detail: withoutIcons(messageOf(asked.question)) }));
+    if (items.length === 0) {
+      void window.showInformationMessage('No agent asks anything.');
+      return;
+    }
+    const chosen = items.length === 1 ? items[0] : await window.showQuickPick(items, { placeHolder: 'Which question?' });
+    if (chosen) {
+      await this.choose(chosen.asked);
+    }
   }
 
-  private async ask(question: Question, token: CancellationToken): Promise<Approval> {
+  /** Remembered for the workspace, and an answer to all that is asked about the same. */
+  private async allowAlways({ question }: OpenQuestion): Promise<void> {
+    const subject = subjectOf(question);
+    await this.memory.update(REMEMBERED, [...this.remembered(), subject]);
+    this.questions.all().filter((each) => subjectOf(each.question) === subject).forEach((each) => each.settle(ALLOWED));
+  }
+
+  private async denyAndSayWhy(asked: OpenQuestion): Promise<void> {
+    const box = { title: asked.question.reason, prompt: 'What to do instead' };
+    const note = await cancelledWith(asked.answer, (token) => window.showInputBox(box, token));
+    asked.settle(note ? { ...DENIED, note } : DENIED);
+  }
+
+  /** Shows the file before and after, or the whole command, until the question is answered. Who is typing goes on typing. */
+  private async show({ question, answer }: OpenQuestion): Promise<void> {
+    const { agent, tool, change, details } = question;
+    const close = change
+      ? await this.previews.showChangeBeside(`${agent} wants to change ${change.path}`, change.before, change.after)
+      : await this.previews.showBeside(documentName(question), details || `${tool} ${JSON.stringify(question.arguments)}`);
+    void answer.then(close);
+  }
+
+  dispose(): void {
+    this.questions.dispose();
+    this.status.dispose();
+  }
+
+  private async approve(question: Question, token: CancellationToken): Promise<Approval> {
     if (token.isCancellationRequested) {
       return DENIED; // Nobody waits for it any more.
     }
     if (this.remembered().includes(subjectOf(question))) {
-      return { decision: 'allow' };
+      return ALLOWED;
     }
-    const dialog = dialogOf(question);
-    const close = await this.showBehind(question, dialog);
-    try {
-      return await this.decide(question, dialog);
-    } finally {
-      await close?.();
+    const asked = this.questions.add(question);
+    token.onCancellationRequested(() => asked.settle(DENIED));
+    this.lastMessage = this.lastMessage.then(() => this.tell(asked)).catch(() => undefined);
+    return asked.answer;
+  }
+
+  /** Ends when the next message may come: after an answer, or when this one was closed or put away. */
+  private async tell(asked: OpenQuestion): Promise<void> {
+    if (!asked.isOpen) {
+      return;
+    }
+    if (!fitsMessage(asked.question)) {
+      await this.show(asked);
+    }
+    const message = this.showMessage(asked);
+    const isPutAway = new Promise((resolve) => setTimeout(resolve, MESSAGE_STAYS));
+    await Promise.race([message, asked.answer, isPutAway]);
+  }
+
+  /** A message that is closed is no answer. Its first button, which VS Code can press by a key, is none either. */
+  private async showMessage(asked: OpenQuestion): Promise<void> {
+    let isThere = true;
+    void asked.answer.then(() => isThere && commands.executeCommand('notifications.hideToasts')); // Nobody else can take it away.
+    const text = withoutLinks(messageOf(asked.question));
+    const chosen = await window.showWarningMessage(text, SHOW, ALLOW, FOR_RUN, DENY, MORE);
+    isThere = false;
+    if (chosen === MORE) {
+      await this.choose(asked);
+    } else if (chosen) {
+      await this.act(asked, chosen);
+    }
+    if (chosen && asked.isOpen) {
+      await this.showMessage(asked); // VS Code closes a message whose button was pressed.
     }
   }
 
-  /** A file that changes in a diff editor; anything else that the dialog has no room for as a document. */
-  private async showBehind({ agent, change }: Question, { document }: Dialog): Promise<(() => Thenable<unknown>) | undefined> {
-    if (change) {
-      return this.previews.showChangeBriefly(`${agent} wants to change ${change.path}`, change.before, change.after);
+  private async choose(asked: OpenQuestion): Promise<void> {
+    const { question } = asked;
+    const choices = [SHOW, DENY, INSTEAD, ALLOW, FOR_RUN, ALWAYS];
+    const items = choices.map((choice) => ({ choice, label: choice === ALWAYS ? alwaysLabel(question) : choice }));
+    const options = { title: question.reason, placeHolder: messageOf(question) };
+    const chosen = await cancelledWith(asked.answer, (token) => window.showQuickPick(items, options, token));
+    if (chosen) {
+      await this.act(asked, chosen.choice);
     }
-    return document && this.previews.showBriefly(document.name, document.text);
   }
 
-  private async decide(question: Question, { message, detail, always }: Dialog): Promise<Approval> {
-    const once = 'Allow';
-    const forRun = 'Allow for This Run';
-    const instead = 'Deny and Say Why…';
-    switch (await window.showWarningMessage(message, { modal: true, detail }, once, forRun, always, instead)) {
-      case once:
-        return { decision: 'allow' };
-      case forRun:
-        return { decision: 'allowForRun' };
-      case always:
-        await this.memory.update(REMEMBERED, [...this.remembered(), subjectOf(question)]);
-        return { decision: 'allow' };
-      case instead:
-        return denial(await window.showInputBox({ title: question.reason, prompt: 'What to do instead' }));
-      default:
-        return DENIED;
+  /** Without a question the row was drawn anew in the moment in which it was pressed. */
+  private async act(asked: OpenQuestion | undefined, choice: string): Promise<void> {
+    if (!asked?.isOpen) {
+      void window.showInformationMessage('The questions have changed just now, and nothing was answered.');
+      return;
     }
+    switch (choice) {
+      case SHOW:
+        return this.show(asked);
+      case ALLOW:
+        return asked.settle(ALLOWED);
+      case FOR_RUN:
+        return asked.settle({ decision: 'allowForRun' });
+      case DENY:
+        return asked.settle(DENIED);
+      case INSTEAD:
+        return this.denyAndSayWhy(asked);
+      case ALWAYS:
+        return this.allowAlways(asked);
+    }
+  }
+
+  private count(): void {
+    const open = this.questions.all();
+    const agents = [...new Set(open.map(({ question }) => question.agent))];
+    this.status.text = `$(question) ${open.length === 1 ? 'An agent asks' : `Agents ask ${open.length} things`}`;
+    this.status.tooltip = `${agents.join(', ')}: click to answer`;
+    if (open.length > 0) {
+      this.status.show();
+    } else {
+      this.status.hide();
+    }
+    void commands.executeCommand('setContext', 'axeLsp.asked', open.length > 0);
   }
 
   private remembered(): readonly string[] {
     return this.memory.get<string[]>(REMEMBERED, []);
   }
-}
-
-function denial(note: string | undefined): Approval {
-  return note ? { ...DENIED, note } : DENIED;
 }
 
 const announcement: StaticFeature = {
@@ -96,3 +222,10 @@ const announcement: StaticFeature = {
   getState: () => ({ kind: 'static' }),
   clear: () => undefined,
 };
+
+/** Closes what the user is asked with as soon as there is an answer from elsewhere. */
+function cancelledWith<T>(answer: Promise<unknown>, ask: (token: CancellationToken) => Thenable<T>): Thenable<T> {
+  const source = new CancellationTokenSource();
+  void answer.then(() => source.cancel());
+  return ask(source.token);
+}

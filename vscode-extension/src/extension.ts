@@ -59,7 +59,7 @@ export function activate(context: ExtensionContext): void {
     running: () => server.running(),
     report: reportFailure,
   });
-  const runs = showRuns(context, register, () => server.running());
+  const runs = showRuns(context, register, approvals.questions, () => server.running());
 
   context.subscriptions.push(
     log,
@@ -67,7 +67,8 @@ export function activate(context: ExtensionContext): void {
     server,
     previews,
     workspace.registerTextDocumentContentProvider(PREVIEW_SCHEME, previews),
-    commands.registerCommand('axeLsp.forgetApprovals', () => approvals.forget()),
+    approvals,
+    ...approvals.register((row) => runs.questionOf(row)),
     ...serverCommands(context, server, log),
     ...recognizeAgents(),
     steps,

@@ -1,7 +1,7 @@
 // Texts of the server (what would be sent, what happened in a run) as documents that can't be edited and ask nothing
 // when they are closed.
 
-import { commands, EventEmitter, TabInputText, TabInputTextDiff, Uri, window, type Disposable, type Tab, type TextDocumentContentProvider } from 'vscode';
+import { commands, EventEmitter, TabInputText, TabInputTextDiff, Uri, ViewColumn, window, type Disposable, type Tab, type TextDocumentContentProvider, type TextDocumentShowOptions } from 'vscode';
 
 export const PREVIEW_SCHEME = 'axe-preview';
 
@@ -27,17 +27,17 @@ export class Previews implements TextDocumentContentProvider, Disposable {
     this.document(title, text);
   }
 
-  /** Shows a text until the function that is returned is called, and takes no tab's place. */
-  async showBriefly(title: string, text: string): Promise<() => Thenable<unknown>> {
+  /** Shows a text beside the editor, until the function that is returned is called. The focus stays where it is. */
+  async showBeside(title: string, text: string): Promise<() => Thenable<unknown>> {
     const uri = this.document(title, text);
-    await window.showTextDocument(uri, { preview: false, preserveFocus: true });
+    await window.showTextDocument(uri, beside(uri));
     return () => window.tabGroups.close(tabsOf(uri), true);
   }
 
   /** The same for a change, in a diff editor. */
-  async showChangeBriefly(title: string, before: string, after: string): Promise<() => Thenable<unknown>> {
+  async showChangeBeside(title: string, before: string, after: string): Promise<() => Thenable<unknown>> {
     const [left, right] = [this.document(`before/${title}`, before), this.document(`after/${title}`, after)];
-    await commands.executeCommand('vscode.diff', left, right, title, { preview: false, preserveFocus: true });
+    await commands.executeCommand('vscode.diff', left, right, title, beside(right));
     return () => window.tabGroups.close(tabsOf(right), true);
   }
 
@@ -55,6 +55,11 @@ export class Previews implements TextDocumentContentProvider, Disposable {
 
 function uriOf(title: string): Uri {
   return Uri.from({ scheme: PREVIEW_SCHEME, path: title });
+}
+
+/** What is open already comes to the front where it is. */
+function beside(uri: Uri): TextDocumentShowOptions {
+  return { viewColumn: tabsOf(uri)[0]?.group.viewColumn ?? ViewColumn.Beside, preserveFocus: true, preview: false };
 }
 
 function tabsOf(uri: Uri): readonly Tab[] {

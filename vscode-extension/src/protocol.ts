@@ -55,6 +55,9 @@ export interface Used {
   readonly cost?: number;
 }
 
+/** Why an answer is not whole. */
+export type Incomplete = 'length' | 'context_window' | 'content_filter' | 'refusal' | 'paused' | 'malformed_call';
+
 export interface AgentEnd extends RunEvent, Used {
   readonly kind: 'end';
   readonly status: 'completed' | 'failed' | 'timeout' | 'cancelled' | 'killed';
@@ -64,6 +67,7 @@ export interface AgentEnd extends RunEvent, Used {
   /** What was used with all that the run called, if that is more. */
   readonly tree?: Used;
   readonly error?: string;
+  readonly incomplete?: Incomplete;
 }
 
 export interface TurnBegin extends RunEvent {
@@ -89,9 +93,16 @@ export interface TurnEnd extends RunEvent, Used {
   readonly stopReason: string;
   readonly text: string;
   readonly durationMs: number;
+  readonly incomplete?: Incomplete;
 }
 
 export interface TextDelta extends RunEvent {
+  readonly turn: number;
+  readonly delta: string;
+}
+
+/** A piece of what the model thinks, which is no part of the answer. */
+export interface ThoughtDelta extends RunEvent {
   readonly turn: number;
   readonly delta: string;
 }
@@ -121,10 +132,12 @@ export type Happening =
   | { readonly method: 'axe/agent'; readonly params: AgentBegin | AgentEnd }
   | { readonly method: 'axe/turn'; readonly params: TurnBegin | TurnRetry | TurnEnd }
   | { readonly method: 'axe/text'; readonly params: TextDelta }
+  | { readonly method: 'axe/thought'; readonly params: ThoughtDelta }
   | { readonly method: 'axe/tool'; readonly params: ToolBegin | ToolEnd };
 
 /** `details` is the exact command, or the change as a unified diff; `change` is the file that changes, unless it is very long. */
 export interface Question {
+  readonly runId: string;
   readonly rootRunId: string;
   readonly agent: string;
   readonly tool: string;
@@ -156,4 +169,5 @@ export const ApproveRequest = new RequestType<Question, Approval, unknown>('axe/
 export const AgentNotification = new NotificationType<AgentBegin | AgentEnd>('axe/agent');
 export const TurnNotification = new NotificationType<TurnBegin | TurnRetry | TurnEnd>('axe/turn');
 export const TextNotification = new NotificationType<TextDelta>('axe/text');
+export const ThoughtNotification = new NotificationType<ThoughtDelta>('axe/thought');
 export const ToolNotification = new NotificationType<ToolBegin | ToolEnd>('axe/tool');

@@ -1,28 +1,43 @@
-// What an agent asks before it changes something, in the words of a dialog. Knows nothing of VS Code.
+// What an agent asks before it changes something, in words. Knows nothing of VS Code.
 
 import type { Question } from './protocol';
 
-const MOST_LINES = 25;
+/** Characters of a command that a message shows; it has a few lines. */
+const MOST_CHARACTERS = 300;
 
-export interface Dialog {
-  readonly message: string;
-  readonly detail: string;
-  /** The whole change or command, when the dialog has no room for it; with the name of a document. */
-  readonly document: { readonly name: string; readonly text: string } | undefined;
-  /** What the button says that remembers the answer. */
-  readonly always: string;
+/** What is asked, in a sentence: with the whole command if there is room for it. */
+export function messageOf(question: Question): string {
+  return question.details && fitsMessage(question) ? `${question.reason}: ${question.details}` : `${question.reason}.`;
 }
 
-export function dialogOf(question: Question): Dialog {
-  const lines = question.details.split('\n');
-  const hidden = lines.length - MOST_LINES;
-  const shown = hidden > 0 ? [...lines.slice(0, MOST_LINES), `… and ${hidden} more lines in the editor`] : lines;
-  return {
-    message: `${question.reason}.`,
-    detail: shown.join('\n'),
-    document: hidden > 0 ? { name: documentName(question), text: question.details } : undefined,
-    always: command(question) === undefined ? `Always Allow ${question.tool} Here` : 'Always Allow This Command Here',
-  };
+/** The same for a row that begins with the agent's name. */
+export function purposeOf(question: Question): string {
+  return messageOf(question).replace(/^.*? (?=wants to )/, '');
+}
+
+/** A message of VS Code takes `[text](command:…)` for a link that executes the command; an agent could write one. */
+export function withoutLinks(text: string): string {
+  return text.replaceAll('](', ']\u200b(');
+}
+
+/** Lists of VS Code take `$(name)` for an icon, and would hide a part of a command. */
+export function withoutIcons(text: string): string {
+  return text.replaceAll('$(', '\\$(');
+}
+
+/** Whether a message says all of it. Else there has to be a document. */
+export function fitsMessage({ details, change }: Question): boolean {
+  return !change && details.length <= MOST_CHARACTERS && !details.includes('\n');
+}
+
+export function documentName(question: Question): string {
+  const kind = question.details.startsWith('--- ') ? 'diff' : 'sh';
+  return `${question.agent} wants to use ${question.tool}.${kind}`;
+}
+
+/** The label of the answer that is remembered for the workspace. */
+export function alwaysLabel(question: Question): string {
+  return command(question) === undefined ? `Always Allow ${question.tool} Here` : 'Always Allow This Command Here';
 }
 
 /** What "always" is about: one command, or all calls of another tool. */
@@ -34,9 +49,4 @@ export function subjectOf(question: Question): string {
 function command(question: Question): string | undefined {
   const given = question.arguments['command'];
   return question.tool === 'run_command' && typeof given === 'string' ? given : undefined;
-}
-
-function documentName(question: Question): string {
-  const kind = question.details.startsWith('--- ') ? 'diff' : 'sh';
-  return `${question.agent} wants to use ${question.tool}.${kind}`;
 }

@@ -1,12 +1,13 @@
-// What a dialog says before an agent changes something.
+// What is said before an agent changes something.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Question } from '../src/protocol';
-import { dialogOf, subjectOf } from '../src/questions';
+import { alwaysLabel, documentName, fitsMessage, messageOf, purposeOf, subjectOf, withoutIcons, withoutLinks } from '../src/questions';
 
 function question(changes: Partial<Question> = {}): Question {
   return {
+    runId: '2',
     rootRunId: '1',
     agent: 'lint',
     tool: 'write_file',
@@ -24,30 +25,31 @@ const command = question({
   details: 'make test',
 });
 
-test('a change is shown whole', () => {
-  assert.deepEqual(dialogOf(question()), {
-    message: 'agent "lint" wants to write a.txt.',
-    detail: '--- /dev/null\n+++ a.txt\n@@ -0,0 +1 @@\n+A',
-    document: undefined,
-    always: 'Always Allow write_file Here',
-  });
+test('a short command stands in the message, whole', () => {
+  assert.ok(fitsMessage(command));
+  assert.equal(messageOf(command), 'agent "lint" wants to run a command: make test');
+  assert.equal(purposeOf(command), 'wants to run a command: make test');
 });
 
-test('what has no room is shown in the editor', () => {
-  const details = ['--- a', '+++ a', ...Array.from({ length: 40 }, (_, line) => `+${line}`)].join('\n');
-  const { detail, document } = dialogOf(question({ details }));
-  assert.equal(detail.split('\n').length, 26);
-  assert.match(detail, /\n… and 17 more lines in the editor$/);
-  assert.deepEqual(document, { name: 'lint wants to use write_file.diff', text: details });
+test('a change, or a command of several lines or many characters, is shown in a document', () => {
+  for (const long of [question(), { ...command, details: 'a\nb' }, { ...command, details: 'x'.repeat(301) }]) {
+    assert.ok(!fitsMessage(long));
+    assert.equal(messageOf(long), `${long.reason}.`, 'a part of it would look like all of it');
+  }
+  assert.equal(documentName(question()), 'lint wants to use write_file.diff');
+  assert.equal(documentName(command), 'lint wants to use run_command.sh');
 });
 
-test('a long command is shown in the editor too', () => {
-  const { document } = dialogOf({ ...command, details: 'x\n'.repeat(30) });
-  assert.equal(document?.name, 'lint wants to use run_command.sh');
+test('what an agent wrote is neither a link nor an icon', () => {
+  const link = /\[[^\]]+\]\((command|https?):/;
+  assert.match('[ok](command:axeLsp.stop)', link);
+  assert.doesNotMatch(withoutLinks('touch [ok](command:axeLsp.stop)'), link);
+  assert.equal(withoutIcons('rm -r $(home)'), 'rm -r \\$(home)');
 });
 
 test('always is for one command, and for every call of another tool', () => {
-  assert.equal(dialogOf(command).always, 'Always Allow This Command Here');
+  assert.equal(alwaysLabel(command), 'Always Allow This Command Here');
+  assert.equal(alwaysLabel(question()), 'Always Allow write_file Here');
   assert.equal(subjectOf(command), 'run_command: make test');
   assert.notEqual(subjectOf(command), subjectOf({ ...command, arguments: { command: 'make' } }));
   assert.equal(subjectOf(question()), 'write_file');

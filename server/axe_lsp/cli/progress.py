@@ -17,11 +17,14 @@ from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
     Event,
+    TextDelta,
+    ThoughtDelta,
     ToolBegin,
     TurnBegin,
     TurnEnd,
     TurnRetry,
 )
+from axe_lsp.runtime.incomplete import in_words
 
 SHORT = 60
 """The most cells of a task that are shown: it is there to be recognised, not to be read."""
@@ -56,7 +59,9 @@ class Frame(Struct, frozen=True):
 
 
 class _Agent(Struct, dict=True):
-    """An agent at work. `asks` is whether it waits for its model; `end` is set when it has ended.
+    """An agent at work. `end` is set when it has ended.
+
+    `asks` is whether it waits for its model, and `thinks` whether that is thinking.
 
     `retry` says why its present request is not the first one of this turn, if it is not.
     """
@@ -68,6 +73,7 @@ class _Agent(Struct, dict=True):
     started: float
     turn: int = 0
     asks: bool = False
+    thinks: bool = False
     retry: str = ""
     tools: int = 0
     end: AgentEnd | None = None
@@ -93,10 +99,13 @@ class Progress:
         agent = self._agents[event.run.run_id]
         if isinstance(event, TurnBegin):
             agent.turn, agent.asks = event.turn, True
+        elif isinstance(event, (ThoughtDelta, TextDelta)):
+            agent.thinks = isinstance(event, ThoughtDelta)
         elif isinstance(event, TurnEnd):
-            agent.asks, agent.retry = False, ""
+            agent.asks, agent.thinks, agent.retry = False, False, ""
         elif isinstance(event, TurnRetry):
             times = f"{event.attempt} of {event.max_attempts}"
+            agent.thinks = False
             agent.retry = f"retry {times} after {event.category}, "
         elif isinstance(event, ToolBegin):
             agent.tools += 1
@@ -174,7 +183,8 @@ class Progress:
         if root is None or root.end is None or not self.has_children:
             return None
         word, style = _WORDS[root.end.status]
-        return *_head(root), Span(word, style), Span(f" ({_totals(root, root.end)})", Style.FAINT)
+        totals = Span(f" ({_totals(root, root.end)})", Style.FAINT)
+        return *_head(root), Span(word, style), totals, *_incomplete(root.end)
 
     def _root_line(self, now: float, width: int) -> list[Line]:
         """The line of the root while it runs; none before and after."""
@@ -186,7 +196,7 @@ class Progress:
 
     def _awaited(self, root: _Agent) -> str:
         if root.asks:
-            return f"waiting for {root.model}"
+            return f"{root.model} is thinking" if root.thinks else f"waiting for {root.model}"
         running = sum(child.depth == 1 and not child.end for child in self._children)
         return f"waiting for {_plural(running, 'sub-agent')}" if running else "running tools"
 
@@ -219,7 +229,19 @@ def _ended(child: _Agent, end: AgentEnd, width: int | None = None) -> Line:
         Span(f" ({_figures(child, end.duration_ms / 1000)})", Style.FAINT),
     )
     reason = f": {one_line(end.error)}" if end.status == "failed" and end.error else ""
-    return *head, Span(_fitting(child.task, width, *head, *tail)), *tail, Span(reason)
+    return (
+        *head,
+        Span(_fitting(child.task, width, *head, *tail)),
+        *tail,
+        Span(reason),
+        *_incomplete(end),
+    )
+
+
+def _incomplete(end: AgentEnd) -> tuple[Span, ...]:
+    """What is wrong with an answer that there is."""
+    mark = in_words(end.incomplete) if end.status == "completed" else ""
+    return (Span(f"; {mark}", Style.BAD),) if mark else ()
 
 
 _WORDS = {

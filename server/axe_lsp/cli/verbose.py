@@ -12,12 +12,14 @@ from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
     Event,
+    ThoughtDelta,
     ToolBegin,
     ToolEnd,
     TurnBegin,
     TurnEnd,
     TurnRetry,
 )
+from axe_lsp.runtime.incomplete import in_words
 from axe_lsp.runtime.messages import argument_text
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.preview.preview import params_line, shown_number
@@ -39,6 +41,7 @@ class VerboseLog:
         self._has_tools = False
         self._started: float | None = None
         self._calls: dict[tuple[str, str], list[ToolBegin]] = {}
+        self._thought = ""
 
     def ready(self, prepared: Prepared) -> None:
         """The first request is about to be sent."""
@@ -58,7 +61,12 @@ class VerboseLog:
             _say("Memory:   0 entries (no memory file)")
 
     def event(self, event: Event) -> None:
-        """Something happened: the turns of the root, tools, where children begin and end."""
+        """Something happened: turns and thoughts of the root, tools, where children begin and end."""
+        if isinstance(event, ThoughtDelta):
+            self._think(event)
+            return
+        if event.run.depth == 0:
+            self._end_thought()
         if isinstance(event, ToolBegin):
             self._calls.setdefault(_call(event), []).append(event)
         elif isinstance(event, ToolEnd):
@@ -69,6 +77,18 @@ class VerboseLog:
             _tell_child(event)
         elif self._has_tools:
             _tell_turn(event)
+
+    def _think(self, event: ThoughtDelta) -> None:
+        """Lines of a thought, each when it is whole. Those of children would get into one another's."""
+        if event.run.depth == 0:
+            *lines, self._thought = (self._thought + event.delta).split("\n")
+            for line in lines:
+                _say(f"[thinking] {line}")
+
+    def _end_thought(self) -> None:
+        if self._thought:
+            _say(f"[thinking] {self._thought}")
+            self._thought = ""
 
     def finished(self, result: RunResult) -> None:
         """The run has succeeded, or its budget is used up."""
@@ -83,7 +103,8 @@ class VerboseLog:
             _say(f"Cache:    {read} read, {written} written")
         if result.cost is not None:
             _say(f"Cost:     {_costs(result)}")
-        _say(f"Stop:     {result.stop_reason}")
+        mark = in_words(result.incomplete)
+        _say(f"Stop:     {result.stop_reason}{mark and f' ({mark})'}")
 
     def failed(self) -> None:
         """The run has failed; if nothing was sent, it took no time."""
@@ -109,6 +130,8 @@ def _tell_turn(event: Event) -> None:
             f"[turn {event.turn}] Received response: {event.stop_reason} "
             f"({len(event.tool_calls)} tool calls)"
         )
+        if event.incomplete:
+            _say(f"[turn {event.turn}] Note that {in_words(event.incomplete)}")
 
 
 def _tell_retry(event: TurnRetry) -> None:
@@ -129,6 +152,8 @@ def _tell_child(event: Event) -> None:
             f"[sub-agent] {agent} completed in {event.duration_ms}ms "
             f"({event.content_length} chars returned)"
         )
+        if event.incomplete:
+            _say(f"[sub-agent] {agent}: {in_words(event.incomplete)}")
     elif isinstance(event, AgentEnd):
         _say(f"[sub-agent] {agent} failed: {event.error or event.status}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from axe_lsp.hosting.notifications import Notification
+from axe_lsp.runtime.incomplete import in_words
 
 
 def describe(news: Notification) -> str | None:
@@ -14,7 +15,8 @@ def describe(news: Notification) -> str | None:
             return f"{indent}{agent}: started on {event['model'] or 'an unknown model'}"
         case "axe/agent", "end":
             seconds = event["durationMs"] / 1000
-            reason = f": {event['error']}" if event.get("error") else ""
+            why = event.get("error") or in_words(event.get("incomplete"))
+            reason = f": {why}" if why else ""
             used = event.get("tree", event)
             cost = f", ${used['cost']:.4f}" if used.get("cost") else ""
             return f"{indent}{agent}: {event['status']} after {seconds:.1f} s{cost}{reason}"
@@ -26,7 +28,8 @@ def describe(news: Notification) -> str | None:
         case "axe/turn", "end":
             calls = [call["name"] for call in event["toolCalls"]]
             what = f"calls {', '.join(calls)}" if calls else event["stopReason"] or "answered"
-            return f"{indent}{agent}: turn {event['turn']}, {what}"
+            mark = in_words(event.get("incomplete"))
+            return f"{indent}{agent}: turn {event['turn']}, {what}{mark and f'; {mark}'}"
         case "axe/tool", "end" if event["isError"]:
             return f"{indent}{agent}: {event['name']} failed: {event['content']}"
     return None

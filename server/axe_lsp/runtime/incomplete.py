@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, cast
 
 Incomplete = Literal[
     "length", "context_window", "content_filter", "refusal", "paused", "malformed_call"
@@ -29,3 +29,13 @@ def explained(incomplete: Incomplete, detail: str = "") -> str:
     """What people are told about an answer; `detail` is what the provider said about it."""
     words = _WORDS[incomplete]
     return f"{words} ({detail})" if detail else words
+
+
+def in_words(incomplete: str | None) -> str:
+    """The same from an event, "" of an answer that is whole.
+
+    An event may come from a later version, which knows more reasons than this one.
+    """
+    if not incomplete:
+        return ""
+    return _WORDS.get(cast(Incomplete, incomplete), f"the answer is not whole ({incomplete})")

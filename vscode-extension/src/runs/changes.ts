@@ -3,8 +3,6 @@
 import { EventEmitter, type Disposable } from 'vscode';
 import type { Node } from './nodes';
 
-const PAUSE = 100;
-
 export interface Changed {
   /** Whether the list of runs is another. */
   readonly list: boolean;
@@ -18,6 +16,9 @@ export class Changes implements Disposable {
   private list = false;
   private timer: NodeJS.Timeout | undefined;
 
+  /** `pause` is the shortest time between two events, in milliseconds. */
+  constructor(private readonly pause: number) {}
+
   /** Without a node the list of runs has changed. */
   add(node: Node | undefined): void {
     if (node) {
@@ -25,7 +26,7 @@ export class Changes implements Disposable {
     } else {
       this.list = true;
     }
-    this.timer ??= setTimeout(() => this.tell(), PAUSE);
+    this.timer ??= setTimeout(() => this.tell(), this.pause);
   }
 
   dispose(): void {

@@ -2,6 +2,7 @@
 
 import { commands, Uri, workspace, type ExtensionContext } from 'vscode';
 import type { LanguageClient, Middleware } from 'vscode-languageclient/node';
+import type { OpenQuestion, OpenQuestions } from '../openQuestions';
 import type { RunParams } from '../protocol';
 import type { Register } from '../register';
 import { RunCommands } from './runCommands';
@@ -12,14 +13,16 @@ import { Timelines } from './timelines';
 
 export interface RunsFeature {
   listenTo(client: LanguageClient): void;
+  /** The question that stands in a row of the view. */
+  questionOf(row: unknown): OpenQuestion | undefined;
   /** Runs an agent and shows what happens. Fails if the run does. */
   run(client: LanguageClient, params: RunParams): Promise<void>;
 }
 
 /** `start` sees to it that a server runs: whoever opens the view wants to know of runs, agents or no agents. */
-export function showRuns(context: ExtensionContext, register: Register, start: () => Promise<unknown>): RunsFeature {
+export function showRuns(context: ExtensionContext, register: Register, questions: OpenQuestions, start: () => Promise<unknown>): RunsFeature {
   const runs = new Runs();
-  const view = new RunsView(runs, start);
+  const view = new RunsView(runs, questions, start);
   const documents = new RunDocuments(runs);
   const timelines = new Timelines(context.extensionUri, runs, documents, start);
   const actions = new RunCommands(runs, view, documents, timelines);
@@ -32,7 +35,11 @@ export function showRuns(context: ExtensionContext, register: Register, start: (
     runs.changes.onDidChange(() => offerStop(runs)),
     ...actions.register(register),
   );
-  return { listenTo: (client) => runs.listenTo(client), run: (client, params) => actions.run(client, params) };
+  return {
+    listenTo: (client) => runs.listenTo(client),
+    questionOf: (row) => view.questionOf(row),
+    run: (client, params) => actions.run(client, params),
+  };
 }
 
 /** The lenses of the server name its own commands, which tell nothing while they are at work. */

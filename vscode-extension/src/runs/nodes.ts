@@ -1,7 +1,7 @@
 // What a run consists of: its turns, their tool calls, and the runs of the agents that were called. These are the nodes of the
 // tree that is shown; they change while the run goes on. Knows nothing of VS Code.
 
-import type { PastRun, TurnRetry, Used } from '../protocol';
+import type { Incomplete, PastRun, TurnRetry, Used } from '../protocol';
 
 export type Status = PastRun['status'] | 'denied';
 
@@ -24,6 +24,7 @@ export interface RunNode extends Lasting {
   description?: string | undefined;
   model: string;
   error?: string | undefined;
+  incomplete?: Incomplete | undefined;
   used?: Used | undefined;
   /** With all that the run called, if that is more. */
   tree?: Used | undefined;
@@ -40,7 +41,10 @@ export interface TurnNode extends Lasting {
   readonly number: number;
   readonly messages: number;
   text: string;
+  /** What the model thought before it answered. */
+  thought: string;
   stopReason?: string;
+  incomplete?: Incomplete | undefined;
   used?: Used;
   readonly retries: TurnRetry[];
   readonly calls: CallNode[];
@@ -59,6 +63,11 @@ export interface CallNode extends Lasting {
 }
 
 export type Node = RunNode | TurnNode | CallNode;
+
+/** What a command is given that was chosen on a row. */
+export function isNode(given: unknown): given is Node {
+  return typeof given === 'object' && given !== null && 'kind' in given && 'began' in given;
+}
 
 /** A call of an agent and its run are one thing to whoever looks. */
 export function childrenOf(node: Node): readonly Node[] {

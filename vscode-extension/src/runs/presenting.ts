@@ -1,6 +1,7 @@
 // How a node of a run is shown in the tree: its words, its icon, and what a screen reader says. Knows nothing of VS Code.
 
 import { count, duration, joined, money, shortened, tail, tokens, tokensInWords } from './figures';
+import type { Incomplete } from '../protocol';
 import { durationOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from './nodes';
 
 const MOST = 100;
@@ -15,12 +16,25 @@ export interface Row {
   readonly context: string;
 }
 
-export function rowOf(node: Node, now: number): Row {
+/** `asks` are the purposes of the questions of a run that are open. */
+export function rowOf(node: Node, now: number, asks: readonly string[] = []): Row {
   const { label, ...texts } = textsOf(node, now);
   const state = node.status === 'running' ? 'running' : 'ended';
   const kind = node.kind === 'run' && node.depth === 0 ? 'root run' : node.kind;
+  if (asks[0] !== undefined) {
+    const asked = joined([asks.length > 1 ? `1 of ${asks.length} questions` : '', asks[0]], ': ');
+    return {
+      label,
+      description: shortened(asked, 2 * MOST),
+      tooltip: joined([asked, texts.tooltip], '\n'),
+      icon: { id: 'question', color: 'list.warningForeground' },
+      spoken: joined([label, 'asks you', asked], ', '),
+      context: `${kind} asking ${state}`,
+    };
+  }
   const spoken = joined([label, inWords(node.status), ...texts.spoken], ', ');
-  return { label, description: texts.description, tooltip: texts.tooltip, icon: iconOf(node.status), spoken, context: `${kind} ${state}` };
+  const icon = node.kind !== 'call' && node.incomplete && node.status === 'completed' ? CUT : iconOf(node.status);
+  return { label, description: texts.description, tooltip: texts.tooltip, icon, spoken, context: `${kind} ${state}` };
 }
 
 const ICONS: Record<Status, readonly [id: string, color?: string]> = {
@@ -32,6 +46,9 @@ const ICONS: Record<Status, readonly [id: string, color?: string]> = {
   cancelled: ['circle-slash', 'testing.iconSkipped'],
   denied: ['shield', 'testing.iconFailed'],
 };
+
+/** Of an answer that is not whole. */
+const CUT = { id: 'warning', color: 'list.warningForeground' };
 
 export function iconOf(status: Status): Row['icon'] {
   const [id, color] = ICONS[status];
@@ -60,11 +77,25 @@ function textsOf(node: Node, now: number): Texts {
   }
 }
 
+const INCOMPLETE: Record<Incomplete, string> = {
+  length: 'cut off at the output limit',
+  context_window: 'context window full',
+  content_filter: 'stopped by a content filter',
+  refusal: 'refused by the model',
+  paused: 'paused by the provider',
+  malformed_call: 'malformed call',
+};
+
+/** What is wrong with an answer; empty if it is whole. A later server may know more reasons. */
+export function incompleteInWords(incomplete: Incomplete | undefined): string {
+  return incomplete ? (INCOMPLETE[incomplete] ?? incomplete) : '';
+}
+
 function textsOfRun(run: RunNode, now: number): Texts {
   const used = usedBy(run);
   const time = duration(durationOf(run, now));
   const about = shortened(run.description ?? run.task, MOST);
-  const error = run.error && run.error !== run.status ? run.error : '';
+  const error = run.error && run.error !== run.status ? run.error : incompleteInWords(run.incomplete);
   return {
     label: run.agent,
     description: joined([time, hasUsed(run) ? tokens(used) : '', money(used.cost), shortened(error, MOST) || about]),
@@ -87,13 +118,14 @@ function textsOfTurn(turn: TurnNode, now: number): Texts {
   const isRunning = turn.status === 'running';
   const time = duration(durationOf(turn, now));
   const used = turn.used ? tokens(turn.used) : '';
-  const said = isRunning ? tail(turn.text, MOST) : shortened(turn.text, MOST);
+  const mark = incompleteInWords(turn.incomplete);
+  const said = isRunning ? tail(turn.text, MOST) || (turn.thought && 'thinking') : joined([mark, shortened(turn.text, MOST)], ': ');
   const retry = turn.retries.at(-1);
   const again = isRunning && retry && !turn.text ? `waits after ${retry.category}: ${shortened(retry.message, MOST)}` : '';
   return {
     label: `Turn ${turn.number}`,
     description: joined([time, used, money(turn.used?.cost), again || said]),
-    tooltip: joined([`Turn ${turn.number}, ${time}`, turn.used && tokensInWords(turn.used), shortened(turn.text, 1000)], '\n'),
+    tooltip: joined([`Turn ${turn.number}, ${time}`, mark, turn.used && tokensInWords(turn.used), shortened(turn.text, 1000)], '\n'),
     spoken: [time, turn.used ? tokensInWords(turn.used) : '', count(turn.calls.length, 'tool call'), again || said],
   };
 }

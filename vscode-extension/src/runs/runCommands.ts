@@ -6,7 +6,7 @@ import { EventsRequest, RunRequest, StopRequest, type RunParams } from '../proto
 import type { Register } from '../register';
 import { inTrust } from '../trust';
 import { duration, shortened } from './figures';
-import { runOf, type Node, type RunNode } from './nodes';
+import { isNode, runOf, type RunNode } from './nodes';
 import { iconOf, inWords } from './presenting';
 import { RUN_SCHEME, uriOf, type RunDocuments } from './runDocuments';
 import type { Runs } from './runs';
@@ -166,8 +166,4 @@ function itemOf(run: RunNode): RunItem {
 
 function clock(run: RunNode): string {
   return new Date(run.began).toLocaleTimeString();
-}
-
-function isNode(given: unknown): given is Node {
-  return typeof given === 'object' && given !== null && 'kind' in given && 'began' in given;
 }

@@ -7,12 +7,15 @@ import type {
   AgentBegin,
   AgentEnd,
   TextDelta,
+  ThoughtDelta,
   ToolBegin,
   ToolEnd,
   TurnBegin,
   TurnEnd,
   TurnRetry,
 } from '../protocol';
+
+import { incompleteInWords } from './presenting';
 
 const MAX_LINE = 160;
 
@@ -23,6 +26,8 @@ export class RunLog {
   private owed = '';
   /** What others have said meanwhile, by run id. */
   private readonly unheard = new Map<string, string>();
+  /** What runs think, which becomes one line when they have thought. */
+  private readonly thoughts = new Map<string, string>();
 
   constructor(private readonly write: (text: string) => void) {}
 
@@ -31,6 +36,7 @@ export class RunLog {
       const model = event.model && `(${event.model})`;
       this.line(event, ['▶', shorten(event.description ?? event.task), model].filter(Boolean).join(' '));
     } else {
+      this.endThought(event);
       this.endSpeech(event, this.unheard.get(event.runId) ?? '');
       this.line(event, ending(event));
     }
@@ -46,13 +52,23 @@ export class RunLog {
     if (event.kind === 'begin') {
       this.line(event, `· turn ${event.turn}, ${count(event.messages, 'message')}`);
     } else if (event.kind === 'retry') {
+      this.thoughts.delete(event.runId);
       this.line(event, retry(event));
     } else {
+      this.endThought(event);
       this.endSpeech(event, event.text);
+      if (event.incomplete) {
+        this.line(event, `⚠ ${incompleteInWords(event.incomplete)}`);
+      }
     }
   }
 
+  thought(event: ThoughtDelta): void {
+    this.thoughts.set(event.runId, (this.thoughts.get(event.runId) ?? '') + event.delta);
+  }
+
   text(event: TextDelta): void {
+    this.endThought(event);
     this.speaker ??= event.runId;
     const said = (this.unheard.get(event.runId) ?? '') + event.delta;
     if (this.speaker === event.runId) {
@@ -84,6 +100,14 @@ export class RunLog {
     const opening = this.lineIsOpen ? '' : continuation.slice(1);
     this.write(opening + spoken.replaceAll('\n', continuation));
     this.lineIsOpen = true;
+  }
+
+  private endThought(event: RunOfEvent): void {
+    const thought = this.thoughts.get(event.runId);
+    this.thoughts.delete(event.runId);
+    if (thought?.trim()) {
+      this.line(event, `~ ${shorten(thought)}`);
+    }
   }
 
   /** Ends what a run says. `text` is all of it, and is written unless it was as it arrived. */
@@ -131,8 +155,9 @@ function retry(event: TurnRetry): string {
 
 /** A cancelled run gives "cancelled" as the reason too; once is enough. */
 function ending(event: AgentEnd): string {
-  const mark = event.status === 'completed' ? '✓' : '✗';
-  const reason = event.error && event.error !== event.status ? `: ${shorten(event.error)}` : '';
+  const mark = event.status !== 'completed' ? '✗' : event.incomplete ? '⚠' : '✓';
+  const error = event.error && event.error !== event.status ? shorten(event.error) : incompleteInWords(event.incomplete);
+  const reason = error && `: ${error}`;
   return `${mark} ${event.status} in ${seconds(event.durationMs)}${reason} · ${totals(event)}`;
 }
 

@@ -1,7 +1,7 @@
 // A root run and all below it, as the events tell: live ones, or remembered ones, in which the pieces of texts that are whole by
 // now are left out. Knows nothing of VS Code.
 
-import type { AgentBegin, AgentEnd, Happening, PastRun, TextDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd, TurnRetry, Used } from '../protocol';
+import type { AgentBegin, AgentEnd, Happening, PastRun, TextDelta, ThoughtDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd, TurnRetry, Used } from '../protocol';
 import { adopt, callFor, callStatus, exchange } from './calls';
 import type { Node, RunNode, Status, TurnNode } from './nodes';
 
@@ -26,6 +26,10 @@ export class RunTree {
     const tree = new RunTree(newRun(event, event.time));
     tree.lastSeq = event.seq;
     return tree;
+  }
+
+  run(runId: string): RunNode | undefined {
+    return this.runs.get(runId);
   }
 
   /** What is remembered of the run now. */
@@ -58,6 +62,8 @@ export class RunTree {
         return takeTurn(run, params);
       case 'axe/text':
         return takeText(run, params);
+      case 'axe/thought':
+        return takeThought(run, params);
       case 'axe/tool':
         return params.kind === 'begin' ? beginCall(run, params) : this.endCall(run, params);
     }
@@ -135,9 +141,9 @@ function endRun(run: RunNode, event: AgentEnd): readonly Node[] {
   return [run];
 }
 
-function figures({ inputTokens, outputTokens, cost, tree, error }: Partial<Used> & Pick<AgentEnd, 'tree' | 'error'>) {
+function figures({ inputTokens, outputTokens, cost, tree, error, incomplete }: Partial<Used> & Pick<AgentEnd, 'tree' | 'error' | 'incomplete'>) {
   const isKnown = inputTokens !== undefined && outputTokens !== undefined;
-  return { used: isKnown ? used({ inputTokens, outputTokens, cost }) : undefined, tree, error };
+  return { used: isKnown ? used({ inputTokens, outputTokens, cost }) : undefined, tree, error, incomplete };
 }
 
 function used({ inputTokens, outputTokens, cost }: Omit<Used, 'cost'> & { readonly cost?: number | undefined }): Used {
@@ -148,7 +154,7 @@ function takeTurn(run: RunNode, event: TurnBegin | TurnRetry | TurnEnd): readonl
   if (event.kind === 'begin') {
     const began = Date.parse(event.time);
     const { turn: number, messages } = event;
-    run.turns.push({ kind: 'turn', run, number, messages, status: 'running', began, text: '', retries: [], calls: [] });
+    run.turns.push({ kind: 'turn', run, number, messages, status: 'running', began, text: '', thought: '', retries: [], calls: [] });
     return [run];
   }
   const turn = turnOf(run, event.turn);
@@ -158,8 +164,9 @@ function takeTurn(run: RunNode, event: TurnBegin | TurnRetry | TurnEnd): readonl
   if (event.kind === 'retry') {
     turn.retries.push(event);
     turn.text = '';
+    turn.thought = '';
   } else {
-    Object.assign(turn, { text: event.text, stopReason: event.stopReason, used: used(event) });
+    Object.assign(turn, { text: event.text, stopReason: event.stopReason, incomplete: event.incomplete, used: used(event) });
     close(turn, 'completed', turn.began + event.durationMs);
   }
   return [turn];
@@ -171,6 +178,15 @@ function takeText(run: RunNode, event: TextDelta): readonly Node[] {
     return [];
   }
   turn.text += event.delta;
+  return [turn];
+}
+
+function takeThought(run: RunNode, event: ThoughtDelta): readonly Node[] {
+  const turn = turnOf(run, event.turn);
+  if (!turn) {
+    return [];
+  }
+  turn.thought += event.delta;
   return [turn];
 }
 

@@ -8,6 +8,7 @@ import {
   RunsRequest,
   SubscribeRequest,
   TextNotification,
+  ThoughtNotification,
   ToolNotification,
   TurnNotification,
   type Happening,
@@ -16,8 +17,11 @@ import { Changes } from './changes';
 import { RunLog } from './runLog';
 import { RunStore, type Source } from './store';
 
+/** Milliseconds between two looks at what has changed, for documents and timelines. */
+const PAUSE = 100;
+
 export class Runs implements Disposable {
-  readonly changes = new Changes();
+  readonly changes = new Changes(PAUSE);
   readonly store = new RunStore(this.source(), (node) => this.changes.add(node));
   private readonly output = window.createOutputChannel('axe runs');
   private readonly log = new RunLog((text) => this.output.append(text));
@@ -31,6 +35,7 @@ export class Runs implements Disposable {
     client.onNotification(AgentNotification, (params) => this.take({ method: 'axe/agent', params }));
     client.onNotification(TurnNotification, (params) => this.take({ method: 'axe/turn', params }));
     client.onNotification(TextNotification, (params) => this.take({ method: 'axe/text', params }));
+    client.onNotification(ThoughtNotification, (params) => this.take({ method: 'axe/thought', params }));
     client.onNotification(ToolNotification, (params) => this.take({ method: 'axe/tool', params }));
     client.onDidChangeState(({ newState }) => this.follow(client, newState));
   }
@@ -72,6 +77,8 @@ export class Runs implements Disposable {
         return this.log.turn(event.params);
       case 'axe/text':
         return this.log.text(event.params);
+      case 'axe/thought':
+        return this.log.thought(event.params);
       case 'axe/tool':
         return this.log.tool(event.params);
     }

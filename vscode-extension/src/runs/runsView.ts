@@ -12,9 +12,12 @@ import {
   type Disposable,
   type TreeDataProvider,
 } from 'vscode';
-import type { Changed } from './changes';
+import type { OpenQuestion, OpenQuestions } from '../openQuestions';
+import type { Question } from '../protocol';
+import { purposeOf } from '../questions';
+import { Changes, type Changed } from './changes';
 import { beginningOfDay, byDay, type Day } from './days';
-import { childrenOf, idOf, parentOf, type Node, type RunNode } from './nodes';
+import { childrenOf, idOf, isNode, parentOf, runOf, type Node, type RunNode } from './nodes';
 import { rowOf } from './presenting';
 import { uriOf } from './runDocuments';
 import type { Runs } from './runs';
@@ -22,6 +25,15 @@ import type { Runs } from './runs';
 /** How often times that go on are drawn anew, and others are asked for news. */
 const PULSE = 1000;
 const PULSES_PER_LOOK = 2;
+
+/**
+ * Milliseconds between two events of the tree. VS Code waits until there was none for 200, and begins to wait anew at each of
+ * them: with less between them it would draw nothing as long as text arrives.
+ */
+const REST = 500;
+
+/** Milliseconds for which a question has stood in its row before a click there can be meant for it. */
+const TIME_TO_READ = 500;
 
 /** Whole runs are drawn anew more rarely than the rows that go on: a tree that is never at rest is hard to click on. */
 const PULSES_PER_RUN = 5;
@@ -46,17 +58,23 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     canSelectMany: true,
     showCollapseAll: true,
   });
-  private readonly subscriptions: Disposable[] = [this.tree, this.changed];
+  private readonly redraws = new Changes(REST);
+  private readonly subscriptions: Disposable[] = [this.tree, this.changed, this.redraws];
+  /** The questions that stand in rows, by run id, and since when. */
+  private readonly asked = new Map<string, { readonly question: OpenQuestion; readonly since: number }>();
   private readonly pulse = setInterval(() => this.beat(), PULSE);
   private beats = 0;
   private isLooking = false;
 
   constructor(
     private readonly runs: Runs,
+    private readonly questions: OpenQuestions,
     private readonly start: () => Promise<unknown>,
   ) {
     this.subscriptions.push(
+      this.redraws.onDidChange(({ list, nodes }) => this.changed.fire(list ? undefined : [...nodes])),
       runs.changes.onDidChange((changed) => this.draw(changed)),
+      questions.onDidChange((question) => this.point(question)),
       runs.onDidConnect(() => void (this.tree.visible && this.look())),
       this.tree.onDidChangeVisibility(({ visible }) => void (visible && this.start().then(() => this.look()))),
     );
@@ -91,7 +109,7 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
       case 'more':
         return itemOfMore();
       default:
-        return itemOf(element, this.mayHaveChildren(element));
+        return itemOf(element, this.mayHaveChildren(element), this.asks(element));
     }
   }
 
@@ -100,6 +118,12 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     if (force || this.tree.visible) {
       await this.tree.reveal(run, { select: true, focus: false, expand: true });
     }
+  }
+
+  /** The question that stands in the row of a run; none if it has only just come. */
+  questionOf(row: unknown): OpenQuestion | undefined {
+    const asked = isNode(row) ? this.asked.get(runOf(row).runId) : undefined;
+    return asked && Date.now() - asked.since >= TIME_TO_READ ? asked.question : undefined;
   }
 
   dispose(): void {
@@ -121,8 +145,36 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     return isToCome || childrenOf(node).length > 0 || (node.kind === 'run' && !this.runs.store.isWhole(node));
   }
 
+  /** What the open questions of a run are about. The row has room for the oldest. */
+  private asks(node: Node): readonly string[] {
+    if (node.kind !== 'run') {
+      return [];
+    }
+    const open = this.questions.ofRun(node.runId);
+    if (!open[0]) {
+      this.asked.delete(node.runId);
+    } else if (this.asked.get(node.runId)?.question !== open[0]) {
+      this.asked.set(node.runId, { question: open[0], since: Date.now() });
+    }
+    return open.map(({ question }) => purposeOf(question));
+  }
+
+  /** Draws the row of the run that asks, and leads there whoever looks at the tree. */
+  private point({ rootRunId, runId }: Question): void {
+    const run = this.runs.store.run(rootRunId, runId);
+    if (run) {
+      this.redraws.add(run);
+      if (this.questions.ofRun(runId).length > 0) {
+        void this.reveal(run, false);
+      }
+    }
+  }
+
   private draw({ list, nodes }: Changed): void {
-    this.changed.fire(list ? undefined : [...nodes]);
+    if (list) {
+      this.redraws.add(undefined);
+    }
+    nodes.forEach((node) => this.redraws.add(node));
     const going = this.runs.store.roots().filter((run) => run.status === 'running').length;
     this.tree.badge = going > 0 ? { value: going, tooltip: `${going} under way` } : undefined;
   }
@@ -134,9 +186,7 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     this.beats += 1;
     const going = this.runs.store.roots().filter((run) => run.status === 'running');
     const drawn = this.beats % PULSES_PER_RUN === 0 ? going : going.flatMap(runningLeaves);
-    if (drawn.length > 0) {
-      this.changed.fire(drawn);
-    }
+    drawn.forEach((node) => this.redraws.add(node));
     if (this.beats % PULSES_PER_LOOK === 0) {
       void this.look();
     }
@@ -159,8 +209,8 @@ function runningLeaves(node: Node): Node[] {
   return going.length > 0 ? going.flatMap(runningLeaves) : [node];
 }
 
-function itemOf(node: Node, isParent: boolean): TreeItem {
-  const row = rowOf(node, Date.now());
+function itemOf(node: Node, isParent: boolean, asks: readonly string[]): TreeItem {
+  const row = rowOf(node, Date.now(), asks);
   const item = new TreeItem(row.label, isParent ? initially(node) : TreeItemCollapsibleState.None);
   item.id = idOf(node);
   item.description = row.description;

@@ -50,6 +50,11 @@ export class RunStore {
     return (this.known.get(root.runId)?.tree.lastSeq ?? 0) > 0;
   }
 
+  /** A run that this window knows, at any depth. */
+  run(rootRunId: string, runId: string): RunNode | undefined {
+    return this.known.get(rootRunId)?.tree.run(runId);
+  }
+
   /** Something happens now. */
   take(event: Happening): void {
     const { rootRunId, seq } = event.params;

@@ -2,7 +2,7 @@
 
 import { count, duration, joined, money, tokensInWords } from './figures';
 import { childrenOf, durationOf, idOf, usedBy, type Node, type RunNode, type Status } from './nodes';
-import { inWords, rowOf } from './presenting';
+import { incompleteInWords, inWords, rowOf } from './presenting';
 
 export interface Bar {
   readonly id: string;
@@ -37,7 +37,7 @@ export function timelineOf(root: RunNode, now: number): Timeline {
     runId: root.runId,
     title: root.agent,
     state: `${root.agent}: ${inWords(root.status)}`,
-    summary: joined([inWords(root.status), duration(lasts), count(turns, 'turn'), tokensInWords(used), money(used.cost)]),
+    summary: joined([inWords(root.status), incompleteInWords(root.incomplete), duration(lasts), count(turns, 'turn'), tokensInWords(used), money(used.cost)]),
     lasts: Math.max(lasts, ...bars.map((bar) => bar.begins + bar.lasts)),
     bars,
   };
@@ -50,7 +50,7 @@ function barsOf(node: Node, origin: number, now: number, level: number): Bar[] {
     id: idOf(node),
     kind: node.kind,
     status: node.status,
-    label,
+    label: node.kind !== 'call' && node.incomplete ? `${label} ⚠` : label,
     level,
     begins,
     lasts: durationOf(node, now),

@@ -4,10 +4,14 @@
 import type { Happening } from '../protocol';
 import { count, duration, joined, money, tokensInWords, whole } from './figures';
 import { durationOf, usedBy, type CallNode, type Node, type RunNode, type TurnNode } from './nodes';
-import { inWords } from './presenting';
+import { incompleteInWords, inWords } from './presenting';
 
 /** Of the result of a tool, events hold no more. */
 const MOST_CHARACTERS = 20_000;
+
+/** A section of its own, which folds, and is quoted: what was thought is no part of the answer. */
+const THINKING = 'Thinking';
+const ANSWER = 'Answer';
 
 const DEEPEST_HEADING = 6;
 
@@ -43,6 +47,7 @@ function runParts(run: RunNode, now: number, level: number): string[] {
   const used = usedBy(run);
   const head = joined([
     inWords(run.status),
+    marked(run),
     duration(durationOf(run, now)),
     count(run.turns.length, 'turn'),
     tokensInWords(used),
@@ -63,6 +68,7 @@ function runParts(run: RunNode, now: number, level: number): string[] {
 function turnParts(turn: TurnNode, now: number, level: number): string[] {
   const head = joined([
     inWords(turn.status),
+    marked(turn),
     duration(durationOf(turn, now)),
     turn.used && tokensInWords(turn.used),
     money(turn.used?.cost),
@@ -75,11 +81,17 @@ function turnParts(turn: TurnNode, now: number, level: number): string[] {
   return [
     head,
     ...(retries.length > 0 ? [retries.join('\n')] : []),
+    ...(turn.thought ? [heading(level, THINKING), quoted(turn.thought)] : []),
+    ...(turn.thought && turn.text ? [heading(level, ANSWER)] : []),
     ...(turn.text ? [turn.text.trimEnd()] : []),
     ...turn.calls.flatMap((call) =>
       call.child ? runParts(call.child, now, level) : [heading(level, call.name), ...callParts(call, now)],
     ),
   ];
+}
+
+function marked({ incomplete }: RunNode | TurnNode): string {
+  return incomplete ? `**${incompleteInWords(incomplete)}**` : '';
 }
 
 function callParts(call: CallNode, now: number): string[] {

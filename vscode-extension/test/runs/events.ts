@@ -35,8 +35,12 @@ export class Script {
     return this.add('axe/text', who, { turn, delta });
   }
 
-  said(who: Who, turn: number, text: string): this {
-    return this.add('axe/turn', who, { kind: 'end', turn, text, stopReason: 'stop', durationMs: 500, ...USED });
+  thought(who: Who, turn: number, delta: string): this {
+    return this.add('axe/thought', who, { turn, delta });
+  }
+
+  said(who: Who, turn: number, text: string, more: object = {}): this {
+    return this.add('axe/turn', who, { kind: 'end', turn, text, stopReason: 'stop', durationMs: 500, ...USED, ...more });
   }
 
   retry(who: Who, turn: number, message: string): this {

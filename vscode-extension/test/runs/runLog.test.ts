@@ -158,3 +158,22 @@ test('the end tells what a run has cost, and what its tree has', () => {
     ].join('\n'),
   );
 });
+
+test('a thought is one line of its own, before the answer', () => {
+  const text = written((log) => {
+    log.thought({ ...manager, delta: 'Let me\n' });
+    log.thought({ ...manager, delta: 'see.' });
+    log.text({ ...manager, delta: 'Yes.' });
+    log.turn({ ...manager, kind: 'end', text: 'Yes.' });
+  });
+  assert.equal(text, 'manager ~ Let me see.\nmanager | Yes.\n');
+});
+
+test('an answer that is not whole is marked, and so is its run', () => {
+  const text = written((log) => {
+    log.turn({ ...fast, kind: 'end', text: 'Half a', incomplete: 'length' });
+    log.agent({ ...fast, kind: 'end', status: 'completed', ...sums, incomplete: 'length' });
+  });
+  assert.deepEqual(text.split('\n').slice(0, 2), ['  fast | Half a', '  fast ⚠ cut off at the output limit']);
+  assert.match(text, /\n {2}fast ⚠ completed in 1\.2 s: cut off at the output limit · /);
+});

@@ -157,3 +157,12 @@ test('a remembered run is filled with its events', () => {
   assert.equal(tree.root.turns.length, 2);
   assert.equal(tree.root.task, 'Check this');
 });
+
+test('thoughts are kept apart from the answer, and begin anew when it is sent again', () => {
+  const script = new Script().begin(LEAD, '').turn(LEAD, 1).thought(LEAD, 1, 'Hm').retry(LEAD, 1, 'busy');
+  script.thought(LEAD, 1, 'I ').thought(LEAD, 1, 'see').text(LEAD, 1, 'Yes').said(LEAD, 1, 'Yes.');
+
+  const turn = grown(script).root.turns[0];
+  assert.equal(turn?.thought, 'I see');
+  assert.equal(turn?.text, 'Yes.');
+});

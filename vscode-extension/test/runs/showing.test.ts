@@ -8,6 +8,7 @@ import { duration } from '../../src/runs/figures';
 import type { RunNode, TurnNode } from '../../src/runs/nodes';
 import { rowOf } from '../../src/runs/presenting';
 import { RunTree } from '../../src/runs/runTree';
+import { timelineOf } from '../../src/runs/timeline';
 import { documentName, documentOf, exported } from '../../src/runs/writing';
 import { finished, LEAD, past, Script, START } from './events';
 
@@ -52,6 +53,40 @@ test('a turn under way shows the end of its text, one that is over the beginning
 
   assert.match(rowOf(firstTurn(script), START).description, /…w\d+ .* w59$|….*w59$/);
   assert.match(rowOf(firstTurn(script.said(LEAD, 1, words)), START).description, /100 \+ 10 · \$0\.0010 · w0 w1/);
+});
+
+test('an answer that is not whole is marked in its turn, its run, its document and the timeline', () => {
+  const cut = { incomplete: 'length' };
+  const script = new Script().begin(LEAD, 'x').turn(LEAD, 1).said(LEAD, 1, 'Half a', cut).end(LEAD, 'completed', cut);
+  const root = rootOf(script);
+
+  for (const node of [root, root.turns[0] as TurnNode]) {
+    const row = rowOf(node, START);
+    assert.equal(row.icon.id, 'warning');
+    assert.match(row.description, /cut off at the output limit/);
+    assert.match(row.spoken, /cut off at the output limit/);
+    assert.match(documentOf(node, START), /\*\*cut off at the output limit\*\*/);
+  }
+  const timeline = timelineOf(root, START);
+  assert.match(timeline.summary, /cut off at the output limit/);
+  assert.deepEqual(timeline.bars.map((bar) => bar.label), ['lead ⚠', 'Turn 1 ⚠']);
+});
+
+test('what a model thinks is told as such, and is a section of its own in the document', () => {
+  const script = new Script().begin(LEAD, '').turn(LEAD, 1).thought(LEAD, 1, 'Let me\nsee');
+  assert.match(rowOf(firstTurn(script), START).description, /thinking$/);
+
+  const text = documentOf(firstTurn(script.said(LEAD, 1, 'Yes.')), START);
+  assert.match(text, /\n## Thinking\n\n> Let me\n> see\n\n## Answer\n\nYes\.\n$/);
+});
+
+test('a run that asks shows the question in place of its figures', () => {
+  const root = rootOf(new Script().begin(LEAD, 'x'));
+  const row = rowOf(root, START, ['wants to run a command: make', 'wants to write a']);
+
+  assert.equal(row.description, '1 of 2 questions: wants to run a command: make');
+  assert.equal(row.spoken, 'lead, asks you, 1 of 2 questions: wants to run a command: make');
+  assert.equal(row.context, 'root run asking running');
 });
 
 test('a turn that waits to be sent again says so', () => {

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from axe_lsp.hosting.describing import describe
 from axe_lsp.hosting.jsonable import Json
 from axe_lsp.hosting.notifications import Notification
+from axe_lsp.runtime.incomplete import in_words
 
 LONGEST = 100
 """Characters of a text of a run that are shown in its tree."""
@@ -167,7 +168,8 @@ def _who(params: Mapping[str, Json]) -> str:
 
 
 def _run(params: Mapping[str, Json]) -> str:
-    reason = f": {one_line(params['error'])}" if params.get("error") else ""
+    why = one_line(params.get("error") or "") or in_words(params.get("incomplete"))
+    reason = f": {why}" if why else ""
     figures = [
         f"{params['status']} after {duration(params['durationMs'])}",
         _used((params["inputTokens"], params["outputTokens"]), params.get("cost")),
@@ -180,7 +182,9 @@ def _run(params: Mapping[str, Json]) -> str:
 def _turn(params: Mapping[str, Json]) -> str:
     tokens = _tokens((params["inputTokens"], params["outputTokens"]))
     text = f": {one_line(params['text'])}" if params["text"].strip() else ""
-    return f"turn {params['turn']}, {duration(params['durationMs'])}, {tokens}{text}"
+    mark = in_words(params.get("incomplete"))
+    figures = f"{duration(params['durationMs'])}, {tokens}{mark and f', {mark}'}"
+    return f"turn {params['turn']}, {figures}{text}"
 
 
 def _result(params: Mapping[str, Json]) -> str:

@@ -86,7 +86,8 @@ class Batch(Struct):
 class Bookkeeping:
     """What one process has written about runs that are not over.
 
-    The pieces in which a text arrives are kept until the event comes that holds the whole text.
+    The pieces in which a text arrives are kept until the event comes that holds the whole text. No event holds a
+    whole thought, so its pieces become one, in the place of the first, when the turn is over.
     """
 
     def __init__(self, writer: str, clean: Callable[[str], str]) -> None:
@@ -94,6 +95,7 @@ class Bookkeeping:
         self._clean = clean
         self._runs: dict[str, RunRow] = {}
         self._pieces: dict[str, list[int]] = {}
+        self._thoughts: dict[str, list[Notification]] = {}
 
     @property
     def is_idle(self) -> bool:
@@ -115,11 +117,18 @@ class Bookkeeping:
                 row = _run_row(event, origin, self._writer)
                 self._runs[run_id] = batch.runs[run_id] = row
             case "axe/agent", "end":
+                self._join_thoughts(batch, root, run_id)
                 self._end(batch, run_id, seq, params["status"])
             case "axe/text", _:
                 self._pieces.setdefault(run_id, []).append(seq)
+            case "axe/thought", _:
+                self._thoughts.setdefault(run_id, []).append(event)
+            case "axe/turn", "retry":  # What was thought of is thought of anew.
+                thoughts = self._thoughts.pop(run_id, ())
+                self._drop_pieces(batch, root, (each.params["seq"] for each in thoughts))
             case "axe/turn", "end":
                 self._drop_pieces(batch, root, self._pieces.pop(run_id, ()))
+                self._join_thoughts(batch, root, run_id)
 
     def _end(self, batch: Batch, run_id: str, seq: int, status: str) -> None:
         self._pieces.pop(run_id, None)
@@ -128,6 +137,16 @@ class Bookkeeping:
             batch.ends.append((status, seq, run_id))
         else:
             batch.runs[run_id] = row._replace(status=status, end_seq=seq)
+
+    def _join_thoughts(self, batch: Batch, root: str, run_id: str) -> None:
+        thoughts = self._thoughts.pop(run_id, [])
+        if len(thoughts) < 2:
+            return
+        first = thoughts[0]
+        seq, whole = first.params["seq"], "".join(each.params["delta"] for each in thoughts)
+        text = self._clean(Notification(first.method, {**first.params, "delta": whole}).text)
+        self._drop_pieces(batch, root, (each.params["seq"] for each in thoughts[1:]))
+        batch.events[root, seq] = EventRow(root, seq, run_id, first.method, text)
 
     def _drop_pieces(self, batch: Batch, root: str, pieces: Iterable[int]) -> None:
         for seq in pieces:
