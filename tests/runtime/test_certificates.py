@@ -6,6 +6,7 @@ import ssl
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,10 @@ import pytest
 from axe_lsp.runtime.certificates import read_ahead, trusted_authorities
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.providers.http_client import HttpClient
+from axe_lsp.runtime.tools.network import Network
+from axe_lsp.runtime.tools.tool import ToolError
+from axe_lsp.runtime.tools.web import fetch
+from support.scripted_provider import PATIENCE
 
 _NEW_CERTIFICATE = (
     "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=server "
@@ -69,6 +74,24 @@ async def test_a_server_behind_a_proxy_proves_who_it_is_and_only_it_reads_the_re
     assert passed.startswith(b"CONNECT models.example:443 HTTP/1.1\r\n")
     assert b"Basic dXNlcjp3b3Jk" in passed
     assert b"POST" not in passed
+
+
+@needs_openssl
+async def test_a_page_comes_from_a_server_that_proves_to_be_the_host_in_its_address(
+    monkeypatch: pytest.MonkeyPatch, certificate: Path
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+
+    async def here(_: str) -> list[str]:
+        return ["127.0.0.1"]
+
+    network = Network(here, lambda _: True)
+    async with _server(certificate, until=b"\r\n\r\n") as url:
+        port = url.rstrip("/").rpartition(":")[2]
+        page = await fetch(f"https://models.example:{port}/", (), network, PATIENCE)
+        assert page.status == 200
+        with pytest.raises(ToolError, match="Hostname mismatch"):
+            await fetch(f"https://other.example:{port}/", (), network, PATIENCE)
 
 
 def test_a_file_of_authorities_that_is_empty_is_no_failure(
@@ -132,16 +155,17 @@ async def _copy(
 
 
 @asynccontextmanager
-async def _server(certificate: Path) -> AsyncIterator[str]:
+async def _server(certificate: Path, until: bytes = b"{}") -> AsyncIterator[str]:
+    """Answers requests that end like that."""
     own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     own.load_cert_chain(certificate, certificate.with_name("key.pem"))
-    listener = await asyncio.start_server(_answer, "127.0.0.1", 0, ssl=own)
+    listener = await asyncio.start_server(partial(_answer, until), "127.0.0.1", 0, ssl=own)
     async with listener:
         yield f"https://127.0.0.1:{listener.sockets[0].getsockname()[1]}/"
 
 
-async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    await reader.readuntil(b"{}")
+async def _answer(until: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.readuntil(until)
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
     await writer.drain()
     writer.close()

@@ -144,6 +144,24 @@ async def test_a_server_that_is_not_there() -> None:
     assert "cannot connect" in await refused(f"http://site.test:{site.port}/")
 
 
+async def test_of_several_addresses_the_next_is_asked_where_one_refuses() -> None:
+    async def two(_: str) -> Sequence[str]:
+        return ["127.0.0.2", "127.0.0.1"]
+
+    with WebSite({"/": Answer(b"here")}) as site:
+        url = f"http://site.test:{site.port}/"
+        assert await fetched(url, (), Network(two, lambda _: True)) == "here"
+    assert len(site.asked) == 1
+
+
+async def test_no_proxy_cookie_or_password_comes_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    cookie = {"set-cookie": "session=1", "location": "/there"}
+    with WebSite({"/": Answer(b"", 302, cookie), "/there": Answer(b"here")}) as site:
+        assert await fetched(f"http://site.test:{site.port}/") == "here"
+    assert not {"cookie", "authorization", "proxy-authorization"} & set(site.asked[1].headers)
+
+
 async def test_a_server_that_does_not_answer() -> None:
     with WebSite({}) as site, pytest.raises(ToolError, match=r"no answer within 0\.2s"):
         await fetch(f"http://site.test:{site.port}/", (), LOOPBACK, 0.2)
