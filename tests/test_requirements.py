@@ -6,6 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,10 +51,22 @@ def listed(due: bool = False) -> Iterator[str]:
             yield entry[1]
 
 
-def carried() -> Iterator[tuple[str, str]]:
+@cache
+def carried() -> tuple[tuple[str, str], ...]:
     """Each requirement that a mark in a test names, and where: decorators, `pytestmark`, params."""
-    for path in sorted(TESTS.rglob("test_*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.req":
-                for argument in node.args:
-                    yield ast.literal_eval(argument), f"{path.relative_to(TESTS)}:{node.lineno}"
+    return tuple(
+        (ast.literal_eval(argument), f"{path.relative_to(TESTS)}:{node.lineno}")
+        for path in sorted(TESTS.rglob("test_*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and _is_mark(node.func)
+        for argument in node.args
+    )
+
+
+def _is_mark(function: ast.expr) -> bool:
+    """Whether it is `pytest.mark.req`; to unparse every call of every test would take seconds."""
+    return (
+        isinstance(function, ast.Attribute)
+        and function.attr == "req"
+        and ast.unparse(function) == "pytest.mark.req"
+    )

@@ -9,6 +9,7 @@ import pytest
 from axe_lsp.cli.bench import NOT_HERE, main
 
 
+@pytest.mark.process
 def test_the_benchmarks_of_the_repository_say_what_they_can(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

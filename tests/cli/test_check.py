@@ -153,6 +153,7 @@ def test_nothing_in_a_file_is_obeyed_by_a_terminal(agents: Path) -> None:
     assert not {"\x1b", "\x9b", "\u202e", "\x7f"} & set(out.getvalue())
 
 
+@pytest.mark.process
 def test_thousands_of_agents_are_read_by_several_processes_and_none_is_forgotten(
     agents: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

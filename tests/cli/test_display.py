@@ -281,6 +281,7 @@ def test_without_a_terminal_nothing_is_shown(home: Home, team: Team) -> None:
     assert home.call("run", "lead") == (0, "All is well.", "")
 
 
+@pytest.mark.process
 def test_it_takes_no_event_loop_to_find_that_out() -> None:
     """`axe-lsp run --help` and `--dry-run` do not pay for the display."""
     code = "import sys, axe_lsp.cli.run; print('axe_lsp.cli.display' in sys.modules)"

@@ -65,6 +65,7 @@ def test_every_command_exists(command: str) -> None:
 
 
 @pytest.mark.parametrize("module", ["axe_lsp.cli.main", "axe_lsp.cli.run", "axe_lsp.cli.agents"])
+@pytest.mark.process
 def test_nothing_slow_is_imported_before_it_is_needed(module: str) -> None:
     code = (
         f"import sys, {module}; "
@@ -75,12 +76,14 @@ def test_nothing_slow_is_imported_before_it_is_needed(module: str) -> None:
     assert out.stdout == "[]\n"
 
 
+@pytest.mark.process
 def test_a_command_ends_without_looking_for_garbage() -> None:
     code = "import gc; from axe_lsp.cli.main import main; main(['version']); print(gc.get_freeze_count() > 0)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.endswith("True\n")
 
 
+@pytest.mark.process
 def test_a_run_imports_neither_the_language_server_nor_what_only_other_runs_need() -> None:
     others = (
         "httpx2",
@@ -114,6 +117,7 @@ def test_a_run_imports_neither_the_language_server_nor_what_only_other_runs_need
         (["run", "nobody", "--agents-dir", "nowhere"], 2),
     ],
 )
+@pytest.mark.process
 def test_what_cannot_be_complained_of_changes_no_exit_code(
     tmp_path: Path, arguments: list[str], code: int
 ) -> None:
@@ -125,6 +129,7 @@ def test_what_cannot_be_complained_of_changes_no_exit_code(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.process
 def test_a_long_text_that_cannot_be_written_is_an_error_in_a_line() -> None:
     with Path("/dev/full").open("w") as full:
         process = subprocess.run(

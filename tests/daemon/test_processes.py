@@ -35,6 +35,7 @@ def test_many_items_are_shared_in_equal_parts_and_none_is_lost(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no signals to wait for")
+@pytest.mark.process
 def test_processes_end_with_a_parent_that_is_killed() -> None:
     script = (
         "import os; os.cpu_count = lambda: 2\n"

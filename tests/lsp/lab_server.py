@@ -181,6 +181,11 @@ async def stubborn(ls: Any, params: Any) -> None:
             await asyncio.Event().wait()
 
 
+@feature("test/lastResort")
+def set_last_resort(ls: Any, params: Any) -> None:
+    process.LAST_RESORT = params
+
+
 @feature("test/sleep")
 def sleep(ls: Any, params: Any) -> None:
     ls.protocol.notify("test/waiting")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 DESCRIBE = """
 import re, attrs
 from lsprotocol import types
@@ -56,16 +58,19 @@ def run(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.process
 def test_every_class_has_the_fields_and_methods_that_attrs_gives_it() -> None:
     deferred = run("import axe_lsp.lsp\n" + DESCRIBE)
     assert len(deferred.splitlines()) > 500
     assert deferred == run(DESCRIBE)
 
 
+@pytest.mark.process
 def test_classes_work_from_their_first_use_on() -> None:
     run(USE)
 
 
+@pytest.mark.process
 def test_converting_a_message_completes_few_classes() -> None:
     run(
         "import axe_lsp.lsp\n"
@@ -77,6 +82,7 @@ def test_converting_a_message_completes_few_classes() -> None:
     )
 
 
+@pytest.mark.process
 def test_types_that_were_imported_before_stay_as_they_are() -> None:
     run(
         "import lsprotocol.types as types, axe_lsp.lsp\n"

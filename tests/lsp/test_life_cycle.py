@@ -196,8 +196,7 @@ def test_neither_threads_nor_tasks_that_do_not_end_keep_the_server_alive(
 def test_loop_that_is_stuck_does_not_keep_the_server_alive(start_lab: StartLab) -> None:
     lab = start_lab()
     lab.initialize()
-    lab.notify("test/sleep", 3600)
-    lab.wait_for("test/waiting")
+    get_stuck(lab)
     lab.end_input()
     assert lab.exit_code() == 1
 
@@ -220,8 +219,7 @@ def test_signal_ends_the_server_cleanly(start_lab: StartLab, number: int, code: 
 def test_signal_ends_a_server_whose_loop_is_stuck(start_lab: StartLab) -> None:
     lab = start_lab()
     lab.initialize()
-    lab.notify("test/sleep", 3600)
-    lab.wait_for("test/waiting")
+    get_stuck(lab)
     assert lab.process is not None
     lab.process.terminate()
     assert lab.exit_code() == 0
@@ -250,6 +248,13 @@ def test_client_whose_process_is_not_to_be_seen_is_served_all_the_same(
     lab.initialize(processId=gone.pid)
     wait_for_log(lab, f"process {gone.pid} is not to be seen")
     assert lab.request("test/echo", 1) == 1
+
+
+def get_stuck(lab: RawClient) -> None:
+    """The loop of the server does not turn any more; its last resort comes at once."""
+    lab.notify("test/lastResort", 0.1)
+    lab.notify("test/sleep", 3600)
+    lab.wait_for("test/waiting")
 
 
 def wait_for_log(client: RawClient, text: str) -> None:

@@ -76,6 +76,7 @@ def test_what_was_sent_before_exit_arrives(start_lab: StartLab) -> None:
     assert [p["number"] for p in lab.notifications("test/burst")] == list(range(200))
 
 
+@pytest.mark.process
 def test_server_whose_output_is_closed_ends(start_lab: StartLab) -> None:
     process = subprocess.Popen(
         lab_command(),
@@ -92,6 +93,7 @@ def test_server_whose_output_is_closed_ends(start_lab: StartLab) -> None:
         assert process.wait(20) == 1
 
 
+@pytest.mark.process
 def test_input_may_be_a_file(tmp_path: Path) -> None:
     script = tmp_path / "session"
     script.write_bytes(b"".join(map(framed, SESSION)))
@@ -102,6 +104,7 @@ def test_input_may_be_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such sockets")
+@pytest.mark.process
 def test_input_may_be_a_socket_as_that_of_node_is() -> None:
     ours, theirs = socket.socketpair()
     with ours, subprocess.Popen(lab_command(), stdin=theirs, stdout=subprocess.PIPE) as process:
@@ -129,6 +132,7 @@ async def test_input_is_read_before_work_that_can_wait_goes_on() -> None:
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])
+@pytest.mark.process
 def test_streams_that_are_closed_from_the_start_are_explained(closed: str) -> None:
     command = shlex.join(map(str, lab_command()))
     done = subprocess.run(
@@ -138,6 +142,7 @@ def test_streams_that_are_closed_from_the_start_are_explained(closed: str) -> No
     assert "standard input or output is closed" in done.stderr
 
 
+@pytest.mark.process
 def test_standard_error_may_be_closed() -> None:
     command = shlex.join(map(str, lab_command()))
     with RawClient.spawn(["sh", "-c", f"exec {command} 2>&-"]) as lab:

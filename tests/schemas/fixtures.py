@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -83,6 +84,7 @@ OF_SCHEMAS = (
 """What stands in `[input]` and `[output]`."""
 
 
+@cache
 def agent_files() -> dict[str, str]:
     """TOML texts by where they are from, each with the keys that every agent needs."""
     demo = (ROOT / "server/axe_lsp/demo").glob("*/axe/agents/*.toml")

@@ -68,8 +68,11 @@ _TYPES = Draft7Validator.TYPE_CHECKER.redefine(
 _Validator = extend(Draft7Validator, type_checker=_TYPES)
 
 
+_VALIDATORS = {id(schema): _Validator(json_schema(schema)) for schema in PUBLISHED.values()}
+
+
 def errors(schema: Schema, text: str) -> list[str]:
-    validator = _Validator(json_schema(schema))
+    validator = _VALIDATORS[id(schema)]
     return [error.message for error in validator.iter_errors(_as_json(tomli.loads(text)))]
 
 

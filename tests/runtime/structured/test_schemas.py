@@ -105,6 +105,7 @@ def test_equal_values_are_written_alike() -> None:
     assert canonical_json({"b": [1, None], "a": "é"}) == '{"a":"é","b":[1,null]}'
 
 
+@pytest.mark.process
 def test_the_library_is_imported_when_a_schema_is_used() -> None:
     code = (
         "import sys, axe_lsp.cli.live_run, axe_lsp.hosting.making\n"
