@@ -18,10 +18,12 @@ def place(folder: Path, path: str) -> Path:
     """Where `path` leads, without links; whether something is there is not asked. Raises ToolError."""
     if os.path.isabs(path):  # noqa: PTH117 - the text is not known to be a path yet.
         raise ToolError("absolute paths are not allowed")
+    if "\0" in path:  # Each version of Python has another sentence for it.
+        raise ToolError("invalid path: embedded null byte")
     try:
         root = os.path.realpath(folder)
         found = Path(os.path.realpath(os.path.join(root, path)))  # noqa: PTH118 - as above.
-    except (OSError, ValueError) as error:  # ValueError: a NUL, or what no file system can encode.
+    except (OSError, ValueError) as error:  # ValueError: what no file system can encode.
         raise ToolError(f"invalid path: {error}") from error
     written = Path(os.path.normpath(os.path.join(root, path)))  # noqa: PTH118 - as above.
     if not (found.is_relative_to(root) and written.is_relative_to(root)):
