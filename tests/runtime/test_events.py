@@ -151,7 +151,7 @@ async def test_text_is_heard_as_it_is_written(
         result = await run
     assert [event.delta for event in work.of(TextDelta)] == ["Once ", "upon ", "a ", "time"]
     assert (result.content, result.input_tokens, result.output_tokens) == ("Once upon a time", 7, 8)
-    assert provider.requests[0].body["stream"] is True
+    assert provider.requests[0].streams
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

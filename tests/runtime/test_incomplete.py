@@ -166,3 +166,31 @@ async def test_null_is_no_answer(provider: ScriptedProvider, tmp_path: Path, dia
     async with bench(provider, tmp_path, agent("solo", dialect)) as work:
         with pytest.raises(Exception, match="failed to parse response"):
             await work.run("solo")
+
+
+GARBLED = Says(stop_reason="MALFORMED_FUNCTION_CALL", usage=(10, 5))
+
+
+@pytest.mark.parametrize("streams", [False, True])
+async def test_an_answer_with_a_garbled_call_is_asked_for_once_more(
+    provider: ScriptedProvider, tmp_path: Path, streams: bool
+) -> None:
+    provider.script("m-solo", GARBLED, Says("fine", usage=(20, 7)))
+    solo = agent("solo", "google")
+    async with bench(provider, tmp_path, solo, streams=lambda _: streams) as work:
+        result = await work.run("solo")
+    assert (result.content, result.incomplete) == ("fine", None)
+    assert (result.input_tokens, result.output_tokens) == (30, 12)
+    assert provider.requests[0].body == provider.requests[1].body
+
+
+async def test_a_call_that_is_garbled_twice_is_told(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", *[Says("I call", stop_reason=GARBLED.stop_reason)] * 3)
+    async with bench(provider, tmp_path, agent("solo", "google")) as work:
+        assert (await work.run("solo")).incomplete == "malformed_call"
+    assert len(provider.requests) == 2
+    async with bench(provider, tmp_path, agent("solo", "google"), streams=lambda _: True) as work:
+        assert (await work.run("solo")).incomplete == "malformed_call"
+    assert len(provider.requests) == 3, "text that was shown can't be taken back"

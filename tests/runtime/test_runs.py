@@ -16,6 +16,7 @@ from axe_lsp.runtime.errors import (
 from axe_lsp.runtime.events import AgentEnd, ToolBegin, ToolEnd, TurnEnd
 from axe_lsp.runtime.prepare import Prepared
 from support.answers import DIALECTS
+from support.bodies import messages_of, text_of, tools_of
 from support.engines import agent, bench, running
 from support.scripted_provider import (
     Answer,
@@ -85,10 +86,10 @@ async def test_a_delegated_task_comes_back_as_text(
     async with bench(provider, tmp_path, agents) as work:
         result = await work.run("parent")
     first, child, last = provider.requests
-    assert "call_agent" in str(first.body["tools"])
-    assert "tools" not in child.body
-    assert child.body["messages"][-1]["content"] == "Task: do it"
-    assert "helper result" in str(last.body["messages"][-1])
+    assert [name for name, *_ in tools_of(first.body)] == ["call_agent"]
+    assert tools_of(child.body) == []
+    assert text_of(messages_of(child.body)[-1]) == "Task: do it"
+    assert "helper result" in str(messages_of(last.body)[-1])
     assert result.content == "Final"
     assert (result.turns, result.tool_calls) == (2, 1)
     # The parent's own cost, without the child's (001-DD5).

@@ -8,18 +8,39 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from base64 import b64encode
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from urllib.parse import unquote
 
-Dialect = Literal["anthropic", "openai", "ollama"]
-DIALECTS: tuple[Dialect, ...] = ("anthropic", "openai", "ollama")
+Dialect = Literal["anthropic", "openai", "ollama", "google"]
+DIALECTS: tuple[Dialect, ...] = ("anthropic", "openai", "ollama", "google")
+"""By the name of the provider that speaks it."""
 
 PATHS: dict[str, Dialect] = {
     "/v1/messages": "anthropic",
     "/v1/chat/completions": "openai",
     "/api/chat": "ollama",
 }
+
+_MODEL_PATHS: tuple[tuple[str, Dialect], ...] = (
+    (
+        r"/v1beta/models/(?P<model>[^/:]+):(generate|(?P<stream>streamGenerate))Content(\?alt=sse)?",
+        "google",
+    ),
+)
+"""Those that hold the model, and say whether the answer shall be streamed."""
+
+
+def asked_at(path: str, body: Any) -> tuple[Dialect | None, str, bool]:
+    """Who is meant by a request, the model, and whether the answer shall be streamed."""
+    for pattern, dialect in _MODEL_PATHS:
+        match = re.fullmatch(pattern, path)
+        if match:
+            return dialect, unquote(match["model"]), bool(match["stream"])
+    table = body if isinstance(body, dict) else {}
+    return PATHS.get(path), table.get("model", ""), bool(table.get("stream"))
 
 
 @dataclass(frozen=True)
@@ -250,6 +271,58 @@ def _ollama_stream(says: Says, model: str) -> list[bytes]:
     return [_json(line).encode() + b"\n" for line in lines]
 
 
+def _google_parts(says: Says) -> list[dict[str, Any]]:
+    """The first call is signed, or else the last part."""
+    parts: list[dict[str, Any]] = []
+    if says.thinking:
+        parts.append({"text": says.thinking, "thought": True})
+    if says.text or not says.calls:
+        parts.append({"text": says.text})
+    calls = [
+        {"functionCall": {**_google_id(call), "name": call.name, "args": call.arguments}}
+        for call in says.calls
+    ]
+    if says.thinking:
+        signed = calls[0] if calls else parts[-1]
+        signed["thoughtSignature"] = b64encode(says.thinking.encode()).decode()
+    return parts + calls
+
+
+def _google_id(call: Call) -> dict[str, str]:
+    return {"id": call.id} if call.id else {}
+
+
+def _google_body(
+    says: Says, model: str, parts: Sequence[dict[str, Any]] | None = None, *, ends: bool = True
+) -> dict[str, Any]:
+    parts = _google_parts(says) if parts is None else parts
+    candidate: dict[str, Any] = {"index": 0, "content": {"role": "model", "parts": parts}}
+    if ends:
+        candidate["finishReason"] = says.stop_reason or "STOP"
+    usage = {
+        "promptTokenCount": says.usage[0],
+        "candidatesTokenCount": says.usage[1],
+        "totalTokenCount": sum(says.usage),
+    }
+    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": model}
+
+
+def _google_stream(says: Says, model: str) -> list[bytes]:
+    """Texts word by word, calls whole; the signature of a text comes in an empty part of its own."""
+    pieces: list[dict[str, Any]] = []
+    for part in _google_parts(says):
+        if "text" in part:
+            marks = {"thought": True} if "thought" in part else {}
+            pieces += [{"text": piece, **marks} for piece in words(part["text"])]
+            if "thoughtSignature" in part:
+                pieces.append({"text": "", "thoughtSignature": part["thoughtSignature"]})
+        else:
+            pieces.append(part)
+    chunks = [_google_body(says, model, [piece], ends=False) for piece in pieces]
+    chunks.append(_google_body(says, model, [{"text": ""}]))
+    return [f"data: {_json(chunk)}\n\n".encode() for chunk in chunks]
+
+
 def _slices(text: str, size: int = 7) -> list[str]:
     return [text[start : start + size] for start in range(0, len(text), size)] or [""]
 
@@ -258,5 +331,15 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-_BODIES = {"anthropic": _anthropic_body, "openai": _openai_body, "ollama": _ollama_body}
-_STREAMS = {"anthropic": _anthropic_stream, "openai": _openai_stream, "ollama": _ollama_stream}
+_BODIES: dict[Dialect, Callable[[Says, str], dict[str, Any]]] = {
+    "anthropic": _anthropic_body,
+    "openai": _openai_body,
+    "ollama": _ollama_body,
+    "google": _google_body,
+}
+_STREAMS: dict[Dialect, Callable[[Says, str], list[bytes]]] = {
+    "anthropic": _anthropic_stream,
+    "openai": _openai_stream,
+    "ollama": _ollama_stream,
+    "google": _google_stream,
+}

@@ -12,10 +12,43 @@ from axe_lsp.runtime.providers.http_provider import format_of
 from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import WireFormat
 
-_WIRES: dict[str, Wire] = {"anthropic": "anthropic", "openai": "openai-chat", "ollama": "ollama"}
+_WIRES: dict[str, Wire] = {
+    "anthropic": "anthropic",
+    "openai": "openai-chat",
+    "ollama": "ollama",
+    "google": "gemini",
+}
 
 FORMATS: dict[str, WireFormat] = {dialect: format_of(wire) for dialect, wire in _WIRES.items()}
-"""The wire formats of axe's first providers, by the provider's name."""
+"""The wire formats, by the name of the provider that speaks them."""
+
+
+def path_tells_streams(dialect: str) -> bool:
+    """Whether the path of a request asks for a stream, and not its body."""
+    return FORMATS[dialect].path("m", True) != FORMATS[dialect].path("m", False)
+
+
+def messages_of(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """The messages of a request of any wire format."""
+    messages: list[dict[str, Any]] = body["contents"] if "contents" in body else body["messages"]
+    return messages
+
+
+def text_of(message: dict[str, Any]) -> str:
+    """The text of a message, which may be in parts."""
+    content = message.get("content", message.get("parts"))
+    return content if isinstance(content, str) else "".join(part["text"] for part in content or ())
+
+
+def tools_of(body: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    """The tools of a request: name, description and schema of each."""
+    found = []
+    for tool in body.get("tools", ()):
+        for each in tool.get("functionDeclarations", [tool.get("function", tool)]):
+            keys = ("parameters", "input_schema", "parametersJsonSchema")
+            schema = next(each[key] for key in keys if key in each)
+            found.append((each["name"], each["description"], schema))
+    return found
 
 
 def encode(

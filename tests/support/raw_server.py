@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from support.answers import asked_at
+
 Respond = Callable[[str], bytes]
 """All that is written to a connection after a request for a model, head included."""
 
@@ -46,10 +48,11 @@ async def raw_server(respond: Respond) -> AsyncIterator[RawServer]:
 
 
 async def _asked_model(reader: asyncio.StreamReader) -> str:
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-    length = int(head.partition("content-length:")[2].partition("\r\n")[0])
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    length = int(head.lower().partition("content-length:")[2].partition("\r\n")[0])
     body = json.loads(await reader.readexactly(length))
-    return str(body["model"])
+    _, model, _ = asked_at(head.split(" ")[1], body)
+    return model
 
 
 def http(body: bytes, media_type: str, framing: str = "length", status: str = "200 OK") -> bytes:

@@ -1,7 +1,6 @@
 """A provider that answers as a test tells it to: real HTTP on loopback, in a thread of its own.
 
-It speaks the wire formats of Anthropic, OpenAI and Ollama, streamed and whole, and remembers what
-it was asked. Each model has its own script:
+It speaks the wire formats of the providers, streamed and whole, and remembers what it was asked. Each model has its own script:
 
     with ScriptedProvider() as provider:
         provider.script("m-parent", Says(calls=[calls_agent("helper", "do it")]), Says("done"))
@@ -27,10 +26,10 @@ from types import TracebackType
 from typing import Any
 
 from support.answers import (
-    PATHS,
     Call,
     Dialect,
     Says,
+    asked_at,
     calls_agent,
     content_type,
     error_body,
@@ -145,6 +144,8 @@ class Received:
     body: Any
     raw: bytes
     model: str
+    dialect: Dialect | None
+    streams: bool
 
 
 class ScriptedProvider:
@@ -189,6 +190,8 @@ class ScriptedProvider:
             "AXE_ANTHROPIC_BASE_URL": self.url,
             "AXE_OPENAI_BASE_URL": self.url,
             "AXE_OLLAMA_BASE_URL": self.url,
+            "GEMINI_API_KEY": "key-google",
+            "AXE_GOOGLE_BASE_URL": self.url,
         }
 
     def script(self, model: str, *answers: Answer | Says | Refuses | Raw) -> None:
@@ -298,15 +301,15 @@ def _received(path: str, headers: dict[str, str], raw: bytes) -> Received:
         body = json.loads(raw)
     except ValueError:
         body = None
-    model = body.get("model", "") if isinstance(body, dict) else ""
-    return Received(path, headers, body, raw, model)
+    dialect, model, streams = asked_at(path, body)
+    return Received(path, headers, body, raw, model, dialect, streams)
 
 
 def _rendered(
     answer: Answer, received: Received
 ) -> tuple[int, dict[str, str], Sequence[bytes], int | None]:
     """Status, headers, the chunks of the body, and where it is cut."""
-    what, dialect = answer.what, PATHS.get(received.path)
+    what, dialect = answer.what, received.dialect
     if isinstance(what, Raw):
         headers = {"Content-Length": str(len(what.body)), **what.headers}
         return what.status, headers, [what.body], what.cut
@@ -315,7 +318,7 @@ def _rendered(
     if isinstance(what, Refuses):
         status, headers, chunks, _ = _whole(what.status, error_body(dialect, what.message))
         return status, {**headers, **what.headers}, chunks, None
-    if received.body.get("stream") and not answer.whole:
+    if received.streams and not answer.whole:
         return _streamed(dialect, what, received.model)
     return _whole(200, whole_body(dialect, what, received.model))
 

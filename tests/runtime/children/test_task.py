@@ -14,6 +14,7 @@ from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.approval import allowed
 from support.answers import DIALECTS
+from support.bodies import messages_of, text_of
 from support.engines import agent, bench, resolver
 from support.scripted_provider import (
     Answer,
@@ -209,9 +210,9 @@ async def test_a_type_gets_its_own_prompt_and_tools_and_the_callers_model(
     assert "0.25" in body
     assert "77" in body
     assert "You are a explore subagent.\\nSearch and analyze. Never modify." in body
-    assert child.body["messages"][-1]["content"] == " Find auth.\n"
-    assert body.count('"role"') == (1 if dialect == "anthropic" else 2)
-    assert "In src/auth." in str(last.body["messages"][-1])
+    assert text_of(messages_of(child.body)[-1]) == " Find auth.\n"
+    assert body.count('"role"') == (2 if dialect in ("openai", "ollama") else 1)
+    assert "In src/auth." in str(messages_of(last.body)[-1])
     assert result.content == "Summed up."
     assert (begin.run.agent, begin.task, begin.description) == (
         "explore",

@@ -52,6 +52,7 @@ class Asker:
             {
                 "ANTHROPIC_API_KEY": KEY,
                 "OPENAI_API_KEY": KEY,
+                "GEMINI_API_KEY": KEY,
                 f"AXE_{dialect.upper()}_BASE_URL": url,
                 "XDG_CONFIG_HOME": str(folder),
             }

@@ -7,12 +7,15 @@ that it is true to what goes over the wire.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.definition import Params
 from axe_lsp.runtime.messages import (
+    Image,
     Message,
     Request,
     Response,
@@ -30,6 +33,7 @@ from support.scripted_provider import ScriptedProvider
 anthropic: Any = pytest.importorskip("anthropic", reason="pip install -e '.[dev]' brings it")
 ollama: Any = pytest.importorskip("ollama", reason="pip install -e '.[dev]' brings it")
 openai: Any = pytest.importorskip("openai", reason="pip install -e '.[dev]' brings it")
+genai: Any = pytest.importorskip("google.genai", reason="pip install -e '.[dev]' brings it")
 
 from anthropic.types import RawMessageStreamEvent, message_create_params  # noqa: E402
 from openai.types.chat import (  # noqa: E402
@@ -60,6 +64,16 @@ THOUGHTS = [
     {"type": "tool_use", "id": "a", "name": "call_agent", "input": {"agent": "x"}},
     {"type": "tool_use", "id": "b", "name": "find", "input": {"n": [1, None]}},
 ]
+
+SIGNED = [
+    {"text": "Well.", "thought": True},
+    {
+        "functionCall": {"id": "a", "name": "call_agent", "args": {"agent": "x"}},
+        "thoughtSignature": "YWJj",
+    },
+    {"functionCall": {"id": "b", "name": "find", "args": {"n": [1, None]}}},
+]
+PICTURE = Image("image/png", "iVBORw0KGgo=")
 
 REQUESTS = {
     "the least": Request("m", (ASK,)),
@@ -130,6 +144,82 @@ def test_requests_to_ollama_are_of_its_types(what: str, stream: bool) -> None:
     body = encode(FORMATS["ollama"], REQUESTS[what], stream=stream)
     understood = ollama._types.ChatRequest.model_validate(body)
     assert understood.model_dump(exclude_none=True) == body
+
+
+TO_GOOGLE = {
+    **REQUESTS,
+    "all parameters": Request(
+        "m",
+        (ASK,),
+        temperature=0.5,
+        max_tokens=9,
+        params=Params(
+            effort="xhigh", top_p=0.5, top_k=4, seed=3, stop=("a", "b"), extra={"store": False}
+        ),
+    ),
+    "a budget": Request("m", (ASK,), params=Params(thinking_budget=100)),
+    "images": Request(
+        "m",
+        (
+            Message("user", "look", images=(PICTURE,)),
+            Message("assistant", "hm", CALLS),
+            Message("tool", tool_results=(replace(RESULTS[0], images=(PICTURE,)), RESULTS[1])),
+        ),
+        tools=(TOOL,),
+    ),
+    "signed parts": Request(
+        "m",
+        (
+            ASK,
+            Message("assistant", tool_calls=CALLS, original=SIGNED),
+            Message("tool", tool_results=RESULTS),
+        ),
+        tools=(TOOL,),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", TO_GOOGLE)
+def test_requests_to_google_are_of_its_types(what: str) -> None:
+    body = encode(FORMATS["google"], TO_GOOGLE[what])
+    body.pop("store", None)
+    types = genai.types
+    parts: dict[str, Any] = {
+        "contents": list[types.Content],
+        "systemInstruction": types.Content,
+        "tools": list[types.Tool],
+        "generationConfig": types.GenerationConfig,
+    }
+    for name, value in body.items():
+        adapter = TypeAdapter(parts[name])
+        understood = adapter.validate_python(value)
+        read = adapter.dump_python(understood, mode="json", by_alias=True, exclude_none=True)
+        assert read == value
+
+
+def test_a_request_to_google_is_the_one_that_its_client_sends(provider: ScriptedProvider) -> None:
+    request = replace(
+        TO_GOOGLE["all parameters"],
+        system="You help.",
+        messages=TO_GOOGLE["signed parts"].messages,
+        tools=(TOOL,),
+        response_format=ResponseFormat("json_schema", SCHEMA, "count"),
+    )
+    ours = encode(FORMATS["google"], request)
+    del ours["store"]
+    provider.script("m", Says("ok"))
+    config = {**ours["generationConfig"], "systemInstruction": "You help.", "tools": ours["tools"]}
+    with _google(provider) as client:
+        client.models.generate_content(model="m", contents=ours["contents"], config=config)
+    (sent,) = provider.requests
+    # Both spellings of a field are the same to the API.
+    keys = re.compile(rb'"[a-z]+(_[a-z]+)+":')
+    theirs = json.loads(
+        keys.sub(lambda key: re.sub(rb"_(.)", lambda at: at[1].upper(), key[0]), sent.raw)
+    )
+    theirs["systemInstruction"].pop("role")  # It is of no meaning there.
+    assert theirs == ours
+    assert sent.path == "/" + FORMATS["google"].path("m", False)
 
 
 def test_the_check_itself_finds_what_is_wrong() -> None:
@@ -262,11 +352,47 @@ def test_the_client_of_ollama_reads_what_we_read(
     )
 
 
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("what", ANSWERS)
+def test_the_client_of_google_reads_what_we_read(
+    provider: ScriptedProvider, what: str, stream: bool
+) -> None:
+    says = _said("google", what)
+    provider.script("m", says)
+    with _google(provider) as client:
+        ask = client.models.generate_content_stream if stream else client.models.generate_content
+        asked = ask(model="m", contents="ask")
+        answers = list(asked) if stream else [asked]
+    assert provider.requests[0].path == "/" + FORMATS["google"].path("m", stream)
+    parts = [part for each in answers for part in each.candidates[0].content.parts]
+    last = answers[-1]
+    ours = _ours("google", says)
+    assert replace(ours, original=None, incomplete=None) == Response(
+        content="".join(part.text for part in parts if part.text and not part.thought),
+        thoughts="".join(part.text for part in parts if part.text and part.thought),
+        tool_calls=tuple(
+            ToolCall(part.function_call.id, part.function_call.name, part.function_call.args)
+            for part in parts
+            if part.function_call
+        ),
+        model=last.model_version,
+        stop_reason=last.candidates[0].finish_reason.value,
+        input_tokens=last.usage_metadata.prompt_token_count,
+        output_tokens=last.usage_metadata.candidates_token_count,
+    )
+
+
+def _google(provider: ScriptedProvider) -> Any:
+    options = {"base_url": provider.url, "api_version": "v1beta", "retry_options": {"attempts": 1}}
+    return genai.Client(api_key="key", vertexai=False, http_options=options)
+
+
 def _said(dialect: Dialect, what: str) -> Says:
-    """The answer; Anthropic calls it by another name that there was no room for more."""
+    """The answer; some call it by another name that there was no room for more."""
     says = ANSWERS[what]
-    if dialect == "anthropic" and says.stop_reason == "length":
-        return Says(says.text, stop_reason="max_tokens")
+    words = {"anthropic": "max_tokens", "google": "MAX_TOKENS"}
+    if says.stop_reason == "length":
+        return Says(says.text, stop_reason=words.get(dialect, "length"))
     return says
 
 
@@ -283,9 +409,11 @@ _WHOLE: dict[Dialect, TypeAdapter[Any]] = {
     "anthropic": TypeAdapter(anthropic.types.Message),
     "openai": TypeAdapter(ChatCompletion),
     "ollama": TypeAdapter(ollama.ChatResponse),
+    "google": TypeAdapter(genai.types.GenerateContentResponse),
 }
 _STREAMED: dict[Dialect, TypeAdapter[Any]] = {
     "anthropic": TypeAdapter(RawMessageStreamEvent),
     "openai": TypeAdapter(ChatCompletionChunk),
     "ollama": TypeAdapter(ollama.ChatResponse),
+    "google": TypeAdapter(genai.types.GenerateContentResponse),
 }

@@ -46,6 +46,7 @@ async def test_the_providers_own_structured_output_is_asked_for(
         "openai": lambda: body["response_format"]["json_schema"]["schema"],
         "anthropic": lambda: body["output_config"]["format"]["schema"],
         "ollama": lambda: body["format"],
+        "google": lambda: body["generationConfig"]["responseJsonSchema"],
     }[dialect]()
     assert asked == OUTPUT
     assert "## Output" not in str(body)

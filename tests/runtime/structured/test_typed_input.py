@@ -13,6 +13,7 @@ from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import AgentBegin, ToolEnd
 from axe_lsp.runtime.runs import RunRequest
 from support.answers import DIALECTS
+from support.bodies import tools_of
 from support.engines import agent, bench
 from support.scripted_provider import Answer, Call, Says, ScriptedProvider, calls_agent
 
@@ -53,11 +54,11 @@ async def test_a_typed_child_has_a_tool_with_its_own_schema(
     provider.script("m-lead", Says("done"))
     async with bench(provider, tmp_path, agents | READER | agent("plain")) as work:
         await work.run("lead")
-    tools = [each.get("function", each) for each in provider.requests[0].body["tools"]]
-    assert [each["name"] for each in tools] == ["read_file", "call_agent", "subagent--reader"]
-    typed = tools[-1]
-    assert typed.get("parameters", typed.get("input_schema")) == {"type": "object", **INPUT}
-    assert typed["description"] == (
+    tools = tools_of(provider.requests[0].body)
+    assert [name for name, *_ in tools] == ["read_file", "call_agent", "subagent--reader"]
+    _, description, schema = tools[-1]
+    assert schema == {"type": "object", **INPUT}
+    assert description == (
         'Delegate to the sub-agent "reader": Reads a folder. The sub-agent runs independently '
         "with its own context and returns only its final result."
     )

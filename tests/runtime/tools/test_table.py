@@ -12,6 +12,7 @@ from axe_lsp.agentfile.schema import TOOLS
 from axe_lsp.runtime.events import ToolBegin, ToolEnd, TurnEnd
 from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 from support.answers import DIALECTS
+from support.bodies import tools_of
 from support.engines import agent, bench
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
 from support.tools import needs_ripgrep
@@ -19,7 +20,7 @@ from support.tools import needs_ripgrep
 
 def offered(body: dict[str, Any]) -> list[str]:
     """The names of the tools in a request."""
-    return [tool.get("function", tool)["name"] for tool in body.get("tools", ())]
+    return [name for name, *_ in tools_of(body)]
 
 
 def results(body: dict[str, Any]) -> list[str]:

@@ -114,7 +114,7 @@ class HttpProvider:
                 for text in left_out(exchange.request, terms):
                     exchange.warn(text)
             try:
-                response = await self._post(service, exchange.request, terms, on_delta)
+                response = await self._ask(service, exchange.request, terms, on_delta)
                 for text in told_of(exchange.request, response, WIRES[service.wire]):
                     exchange.warn(text)
                 return _priced(response, exchange.model)
@@ -131,6 +131,19 @@ class HttpProvider:
 
     def _service(self, model: ModelName) -> Service:
         return service_of(model, self._load_config())
+
+    async def _ask(
+        self, service: Service, request: Request, terms: Terms, on_delta: OnDelta | None
+    ) -> Response:
+        """The answer to a request, which is sent once more if the model has garbled a call.
+
+        Not after text that somebody has seen, which can't be taken back.
+        """
+        response = await self._post(service, request, terms, on_delta)
+        was_shown = on_delta is not None and response.content
+        if response.incomplete != "malformed_call" or was_shown:
+            return response
+        return _in_addition(await self._post(service, request, terms, on_delta), response)
 
     async def _post(
         self, service: Service, request: Request, terms: Terms, on_delta: OnDelta | None
@@ -162,6 +175,17 @@ class HttpProvider:
 
             self._client = HttpClient()
         return self._client
+
+
+def _in_addition(response: Response, spent: Response) -> Response:
+    """The answer with the tokens of another one that was paid for as well."""
+    return replace(
+        response,
+        input_tokens=response.input_tokens + spent.input_tokens,
+        output_tokens=response.output_tokens + spent.output_tokens,
+        cache_read_tokens=response.cache_read_tokens + spent.cache_read_tokens,
+        cache_write_tokens=response.cache_write_tokens + spent.cache_write_tokens,
+    )
 
 
 def _priced(response: Response, name: ModelName) -> Response:

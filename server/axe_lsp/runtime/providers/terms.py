@@ -104,13 +104,13 @@ _REFUSALS: dict[Field, str] = {
         r"(?is)unsupported.*temperature"
         r"|temperature.*(unsupported|not support|not allowed|deprecated)"
     ),
-    "top_p": r"(?i)top_p.*(unsupported|not support|not allowed|deprecated)",
-    "top_k": r"(?i)top_k.*(unsupported|not support|not allowed|deprecated)",
+    "top_p": r"(?i)top_?p.*(unsupported|not support|not allowed|deprecated)",
+    "top_k": r"(?i)top_?k.*(unsupported|not support|not allowed|deprecated)",
     "tools": "does not support tools",
     "think": "does not support thinking",
     "cache_control": "cache_control",
     "stream_options": "stream_options",
-    "response_format": "(?i)format|schema|output_config",
+    "response_format": "(?i)format|schema|output_config|mime type",
 }
 """Patterns, which are compiled when a server has refused something."""
 

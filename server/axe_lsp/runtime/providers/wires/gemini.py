@@ -1,0 +1,361 @@
+"""The wire format of Google's Gemini API, `generateContent`. No I/O.
+
+Fields are those of Google's own library, google-genai 3.4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from urllib.parse import quote
+
+from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.incomplete import Incomplete
+from axe_lsp.runtime.messages import (
+    Delta,
+    Image,
+    Json,
+    Message,
+    Request,
+    Response,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+from axe_lsp.runtime.providers.failures import reported
+from axe_lsp.runtime.providers.sse import SseParser
+from axe_lsp.runtime.providers.terms import Terms
+from axe_lsp.runtime.providers.wire import (
+    Node,
+    WireError,
+    parse_json,
+    tool_schema,
+    usable_arguments,
+)
+
+HEADERS: Mapping[str, str] = {}
+STREAM_TYPES = frozenset({"text/event-stream"})
+ANY_VERSION = True
+IS_BINARY = False
+MESSAGES = "contents"
+CACHE_MARK = b""
+
+_LEVELS = {"none": "MINIMAL", "max": "XHIGH"}
+"""The levels of thinking that have another name here. Gemini 3 always thinks."""
+
+_COUNTS_THOUGHTS = re.compile(r"gemini-[12]\b")
+"""Models that are told a number of tokens in place of a level."""
+
+_BUDGETS = {
+    "none": 0,
+    "minimal": 1_024,
+    "low": 1_024,
+    "medium": 8_192,
+    "high": 24_576,
+    "xhigh": 24_576,
+    "max": 24_576,
+}
+"""Tokens for the levels, as Google's OpenAI endpoint translates them. More than 24,576 is refused by
+most of the models."""
+
+_LEAST_OF_PRO = 128
+"""Tokens for thoughts of Gemini 2.5 Pro, which can't be kept from thinking."""
+
+_UNSIGNED = "skip_thought_signature_validator"
+"""What Google wants in place of the signature of a call that another model has made."""
+
+_OWN_ID = "gemini_"
+"""How the ids of calls begin that came without one. They are not sent."""
+
+_UNSPECIFIED = "FINISH_REASON_UNSPECIFIED"
+
+_COMPLETE = "STOP"
+
+_INCOMPLETE: Mapping[str, Incomplete] = {
+    "MAX_TOKENS": "length",
+    **dict.fromkeys(
+        (
+            "SAFETY",
+            "RECITATION",
+            "LANGUAGE",
+            "BLOCKLIST",
+            "PROHIBITED_CONTENT",
+            "SPII",
+            "MODEL_ARMOR",
+            "ESCALATION",
+        ),
+        "content_filter",
+    ),
+    **dict.fromkeys(
+        ("MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL"),
+        "malformed_call",
+    ),
+    "CONTINUATION": "paused",
+}
+"""By finish reason; `IMAGE_…` are filters as well. All others cut the answer off."""
+
+
+def path(model: str, stream: bool) -> str:
+    """The model and the method; a tuned model stands in a collection of its own."""
+    name = model if model.startswith(("models/", "tunedModels/")) else f"models/{model}"
+    method = "streamGenerateContent?alt=sse" if stream else "generateContent"
+    return f"v1beta/{quote(name)}:{method}"
+
+
+def head(request: Request, _stream: bool, _terms: Terms) -> dict[str, Json]:
+    """The body of a request without its messages. What it does not know, the API refuses."""
+    body: dict[str, Json] = {}
+    if request.system:
+        body["systemInstruction"] = {"parts": [{"text": request.system}]}
+    if request.tools:
+        body["tools"] = [{"functionDeclarations": [_encode_tool(tool) for tool in request.tools]}]
+    config = {**_sampling(request), **_form(request), **_thinking(request)}
+    if config:
+        body["generationConfig"] = config
+    return body
+
+
+def _sampling(request: Request) -> dict[str, Json]:
+    params = request.params
+    fields: dict[str, Json] = {
+        "temperature": request.temperature,
+        "maxOutputTokens": request.max_tokens or None,
+        "topP": params.top_p,
+        "topK": params.top_k,
+        "seed": params.seed,
+        "stopSequences": list(params.stop) or None,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _form(request: Request) -> dict[str, Json]:
+    wanted = request.response_format
+    if wanted is None:
+        return {}
+    if wanted.type == "text":
+        return {"responseMimeType": "text/plain"}
+    schema = {"responseJsonSchema": dict(wanted.schema)} if wanted.type == "json_schema" else {}
+    return {"responseMimeType": "application/json", **schema}
+
+
+def _thinking(request: Request) -> dict[str, Json]:
+    """What is said of thinking, only if the agent does: some models refuse the field.
+
+    A budget is more exact than a level, and the two together are refused.
+    """
+    effort, budget = request.params.effort, request.params.thinking_budget
+    if budget is None and effort and _COUNTS_THOUGHTS.search(request.model):
+        budget = _BUDGETS[effort]
+        if not budget and "-pro" in request.model:
+            budget = _LEAST_OF_PRO
+    if budget is not None:
+        config: dict[str, Json] = {"thinkingBudget": budget, "includeThoughts": budget > 0}
+    elif effort:
+        config = {
+            "thinkingLevel": _LEVELS.get(effort, effort.upper()),
+            "includeThoughts": effort != "none",
+        }
+    else:
+        return {}
+    return {"thinkingConfig": config}
+
+
+def opening(_request: Request) -> list[Json]:
+    """Nothing: the system prompt is no message here."""
+    return []
+
+
+def encode_message(message: Message, _marked: bool) -> list[Json]:
+    """A message. Caching needs no marks here."""
+    role = "model" if message.role == "assistant" else "user"
+    return [{"role": role, "parts": _encode_parts(message)}]
+
+
+def decode(body: Json) -> Response:
+    """The answer in a whole body. Calls that have no ids get some."""
+    failure = reported(body)
+    if failure is not None:
+        raise failure
+    answer = Node(body)
+    candidates = answer["candidates"].items()
+    blocked = answer["promptFeedback"]["blockReason"].text()
+    if not candidates and not blocked:
+        raise ProviderError("server", "response contains no candidates")
+    candidate = candidates[0] if candidates else Node({})
+    parts = candidate["content"]["parts"].items()
+    calls = [part["functionCall"] for part in parts if part["functionCall"].value is not None]
+    usage = answer["usageMetadata"]
+    return Response(
+        content=_text(parts),
+        tool_calls=tuple(
+            ToolCall(
+                call["id"].text() or f"{_OWN_ID}{index}",
+                call["name"].text(),
+                usable_arguments(call["args"].table()),
+            )
+            for index, call in enumerate(calls)
+        ),
+        model=answer["modelVersion"].text(),
+        stop_reason=candidate["finishReason"].text() or blocked,
+        input_tokens=usage["promptTokenCount"].integer()
+        + usage["toolUsePromptTokenCount"].integer(),
+        output_tokens=usage["candidatesTokenCount"].integer()
+        + usage["thoughtsTokenCount"].integer(),
+        cache_read_tokens=usage["cachedContentTokenCount"].integer(),
+        original=_returned(parts) or None,
+        thoughts=_text(parts, thoughts=True),
+        **_end(candidate, bool(calls), blocked),
+    )
+
+
+def _returned(parts: Sequence[Node]) -> list[Json]:
+    """The parts as the model wants them back: as they came, but for what can't be sent again."""
+    kept: list[Json] = []
+    for part in (part.table() for part in parts):
+        call = part.get("functionCall")
+        if call is not None and not usable_arguments(part):  # Nested without a bottom.
+            kept.append({**part, "functionCall": {**call, "args": {}}})
+        elif usable_arguments(part) and part != {"text": ""}:
+            kept.append(part)
+    return kept
+
+
+def _end(candidate: Node, has_calls: bool, blocked: str) -> dict[str, Json]:
+    """Why an answer is not whole, with the provider's word for it."""
+    reason, told = candidate["finishReason"].text(), candidate["finishMessage"].text()
+    if blocked:
+        return {"incomplete": "content_filter", "incomplete_detail": f"prompt: {blocked}"}
+    if reason == "MISSING_THOUGHT_SIGNATURE":
+        raise ProviderError("bad_request", told or "the request lacks a thought signature")
+    if reason == _COMPLETE or (has_calls and reason in ("", _UNSPECIFIED)):
+        return {}
+    is_filter = reason.startswith("IMAGE_")
+    why = "content_filter" if is_filter else _INCOMPLETE.get(reason, "length")
+    detail = ": ".join(filter(None, (reason or "no finish reason", told)))
+    return {"incomplete": why, "incomplete_detail": "" if reason == "MAX_TOKENS" else detail}
+
+
+def _text(parts: Sequence[Node], *, thoughts: bool = False) -> str:
+    """The text in parts: that of the answer, or of the model's thoughts."""
+    return "".join(part["text"].text() for part in parts if bool(part["thought"].value) is thoughts)
+
+
+def stream_decoder() -> GeminiStream:
+    """A decoder for one streamed answer."""
+    return GeminiStream()
+
+
+class GeminiStream:
+    """Puts the chunks of a stream together again to the body of an unstreamed answer."""
+
+    def __init__(self) -> None:
+        self._events = SseParser()
+        self._body: dict[str, Json] = {}
+        self._usage: dict[str, Json] = {}
+        self._candidate: dict[str, Json] = {}
+        self._parts: list[dict[str, Json]] = []
+        self._outside: list[bytes] = []
+
+    def feed(self, line: bytes) -> Delta:
+        """Take a line; returns what it adds."""
+        if self._outside or line[:1] in (b"{", b"["):
+            # Google puts some errors into the stream as they are, in no event.
+            self._outside.append(line)
+            return Delta()
+        data = self._events.feed(line)
+        return self._take(parse_json(data)) if data else Delta()
+
+    def finish(self) -> Response:
+        """The whole answer."""
+        if self._outside:
+            failure = reported(parse_json(b"\n".join(self._outside)))
+            raise failure or WireError("there is something that is no event")
+        is_blocked = "promptFeedback" in self._body
+        if not is_blocked and self._candidate.get("finishReason") in (None, "", _UNSPECIFIED):
+            raise WireError("the stream ended before the answer was complete")
+        content = {"parts": [_whole(part) for part in self._parts]}
+        candidate = {**self._candidate, "content": content}
+        candidates = [candidate] if self._candidate or self._parts else []
+        return decode({**self._body, "candidates": candidates, "usageMetadata": self._usage})
+
+    def _take(self, body: Json) -> Delta:
+        failure = reported(body)
+        if failure is not None:
+            raise failure
+        chunk = Node(body, "chunk")
+        self._usage.update(_known(chunk["usageMetadata"], ()))
+        self._body.update(_known(chunk, ("candidates", "usageMetadata")))
+        candidates = chunk["candidates"].items()
+        if not candidates:
+            return Delta()
+        parts = candidates[0]["content"]["parts"].items()
+        delta = Delta(_text(parts), _text(parts, thoughts=True))
+        self._candidate.update(_known(candidates[0], ("content",)))
+        for part in parts:
+            self._add(part)
+        return delta
+
+    def _add(self, part: Node) -> None:
+        """Keep a part. Pieces of a text are one part, unless one of them is signed."""
+        table, last = part.table(), self._parts[-1] if self._parts else {}
+        is_text = table.keys() <= {"text", "thought"} and "text" in table
+        if not is_text:
+            self._parts.append(table)
+        elif last.keys() == table.keys() and last.get("thought") == table.get("thought"):
+            last["text"].append(part["text"].text())
+        else:
+            self._parts.append({**table, "text": [part["text"].text()]})
+
+
+def _whole(part: dict[str, Json]) -> dict[str, Json]:
+    """A part whose text may be in pieces."""
+    text = part.get("text")
+    return {**part, "text": "".join(text)} if isinstance(text, list) else part
+
+
+def _known(table: Node, left_out: Sequence[str]) -> dict[str, Json]:
+    """What a chunk says. A null leaves open what an earlier one may have said."""
+    return {
+        key: value
+        for key, value in table.table().items()
+        if value is not None and key not in left_out
+    }
+
+
+def _encode_tool(tool: Tool) -> dict[str, Json]:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "parametersJsonSchema": tool_schema(tool),
+    }
+
+
+def _encode_parts(message: Message) -> list[Json]:
+    if message.original is not None:
+        return list(message.original)
+    if message.tool_results:
+        images = [image for result in message.tool_results for image in result.images]
+        return [*map(_encode_result, message.tool_results), *map(_encode_image, images)]
+    parts: list[Json] = [*map(_encode_image, message.images)]
+    if message.content or not (parts or message.tool_calls):
+        parts.append({"text": message.content})
+    for index, call in enumerate(message.tool_calls):
+        # Only the first of parallel calls is signed.
+        signature = {} if index else {"thoughtSignature": _UNSIGNED}
+        called = {**_id(call.id), "name": call.name, "args": dict(call.arguments)}
+        parts.append({"functionCall": called, **signature})
+    return parts
+
+
+def _encode_result(result: ToolResult) -> Json:
+    response = {"error" if result.is_error else "result": result.content}
+    answer = {**_id(result.call_id), "name": result.name, "response": response}
+    return {"functionResponse": answer}
+
+
+def _encode_image(image: Image) -> Json:
+    return {"inlineData": {"mimeType": image.media_type, "data": image.data}}
+
+
+def _id(call_id: str) -> dict[str, Json]:
+    return {} if call_id.startswith(_OWN_ID) else {"id": call_id}
