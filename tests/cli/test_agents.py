@@ -82,7 +82,7 @@ def test_what_is_not_set_is_not_shown(here: Home, capsys: pytest.CaptureFixture[
         "Model:          openai/m-solo\n"
         "Timeout:        7\n"
         "Sub-Agents:     x\n"
-        "Max Depth:      0\n"
+        "Max Depth:      3\n"
         "Parallel:       true\n"
         "Sub-Agent Timeout:0\n"
     )

@@ -12,12 +12,12 @@ from support.command_line import COMMAND, Home
 from support.engines import agent
 from support.scripted_provider import (
     Answer,
-    Call,
     Hold,
     Raw,
     Refuses,
     Says,
     ScriptedProvider,
+    calls_agent,
 )
 
 
@@ -28,7 +28,7 @@ from support.scripted_provider import (
         ({"a": "name = "}, ["a"], 2, 'failed to parse agent config "a": line 1'),
         ({"a": ""}, ["a"], 2, "agent config missing required field: name"),
         (agent("a"), ["a", "--model", "x"], 1, 'invalid model format "x"'),
-        (agent("a", model="google/x"), ["a"], 1, 'unsupported provider "google"'),
+        (agent("a", model="nobody/x"), ["a"], 1, 'unsupported provider "nobody"'),
         (agent("a", skill="no"), ["a"], 2, "skill not found"),
         (agent("a", files=["["]), ["a"], 2, "invalid glob pattern"),
         (agent("a"), ["a", "--replay", "none.toml"], 2, "recording not found: none.toml"),
@@ -140,19 +140,27 @@ def test_a_reader_who_goes_away_ends_the_run_quietly(
 
 
 @pytest.mark.parametrize("place", ["flag", "file"])
-def test_a_working_directory_that_is_not_there_is_no_place_for_tools(
-    home: Home, provider: ScriptedProvider, place: str
+@pytest.mark.parametrize("keys", [{}, {"tools": ["write_file"]}, {"files": ["*.md"]}])
+def test_a_working_directory_that_is_not_there_is_an_error_for_every_agent(
+    home: Home, provider: ScriptedProvider, place: str, keys: dict[str, object]
 ) -> None:
     gone = home.work / "gone"
-    flags, keys = ([], {"workdir": "gone"}) if place == "file" else (["--workdir", str(gone)], {})
-    home.add(agent("solo", tools=["write_file"], **keys) | agent("bare", **keys))
-    write = Call("write_file", {"path": "a.txt", "content": "lost"})
-    provider.script("m-solo", Says(calls=[write]), Says("done"))
+    flags = ["--workdir", str(gone)] if place == "flag" else []
+    home.add(agent("solo", **keys, **({"workdir": "gone"} if place == "file" else {})))
     message = f"the working directory {gone} does not exist\n"
     assert home.call("run", "solo", "--yes", *flags) == (2, "", message)
     assert not gone.exists()
-    provider.script("m-bare", Says("without tools"))
-    assert home.call("run", "bare", *flags) == (0, "without tools", "")
+    assert provider.requests == []
+
+
+def test_a_child_without_its_working_directory_fails_and_its_parent_goes_on(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo", sub_agents=["child"]) | agent("child", workdir="gone"))
+    provider.script("m-solo", Says(calls=[calls_agent("child", "go")]), Says("without it"))
+    assert home.call("run", "solo") == (0, "without it", "")
+    told = provider.requests[-1].body["messages"][-1]["content"]
+    assert f"the working directory {home.work}/gone does not exist" in told
 
 
 def test_a_working_directory_that_is_a_file_is_called_one(home: Home) -> None:

@@ -95,16 +95,6 @@ def test_the_working_directory(
     assert made.folder == Path(folder.format(w=tmp_path))
 
 
-def test_a_working_directory_that_is_gone_is_worth_a_warning_where_it_matters(
-    tmp_path: Path,
-) -> None:
-    gone = {"workdir": "gone", "files": ("*.md",)}
-    assert prompt(tmp_path, gone).warnings == (
-        f"the working directory {tmp_path}/gone does not exist, so no files were read",
-    )
-    assert prompt(tmp_path, {"workdir": "gone"}).warnings == ()
-
-
 @pytest.mark.parametrize(
     ("skill", "text"),
     [
@@ -151,8 +141,6 @@ def test_a_working_directory_that_can_not_exist_holds_no_files(
 ) -> None:
     made = prompt(tmp_path, {"workdir": workdir, "files": ("*.md", "**/x")})
     assert made.files == ()
-    assert made.warnings[0].endswith("does not exist, so no files were read")
-    assert prompt(tmp_path, {"workdir": workdir}).warnings == ()
 
 
 def test_the_skill_asked_for_takes_the_place_of_the_files(skills: Path, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "workdir",
         _S,
-        "Where globs start and tools work, for which it must exist. `--workdir` overrides it; without "
+        "Where globs start and tools work; it must exist. `--workdir` overrides it; without "
         "either it is the folder that the run was started in. `~` and `$VAR` are expanded.",
         default='""',
         names=Names.FOLDER,

@@ -161,7 +161,7 @@ def _delegation_facts(agent: AgentDefinition) -> list[tuple[str, str]]:
     config = agent.sub_agents_config
     return [
         ("Sub-Agents", ", ".join(agent.sub_agents)),
-        ("Max Depth", str(config.max_depth)),
+        ("Max Depth", str(agent.max_depth)),
         ("Parallel", "true" if config.parallel else "false"),
         # axe M7 says `Timeout`, which since 1.7 may also be the agent's own.
         ("Sub-Agent Timeout" if agent.timeout else "Timeout", str(config.timeout)),

@@ -98,14 +98,12 @@ def prepare(
     wire = wire_of(model, environment)
     order = with_input(order, definition)
     prompt = build_prompt(order, definition, workspace, environment)
+    _require_folder(prompt)
     max_depth = definition.max_depth if order.max_depth is None else order.max_depth
     load = partial(_load, resolve, prompt.folder)
     typed = typed_tools(definition, load) if order.ids.depth < max_depth else TypedTools()
-    ordinary = ordinary_tools(definition)
-    if ordinary:
-        _require_folder(prompt)
     tools = (
-        *ordinary,
+        *ordinary_tools(definition),
         *delegation_tools(definition, order.ids.depth, max_depth),
         *typed.tools,
         *task_tools(definition, order.ids.depth, max_depth, load),
@@ -161,9 +159,9 @@ def _own_timeout(order: Order, definition: AgentDefinition) -> float | None:
 
 
 def _require_folder(prompt: Prompt) -> None:
-    """An agent without tools only finds no files in a folder that isn't there, as in axe (M7).
+    """The working directory has to exist, as in axe. Raises ConfigError.
 
-    One with tools would work in the wrong place, or make the folder that somebody has mistyped.
+    An agent would find no files, or its tools would make the folder that somebody has mistyped.
     """
     folder = shown_path(prompt.folder)
     if is_file(prompt.folder):

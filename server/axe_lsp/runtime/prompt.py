@@ -14,7 +14,7 @@ from msgspec import Struct
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.context_files import ContextFile, find_context_files, is_folder
+from axe_lsp.runtime.files.context_files import ContextFile, find_context_files
 from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path
 from axe_lsp.runtime.files.reading import read_file
 from axe_lsp.runtime.memory.memory import Memory, load_memory
@@ -69,10 +69,7 @@ def build_prompt(
         skill_text=skill_text,
         files=found.files,
         memory=memory,
-        warnings=(
-            *_workdir_warnings(definition, folder),
-            *_memory_warnings(order.ids.agent, definition, memory),
-        ),
+        warnings=_memory_warnings(order.ids.agent, definition, memory),
         notes=found.notes,
     )
 
@@ -127,21 +124,17 @@ def _fenced(file: ContextFile) -> str:
     return f"### {file.path}\n```{language}\n{file.content}\n```"
 
 
-def _workdir_warnings(definition: AgentDefinition, folder: Path) -> list[str]:
-    if not definition.files or is_folder(folder):
-        return []
-    return [f"the working directory {shown_path(folder)} does not exist, so no files were read"]
-
-
-def _memory_warnings(agent: str, definition: AgentDefinition, memory: Memory | None) -> list[str]:
+def _memory_warnings(
+    agent: str, definition: AgentDefinition, memory: Memory | None
+) -> tuple[str, ...]:
     if memory is None:
-        return []
+        return ()
     if memory.error:
-        return [f"failed to load memory for {quoted(agent)}: {memory.error}"]
+        return (f"failed to load memory for {quoted(agent)}: {memory.error}",)
     limit = definition.memory.max_entries
     if limit and memory.count >= limit:
-        return [
+        return (
             f"agent {quoted(agent)} memory has {memory.count} entries (max_entries: {limit}). "
-            f"Run 'axe gc {agent}' to trim."
-        ]
-    return []
+            f"Run 'axe gc {agent}' to trim.",
+        )
+    return ()

@@ -123,7 +123,7 @@ def test_a_byte_order_mark_and_crlf_do_no_harm(tmp_path: Path) -> None:
 
 def test_a_folder_in_the_place_of_a_file_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "a.toml").mkdir()
-    expected = f'failed to parse agent config "a": {tmp_path}/a.toml: Is a directory'
+    expected = f'failed to read agent config "a": {tmp_path}/a.toml: Is a directory'
     assert problem(tmp_path, "a") == expected
     assert list(AgentFolders([tmp_path]).list()) == []
 
@@ -133,7 +133,7 @@ def test_a_pipe_in_the_place_of_a_file_is_a_clear_error_and_nobody_waits_for_it(
     tmp_path: Path,
 ) -> None:
     os.mkfifo(tmp_path / "a.toml")
-    expected = f'failed to parse agent config "a": {tmp_path}/a.toml: it is not a regular file'
+    expected = f'failed to read agent config "a": {tmp_path}/a.toml: it is not a regular file'
     assert problem(tmp_path, "a") == expected
     assert [str(error) for _, _, error in AgentFolders([tmp_path]).list()] == [expected]
 

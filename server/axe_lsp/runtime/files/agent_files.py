@@ -38,7 +38,7 @@ class AgentFolders(Struct, frozen=True):
             return _definition(text)
         except DefinitionError as error:
             if error.is_parse_error:
-                raise _unreadable(name, str(error)) from error
+                raise _unparsable(name, str(error)) from error
             raise ConfigError(str(error)) from error
 
     def find(self, name: str) -> Path:
@@ -91,7 +91,7 @@ class AgentFolders(Struct, frozen=True):
         except OSError as error:
             raise _unreadable(name, f"{shown_path(path)}: {error.strerror}") from error
         except NotUtf8Error as error:
-            raise _unreadable(name, f"{shown_path(path)} is {error}") from error
+            raise _unparsable(name, f"{shown_path(path)} is {error}") from error
 
     def _buffers_in(self, folder: Path) -> Iterator[Path]:
         return (path for path in self.open_buffers if path.parent == folder)
@@ -132,5 +132,9 @@ def _agent_files(folder: Path) -> list[Path]:
         return []
 
 
-def _unreadable(name: str, reason: str) -> ConfigError:
+def _unparsable(name: str, reason: str) -> ConfigError:
     return ConfigError(f"failed to parse agent config {quoted(name)}: {reason}")
+
+
+def _unreadable(name: str, reason: str) -> ConfigError:
+    return ConfigError(f"failed to read agent config {quoted(name)}: {reason}")
