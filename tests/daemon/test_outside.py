@@ -261,3 +261,15 @@ def test_agents_that_ask_the_same_share_the_answers(project: Path) -> None:
     assert now.key != first.key
     other = Question(model="anthropic/claude", workdir="sources")
     assert find_out(other, standpoint, searched=searched) == find_out(other, standpoint)
+
+
+def test_a_provider_of_config_toml_has_its_wire_and_its_key(project: Path) -> None:
+    config = project.parent / "home/axe/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[providers.mine]\nwire = "gemini"\napi_key_env = "MY_KEY"\n')
+    facts = look(project, Question(model="mine/m"))
+    assert facts.named_providers == ("mine",)
+    assert facts.key is not None
+    assert (facts.key.wire, facts.key.variable) == ("gemini", "MY_KEY")
+    assert facts.key.is_missing
+    assert look(project, Question(model="nobody/m")).key is None

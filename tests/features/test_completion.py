@@ -9,6 +9,7 @@ from axe_lsp.agentfile.providers import PROVIDERS
 from axe_lsp.features.completion import completion
 from axe_lsp.features.model_offers import is_about_ollama
 from axe_lsp.features.offer import Completion
+from support.facts import with_facts
 from support.fixture import Fixture, open_fixture
 
 AGENTS = """
@@ -353,6 +354,12 @@ def test_models_in_use_come_first_then_what_providers_list_then_the_providers() 
     assert found[2].startswith("anthropic/claude-")
     assert found[-len(PROVIDERS) - 1 :] == [*(f"{each}/" for each in PROVIDERS), "replay/"]
     assert "provider/model-name" not in found
+
+
+def test_providers_that_config_toml_adds_are_offered() -> None:
+    opened = with_facts(open_fixture('model = "<|>"'), named_providers=("mine",))
+    found = {each.label: each for each in completion(opened.snapshot, opened.file, opened.offset)}
+    assert found["mine/"].detail == "provider of config.toml"
 
 
 def test_models_come_with_their_figures() -> None:

@@ -108,3 +108,9 @@ def test_a_key_that_has_no_place_of_its_own_is_left_to_the_author(text: str) -> 
 def test_a_key_appears_in_nothing_that_is_shown() -> None:
     offered = Offered(f'{HEAD}api_key = "<|>{KEY}"')
     assert KEY not in repr([(each.title, each.secret) for each in offered.actions])
+
+
+def test_a_parameter_that_is_not_sent_is_removed() -> None:
+    facts = {"key": ProviderKey("anthropic", "K", "anthropic", "$K")}
+    offered = Offered(f"{HEAD}[params]\nmax_tokens = 5\nse<|>ed = 1\n", facts=facts)
+    assert offered.taken("Remove `seed`") == f"{HEAD}[params]\nmax_tokens = 5\n"

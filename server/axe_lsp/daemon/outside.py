@@ -96,7 +96,8 @@ def find_out(
         skill=_found(skill.path, skill.exists) if skill is not None else None,
         skill_fault=skill.fault if skill is not None else "",
         matches={pattern: found.matches for pattern, found in measured.items()},
-        key=_key(model.provider, standpoint, seen) if model is not None else None,
+        key=_key(model, standpoint, seen) if model is not None else None,
+        named_providers=_named_providers(standpoint),
         recording=_recording(model, folder, standpoint),
         memory=Remembered(shown_path(memory.path), memory.count) if memory.path else None,
         added=_added(question, standpoint, measured, memory) if with_prompt else None,
@@ -141,7 +142,7 @@ class _Measured(Struct, frozen=True):
 class Searched(Struct):
     """What was found for other agents of the same moment and environment, which ask for much the same.
 
-    What `globs` match goes by the folder in which they start, `keys` by the provider, `skills` by what
+    What `globs` match goes by the folder in which they start, `keys` by the model, `skills` by what
     agents write.
     """
 
@@ -196,13 +197,23 @@ def _model(text: str) -> ModelName | None:
         return None
 
 
-def _key(provider: str, standpoint: Standpoint, searched: Searched) -> ProviderKey | None:
-    if provider not in searched.keys:
-        searched.keys[provider] = _look_for_key(provider, standpoint)
-    return searched.keys[provider]
+def _named_providers(standpoint: Standpoint) -> tuple[str, ...] | None:
+    """The providers that config.toml adds to those that are built in."""
+    try:
+        return _config(standpoint).named_providers()
+    except ConfigError:
+        return None
 
 
-def _look_for_key(provider: str, standpoint: Standpoint) -> ProviderKey | None:
+def _key(model: ModelName, standpoint: Standpoint, searched: Searched) -> ProviderKey | None:
+    name = str(model)
+    if name not in searched.keys:
+        searched.keys[name] = _look_for_key(model, standpoint)
+    return searched.keys[name]
+
+
+def _look_for_key(model: ModelName, standpoint: Standpoint) -> ProviderKey | None:
+    provider = model.provider
     try:
         config = _config(standpoint)
     except ConfigError:  # No run gets as far as asking for a key.
@@ -213,6 +224,7 @@ def _look_for_key(provider: str, standpoint: Standpoint) -> ProviderKey | None:
     return ProviderKey(
         provider=provider,
         variable=row.key_variable,
+        wire=row.wire_of(model.name),
         origin=config.key_origin(provider),
         address_origin=config.base_url_origin(provider),
         is_needed=row.needs_key,

@@ -112,6 +112,16 @@ def remove_item(
         yield change(case, title, removal, preferred=preferred, certain=certain)
 
 
+def remove_key(case: Case, *, preferred: bool = False) -> Iterator[Fix]:
+    """The file without the key or the table that the finding is about."""
+    found = find_key(case)
+    if found is not None:
+        removal = found.removal(case.text)
+        yield change(case, f"Remove `{case.token}`", removal, preferred=preferred)
+    else:
+        yield from remove_table(case, case.finding.path, preferred=preferred)
+
+
 def remove_table(case: Case, path: KeyPath, *, preferred: bool = False) -> Iterator[Fix]:
     """The file without a table, however it is written, and all that is in it."""
     parse, size = case.lookup.parse, len(path)

@@ -36,8 +36,10 @@ def model_offers(
         yield offer(f"{OLLAMA}/{local.name}", CompletionKind.MODEL, _installed(local))
     for model in sorted(MODELS, key=lambda model: model.ends != ""):
         yield offer(str(model), CompletionKind.MODEL, model_line(model), model_markdown(model))
-    for provider in (*PROVIDERS, REPLAY_PROVIDER):
-        yield offer(f"{provider}/", CompletionKind.MODEL, "provider")
+    named = snapshot.facts_about(file).named_providers or ()
+    for provider in (*named, *PROVIDERS, REPLAY_PROVIDER):
+        detail = "provider of config.toml" if provider in named else "provider"
+        yield offer(f"{provider}/", CompletionKind.MODEL, detail)
 
 
 def is_about_ollama(file: AgentFile, offset: int) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.providers import Wire
 from axe_lsp.workspace.outside import Question
 
 
@@ -44,13 +45,14 @@ class Matches(Struct, frozen=True):
 
 
 class ProviderKey(Struct, frozen=True):
-    """Whether the key of a provider is there, never the key itself.
+    """A provider that can be asked, on which wire, and whether its key is there, never the key itself.
 
     `origin` says where it was found, in a word for people; `variable` is where it may be put.
     """
 
     provider: str
     variable: str
+    wire: Wire = "openai-chat"
     origin: str = ""
     address_origin: str = ""
     is_needed: bool = True
@@ -79,6 +81,7 @@ class Facts(Struct, frozen=True):
 
     `folder` is the working directory in force; it `is_certain` unless it depends on where a run is
     started. `skill_fault` is what is wrong with a skill that is there. `added` is what skill, files and memory add to the prompt, in characters, about.
+    `named_providers` are those that the user's config.toml adds.
     """
 
     question: Question
@@ -88,6 +91,7 @@ class Facts(Struct, frozen=True):
     skill_fault: str = ""
     matches: Mapping[str, Matches] = field(default_factory=dict)
     key: ProviderKey | None = None
+    named_providers: tuple[str, ...] | None = None
     recording: Recording | None = None
     memory: Remembered | None = None
     added: int | None = None

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.definition import MemoryConfig
+from axe_lsp.agentfile.definition import MemoryConfig, Params
 from axe_lsp.workspace.reading import Reading, Written
 
+PARAMS = ("params",)
+
+_PARAMS = Params.__struct_fields__
 _NO_MEMORY = MemoryConfig()
 
 
@@ -17,6 +20,8 @@ class Outside(Struct, frozen=True):
     workdir: Written | None = None
     globs: tuple[Written, ...] = ()
     memory: MemoryConfig = _NO_MEMORY
+    params: tuple[Written, ...] = ()
+    """The names of the keys of `[params]`."""
 
 
 class Question(Struct, frozen=True):
@@ -42,6 +47,7 @@ def read_outside(reading: Reading) -> Outside:
         workdir=reading.string(("workdir",)),
         globs=tuple(reading.strings(("files",))),
         memory=_memory(reading) if reading.has(("memory",)) else _NO_MEMORY,
+        params=tuple(reading.names(PARAMS, _PARAMS)) if reading.has(PARAMS) else (),
     )
     return outside if outside != NOTHING else NOTHING
 

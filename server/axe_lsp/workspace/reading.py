@@ -75,6 +75,9 @@ class Reading(Protocol):
     def strings(self, path: KeyPath) -> Sequence[Written]:
         """The strings in the array that a key is set to; it may be unfinished."""
 
+    def names(self, table: KeyPath, among: Sequence[str]) -> Sequence[Written]:
+        """Those of the names that are keys of a table, where their values are."""
+
 
 class ByTree:
     """The reading of a file that may be half-typed."""
@@ -98,6 +101,10 @@ class ByTree:
             return ()
         value, text = item.entry.value, self._lookup.parse.text
         return self._lookup.once(value, "strings", lambda: tuple(_strings(value, text, path)))
+
+    def names(self, table: KeyPath, among: Sequence[str]) -> Sequence[Written]:
+        places = ((name, self._lookup.place((*table, name))) for name in among)
+        return [Written(name, place, (*table, name)) for name, place in places if place]
 
 
 class ByValues:
@@ -124,6 +131,10 @@ class ByValues:
     def strings(self, path: KeyPath) -> Sequence[Written]:
         values, brief = self.decoded(path) or (), self._sound.brief
         return [Written(each, brief, path, index) for index, each in enumerate(values)]
+
+    def names(self, table: KeyPath, among: Sequence[str]) -> Sequence[Written]:
+        values, brief = self.decoded(table) or (), self._sound.brief
+        return [Written(name, brief, (*table, name)) for name in among if name in values]
 
 
 def _is_beside_a_problem(parse: Parse, value: Value) -> bool:

@@ -138,3 +138,31 @@ def test_a_comment_that_silences_is_not_called_unused_before_somebody_has_looked
     check_findings(text)
     check_findings(text, facts={"skill": GONE})
     assert codes(text, skill=found("/x")) == ["unused-ignore"]
+
+
+def test_a_provider_that_config_toml_adds_is_known() -> None:
+    known = ProviderKey("mine", "MINE_API_KEY", "openai-chat", "$MINE_API_KEY")
+    head = 'name = "main"\nmodel = "mine/m"\n'
+    check_findings("", head=head, facts={"key": known, "named_providers": ("mine",)})
+    (finding,) = check_findings(
+        """
+        model = "mien/m"
+                ^^^^^^^^ error unknown-provider: unsupported provider "mien". Did you mean `mine`?
+        """,
+        head='name = "main"\n',
+        facts={"named_providers": ("mine",)},
+    )
+    assert finding.suggestion == "mine"
+
+
+def test_parameters_that_the_provider_does_not_have() -> None:
+    check_findings(
+        """
+        [params]
+        temperature = 0.5
+        num_ctx = 5
+        ^^^^^^^ warning unused-param: params.num_ctx is not sent: mine has no such parameter
+        top_k = 3
+        """,
+        facts={"key": ProviderKey("mine", "MINE_API_KEY", "anthropic", "$MINE_API_KEY")},
+    )

@@ -29,6 +29,7 @@ from axe_lsp.features.fixes import (
     unreachable_depth,
     unused_config,
     unused_ignore,
+    unused_param,
     wrong_type,
 )
 
@@ -49,6 +50,7 @@ FIXES: Mapping[str, Fixer] = {
     "duplicate-agent": duplicate_agent.fixes,
     "duplicate-name": duplicate_name.fixes,
     "unused-config": unused_config.fixes,
+    "unused-param": unused_param.fixes,
     "name-mismatch": name_mismatch.fixes,
     "missing-file": missing_file.fixes,
     "missing-api-key": missing_api_key.fixes,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile import splices
 from axe_lsp.agentfile.text import TextRange
-from axe_lsp.features.fix import Case, Fix, FoundKey, change, find_key, remove_table, replace
+from axe_lsp.features.fix import Case, Fix, FoundKey, change, find_key, remove_key, replace
 from axe_lsp.features.rules.unknown_key import home_of, name_of
 
 
@@ -18,7 +18,7 @@ def fixes(case: Case) -> Iterator[Fix]:
         yield replace(case, similar, certain=certain)
     elif similar is None and found is not None:
         yield from _move(case, found)
-    yield from _remove(case, found)
+    yield from remove_key(case)
 
 
 def _is_only_spelling(case: Case, key: str) -> bool:
@@ -54,10 +54,3 @@ def _move(case: Case, found: FoundKey) -> Iterator[Fix]:
 
 def _overlap(insertion: TextRange, removal: TextRange) -> bool:
     return removal.start < insertion.start < removal.end
-
-
-def _remove(case: Case, found: FoundKey | None) -> Iterator[Fix]:
-    if found is not None:
-        yield change(case, f"Remove `{case.token}`", found.removal(case.text))
-    else:
-        yield from remove_table(case, case.finding.path)

@@ -29,6 +29,7 @@ from axe_lsp.features.rules import (
     unreachable_depth,
     unused_config,
     unused_ignore,
+    unused_param,
     wrong_type,
 )
 
@@ -48,6 +49,7 @@ RULES: tuple[Rule, ...] = (
     unreachable_depth.RULE,
     duplicate_agent.RULE,
     unused_config.RULE,
+    unused_param.RULE,
     name_mismatch.RULE,
     duplicate_name.RULE,
     missing_file.RULE,

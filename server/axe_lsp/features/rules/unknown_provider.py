@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from axe_lsp.agentfile.model_name import REPLAY_PROVIDER, ModelNameError, parse_model_name
 from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.providers import PROVIDERS
-from axe_lsp.features.rule import Finding, Rule, Severity, problems_of
+from axe_lsp.features.rule import Finding, Rule, Severity, once_looked, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
 
-def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     yield from _of_config(file)
-    yield from _of_model(file)
+    yield from _of_model(snapshot, file)
 
 
 def _of_config(file: AgentFile) -> Iterator[Finding]:
@@ -27,7 +27,7 @@ def _of_config(file: AgentFile) -> Iterator[Finding]:
         yield Finding(RULE.code, severity, problem.range, message, suggestion=similar)
 
 
-def _of_model(file: AgentFile) -> Iterator[Finding]:
+def _of_model(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     if file.model is None:
         return
     try:
@@ -36,9 +36,14 @@ def _of_model(file: AgentFile) -> Iterator[Finding]:
         return  # Another rule's business.
     if provider in (*PROVIDERS, REPLAY_PROVIDER):
         return
-    similar = nearest(provider, PROVIDERS)
-    supported = ", ".join(PROVIDERS)
-    hint = f"Did you mean `{similar}`?" if similar else f"Supported are: {supported}."
+    facts = snapshot.facts_about(file)
+    named = facts.named_providers
+    known = (*PROVIDERS, *(named or ()))
+    similar = nearest(provider, known)
+    # The user's config.toml may add the provider, which nobody has looked at for most files.
+    if facts.key is not None or (named is None and not similar):
+        return
+    hint = f"Did you mean `{similar}`?" if similar else f"Supported are: {', '.join(known)}."
     message = f'unsupported provider "{provider}". {hint}'
     yield Finding(RULE.code, RULE.severity, file.model.range, message, suggestion=similar)
 
@@ -56,4 +61,5 @@ In config.toml a name without `wire` serves no model. One that is much like a bu
 warning, any other an information.
 """,
     check=check,
+    is_settled=once_looked,
 )

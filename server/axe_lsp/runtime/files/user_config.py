@@ -73,6 +73,12 @@ class UserConfig(Struct, frozen=True):
             row = replace(row, key_variables=(variable, *row.key_variables))
         return row
 
+    def named_providers(self) -> tuple[str, ...]:
+        """The providers that the user has added."""
+        return tuple(
+            name for name in self.providers if name not in PROVIDERS and self.states_wire(name)
+        )
+
     def states_wire(self, provider: str) -> bool:
         """Whether config.toml says on which wire the provider is spoken to."""
         return bool(self._setting(provider, "wire"))

@@ -1,0 +1,38 @@
+"""Parameters that the model's provider has no field for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.providers import PROVIDERS, WIRES
+from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_looked
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    key = snapshot.facts_about(file).key
+    if key is None:
+        return
+    provider = PROVIDERS.get(key.provider)
+    sent = WIRES[key.wire].params | (provider.params if provider else frozenset())
+    for param in file.outside.params:
+        if param.value not in sent:
+            message = f"params.{param.value} is not sent: {key.provider} has no such parameter"
+            yield Finding(
+                RULE.code, RULE.severity, param.range, message, unnecessary=True, path=param.key
+            )
+
+
+RULE = Rule(
+    code="unused-param",
+    severity=Severity.WARNING,
+    summary="A parameter that the model's provider does not have.",
+    documentation="""
+Providers have different parameters: only Ollama takes `num_ctx`, for example, and Anthropic has no `seed`. A run
+warns of such a key, too, and leaves it out. The page on providers has a table of what each one takes.
+""",
+    check=check,
+    about=Subject.FACTS,
+    is_settled=once_looked,
+)
