@@ -19,6 +19,7 @@ from axe_lsp.runtime.events import (
     TurnBegin,
     TurnEnd,
     TurnRetry,
+    TurnWait,
 )
 from axe_lsp.runtime.limits.usage import Usage
 
@@ -371,3 +372,14 @@ def test_a_single_agent_is_not_summed_up() -> None:
     story.end("lead", 1)
     assert story.frame() == ([], [])
     assert story.log == []
+
+
+def test_a_request_that_waits_for_others_is_seen_until_it_is_answered() -> None:
+    story = Story()
+    story.begin("slow", "look around")
+    story.ask("slow")
+    story.tell(TurnWait(run=story.ids["slow"], turn=1, provider="openai"))
+    story.now += 1
+    assert story.children()[1] == "  [slow] look around ... waits for openai, 1.0s"
+    story.answer("slow")
+    assert story.children()[1] == "  [slow] look around ... 1.0s"

@@ -198,6 +198,22 @@ def test_a_budget_is_a_whole_number(home: Home) -> None:
     assert "'-5' is not a whole number of tokens from 0" in err
 
 
+@pytest.mark.parametrize("amount", ["-1", "1e3", "much", "1."])
+def test_an_amount_of_dollars_is_a_plain_number(home: Home, amount: str) -> None:
+    home.add(agent("solo"))
+    code, _, err = home.call("run", "solo", f"--max-cost={amount}")
+    assert code == 1
+    assert f"{amount!r} is not an amount of dollars from 0, such as 0.50" in err
+
+
+def test_a_run_that_costs_too_much_says_so(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo"))
+    provider.script("claude-haiku-4-5", Says("Dear.", usage=(50_000, 0)))
+    model = "--model=anthropic/claude-haiku-4-5"
+    told = "budget exceeded: used $0.0500 of $0.01\n"
+    assert home.call("run", "solo", model, "--max-cost", "0.01") == (4, "Dear.", told)
+
+
 def test_an_agent_beyond_the_first_axe_tells_its_tool_calls_one_by_one(
     home: Home, provider: ScriptedProvider
 ) -> None:

@@ -6,7 +6,7 @@ from typing import get_args
 
 from axe_lsp.hosting.describing import describe
 from axe_lsp.hosting.notifications import notification
-from axe_lsp.runtime.events import AgentEnd, RunIds, TurnEnd, TurnRetry
+from axe_lsp.runtime.events import AgentEnd, RunIds, TurnEnd, TurnRetry, TurnWait
 from axe_lsp.runtime.incomplete import Incomplete, in_words
 from axe_lsp.runtime.limits.usage import Usage
 
@@ -24,6 +24,16 @@ def test_a_request_that_is_sent_again_is_told_with_its_reason() -> None:
     assert describe(notification(event)) == (
         "  helper: overloaded: too many requests; sent again in 1.5 s (1 of 4)"
     )
+
+
+def test_a_request_that_waits_is_told_with_whom_it_waits_for() -> None:
+    run = RunIds("1", "1", "solo")
+    wait = TurnWait(run=run, turn=1, provider="openai")
+    told = "solo: openai takes no more requests at once: waiting for others"
+    assert describe(notification(wait)) == told
+    wait = TurnWait(run=run, turn=1, provider="openai", wait_ms=1500)
+    told = "solo: openai wants to be left alone: waiting for 1.5 s"
+    assert describe(notification(wait)) == told
 
 
 def test_the_end_of_a_run_tells_what_its_tree_has_cost() -> None:

@@ -44,7 +44,7 @@ async def test_when_all_children_fail_their_parent_learns_why(
         "m-p", Says(calls=[calls_agent("a", "1"), calls_agent("b", "2")]), Says("coped")
     )
     provider.script("m-a", Refuses(401, "no such key"))
-    provider.script("m-b", Refuses(429, "slow down"))
+    provider.script("m-b", Refuses(500, "out of order"))
     agents = agent("p", sub_agents=["a", "b"]) | agent("a") | agent("b")
     async with bench(provider, tmp_path, agents) as work:
         assert (await work.run("p")).content == "coped"
@@ -52,7 +52,7 @@ async def test_when_all_children_fail_their_parent_learns_why(
     assert results == [
         'Error: sub-agent "a" failed - auth: no such key. '
         "You may retry or proceed without this result.",
-        'Error: sub-agent "b" failed - rate_limit: slow down. '
+        'Error: sub-agent "b" failed - server: out of order. '
         "You may retry or proceed without this result.",
     ]
     assert len(provider.requests) == 4, "nothing is asked twice"

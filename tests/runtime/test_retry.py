@@ -20,6 +20,8 @@ from axe_lsp.runtime.retry import delay_ms
 from support.answers import DIALECTS, Dialect, content_type, stream_chunks
 from support.engines import agent, bench, running
 from support.scripted_provider import (
+    Answer,
+    Hold,
     Raw,
     Refuses,
     Says,
@@ -104,6 +106,40 @@ async def test_without_retry_nothing_is_sent_again(
         with pytest.raises(ProviderError):
             await work.run("solo")
     assert len(provider.requests) == 1
+
+
+@pytest.mark.parametrize("status", [402, 429, 500, 503])
+async def test_without_retry_a_request_is_sent_again_twice_if_the_provider_names_a_wait(
+    provider: ScriptedProvider, tmp_path: Path, status: int
+) -> None:
+    refusal = Refuses(status, "later", {"retry-after-ms": "1"})
+    provider.script("m-solo", refusal, refusal, Says("done"))
+    provider.script("m-other", refusal, refusal, refusal, Says("never"))
+    async with bench(provider, tmp_path, agent("solo") | agent("other")) as work:
+        assert (await work.run("solo")).content == "done"
+        with pytest.raises(ProviderError, match="later"):
+            await work.run("other")
+    assert len(provider.asked("m-other")) == 3
+
+
+async def test_without_retry_a_refusal_beside_other_requests_is_sent_again(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    hold = Hold()
+    provider.script("m-a", Answer(Says("a"), hold=hold))
+    provider.script("m-b", Refuses(529), Says("b"))
+    provider.script("m-c", Refuses(500, "boom"), Says("never"))
+    agents = agent("a") | agent("b") | agent("c")
+    async with bench(provider, tmp_path, agents) as work, running(work.run("a")) as other:
+        await hold.arrived()
+        with pytest.raises(ProviderError, match="server: boom"):
+            await work.run("c")
+        async with running(work.run("b")) as refused:
+            await work.heard(TurnRetry)
+            hold.release()
+            assert (await refused).content == "b"
+        await other
+    assert len(provider.asked("m-c")) == 1
 
 
 async def test_each_request_has_its_own_attempts_and_each_agent_its_own_retry(

@@ -7,6 +7,7 @@ short because nothing else can happen before them.
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.approval import Wish
 from support.answers import DIALECTS
 from support.engines import agent, bench, resolver, running
+from support.passing_time import passing_time
 from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
 
 
@@ -239,12 +241,142 @@ async def test_stopping_what_is_not_there_says_so(
 
 @pytest.mark.req("001-5.1")
 @pytest.mark.parametrize(
-    ("in_file", "asked", "effective"), [(0, None, 120), (7, None, 7), (7, 9.5, 9.5), (0, 3, 3)]
+    ("in_file", "asked", "effective"), [(0, None, None), (7, None, 7), (7, 9.5, 9.5), (0, 3, 3)]
 )
-def test_a_roots_time_is_asked_for_or_the_files_or_two_minutes(
-    tmp_path: Path, in_file: int, asked: float | None, effective: float
+def test_a_roots_time_is_asked_for_or_the_files_or_not_stated(
+    tmp_path: Path, in_file: int, asked: float | None, effective: float | None
 ) -> None:
     request = RunRequest("solo", timeout=asked)
     resolve = resolver(agent("solo", timeout=in_file))
     environment = {"XDG_CONFIG_HOME": str(tmp_path)}
     assert prepare_request(request, resolve, tmp_path, environment).timeout == effective
+
+
+def no_progress(seconds: int) -> str:
+    return f"no progress for {seconds}s: neither the provider nor a tool has sent anything"
+
+
+async def test_a_run_without_a_timeout_ends_when_nothing_is_heard_of_it(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    hold = Hold(chunk=3)
+    provider.script("m-solo", Answer(Says("one two three"), hold=hold))
+    with passing_time() as passing:
+        async with (
+            bench(provider, tmp_path, agent("solo"), streams=lambda _: True) as work,
+            running(work.run("solo")) as run,
+        ):
+            await work.heard(TextDelta)
+            await passing.goes_by(119)
+            assert not run.done()
+            await passing.goes_by(3)
+            with pytest.raises(RunTimeoutError, match=no_progress(120)) as caught:
+                await run
+            await hold.hung_up()
+    assert (caught.value.exit_code, work.of(AgentEnd)[0].status) == (3, "timeout")
+
+
+async def test_a_request_that_is_not_streamed_may_take_ten_minutes(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    hold = Hold()
+    provider.script("m-solo", Answer(Says("late"), hold=hold))
+    with passing_time() as passing:
+        async with (
+            bench(provider, tmp_path, agent("solo")) as work,
+            running(work.run("solo")) as run,
+        ):
+            await hold.arrived()
+            await passing.goes_by(599)
+            assert not run.done()
+            await passing.goes_by(3)
+            with pytest.raises(RunTimeoutError, match=no_progress(600)):
+                await run
+
+
+async def test_a_run_that_makes_progress_may_take_any_time(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    holds = [Hold(), Hold(), Hold()]
+    reads = Says(calls=[Call("list_directory", {"path": "."})])
+    for hold, says in zip(holds, (reads, reads, Says("done")), strict=True):
+        provider.script("m-solo", Answer(says, hold=hold))
+    with passing_time() as passing:
+        async with (
+            bench(provider, tmp_path, agent("solo", tools=["list_directory"])) as work,
+            running(work.run("solo")) as run,
+        ):
+            for hold in holds:
+                await hold.arrived()
+                await passing.goes_by(500)
+                hold.release()
+            assert (await run).content == "done"
+
+
+async def test_a_stated_time_is_the_time_in_all(provider: ScriptedProvider, tmp_path: Path) -> None:
+    hold = Hold(chunk=3)
+    provider.script("m-solo", Answer(Says("one two three"), hold=hold))
+    agents = agent("solo", timeout=1000)
+    with passing_time() as passing:
+        async with (
+            bench(provider, tmp_path, agents, streams=lambda _: True) as work,
+            running(work.run("solo")) as run,
+        ):
+            await work.heard(TextDelta)
+            await passing.goes_by(990)
+            assert not run.done()
+            await passing.goes_by(11)
+            with pytest.raises(RunTimeoutError, match="timeout after 1000s"):
+                await run
+
+
+async def test_a_child_of_which_nothing_is_heard_ends_alone(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-p", Says(calls=[calls_agent("c", "t")]), Says("coped"))
+    provider.script("m-c", Answer(Says("one two three"), hold=Hold(chunk=3)))
+    agents = agent("p", sub_agents=["c"]) | agent("c")
+    with passing_time() as passing:
+        async with (
+            bench(provider, tmp_path, agents, streams=lambda _: True) as work,
+            running(work.run("p")) as run,
+        ):
+            await work.heard(TextDelta)
+            await passing.goes_by(122)
+            assert (await run).content == "coped"
+    assert f'"c" failed - {no_progress(120)}' in result_of(provider.asked("m-p")[1].body)
+
+
+async def test_a_command_has_a_limit_of_its_own(provider: ScriptedProvider, tmp_path: Path) -> None:
+    async def agree(_: Wish) -> str:
+        return ""
+
+    begun, end = tmp_path / "begun", tmp_path / "end"
+    os.mkfifo(begun)
+    os.mkfifo(end)
+    command = "echo > begun; cat end"
+    provider.script("m-solo", Says(calls=[Call("run_command", {"command": command})]), Says("ok"))
+    agents = agent("solo", tools=["run_command"])
+    with passing_time() as passing:
+        async with (
+            bench(provider, tmp_path, agents, approve=agree) as work,
+            running(work.run("solo")) as run,
+        ):
+            await asyncio.to_thread(begun.read_text)
+            await passing.goes_by(500)
+            assert not run.done()
+            await asyncio.to_thread(end.write_text, "")
+            assert (await run).content == "ok"
+
+
+@pytest.mark.parametrize(("callers", "own", "effective"), [(1, 9, 1), (9, 1, 1), (0, 1, 1)])
+async def test_the_shorter_time_counts_of_a_caller_s_and_a_child_s_own(
+    provider: ScriptedProvider, tmp_path: Path, callers: int, own: int, effective: int
+) -> None:
+    hold = Hold()
+    provider.script("m-p", Says(calls=[calls_agent("c", "t")]), Says("coped"))
+    provider.script("m-c", Answer(Says("late"), hold=hold))
+    agents = agent("p", sub_agents=["c"], sub_agents_config={"timeout": callers})
+    async with bench(provider, tmp_path, agents | agent("c", timeout=own)) as work:
+        await work.run("p")
+    assert f"timeout after {effective}s" in result_of(provider.asked("m-p")[1].body)

@@ -18,6 +18,7 @@ import asyncio
 import contextlib
 import http.client
 import json
+import math
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -148,6 +149,19 @@ class Received:
     streams: bool
 
 
+@dataclass
+class _Limit:
+    """How many requests are taken at once, and how many are."""
+
+    most: float
+    refusal: Refuses
+    seconds: float
+    taken: int = 0
+
+
+_NO_LIMIT = _Limit(math.inf, Refuses(429), 0)
+
+
 class ScriptedProvider:
     """The provider; a context manager."""
 
@@ -156,6 +170,7 @@ class ScriptedProvider:
         self.in_flight = 0
         self.max_in_flight = 0
         self._scripts: dict[str, list[Answer]] = {}
+        self._limits: dict[str, _Limit] = {}
         self._writers: list[asyncio.StreamWriter] = []
         self._connections: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
@@ -199,6 +214,10 @@ class ScriptedProvider:
         for answer in answers:
             given = answer if isinstance(answer, Answer) else Answer(answer)
             self._scripts.setdefault(model, []).append(given)
+
+    def limit(self, model: str, most: int, refusal: Refuses, seconds: float = 0.05) -> None:
+        """Take at most so many requests for a model at once, each for so long, and refuse the others."""
+        self._limits[model] = _Limit(most, refusal, seconds)
 
     def asked(self, model: str) -> list[Received]:
         """The requests to one model."""
@@ -251,8 +270,16 @@ class ScriptedProvider:
         raw = await reader.readexactly(int(headers.get("content-length", 0)))
         received = _received(path, headers, raw)
         self.requests.append(received)
+        limit = self._limits.get(received.model, _NO_LIMIT)
         async with self._counted():
-            return await self._answer(received, reader, writer)
+            if limit.taken >= limit.most:
+                return await self._answer(received, Answer(limit.refusal), reader, writer)
+            limit.taken += 1
+            try:
+                await asyncio.sleep(limit.seconds)
+                return await self._answer(received, self._pick(received), reader, writer)
+            finally:
+                limit.taken -= 1
 
     @contextlib.asynccontextmanager
     async def _counted(self) -> AsyncIterator[None]:
@@ -264,9 +291,12 @@ class ScriptedProvider:
             self.in_flight -= 1
 
     async def _answer(
-        self, received: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        received: Received,
+        answer: Answer,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
     ) -> bool:
-        answer = self._pick(received)
         status, headers, chunks, cut = _rendered(answer, received)
         hold = answer.hold
         if hold and not hold.chunk and not await hold.keep(reader):

@@ -15,11 +15,13 @@ from axe_client.events import (
     AgentEnd,
     Event,
     TextDelta,
+    ThoughtDelta,
     ToolBegin,
     ToolEnd,
     TurnBegin,
     TurnEnd,
     TurnRetry,
+    TurnWait,
 )
 from axe_client.results import RunCancelledError, RunFailedError, RunResult
 
@@ -38,11 +40,13 @@ __all__ = [
     "RunResult",
     "ServerError",
     "TextDelta",
+    "ThoughtDelta",
     "ToolBegin",
     "ToolEnd",
     "TurnBegin",
     "TurnEnd",
     "TurnRetry",
+    "TurnWait",
     "connect",
     "start",
 ]

@@ -59,6 +59,7 @@ class AgentEnd(Event):
     reason: str | None = None
     cost: float | None = None
     tree: Mapping[str, Any] | None = None
+    incomplete: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,15 @@ class TurnRetry(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TurnWait(Event):
+    """The request waits: its provider takes no more at once, or wants to be left alone for `wait_ms`."""
+
+    turn: int
+    provider: str
+    wait_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnd(Event):
     """The model has answered. Each of `tool_calls` has an `id`, a `name` and `arguments`."""
 
@@ -96,11 +106,20 @@ class TurnEnd(Event):
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
     cost: float | None = None
+    incomplete: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextDelta(Event):
     """A piece of an answer, as it is written."""
+
+    turn: int
+    delta: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThoughtDelta(Event):
+    """A piece of what the model thinks before its answer, which is no part of it."""
 
     turn: int
     delta: str
@@ -135,7 +154,9 @@ KINDS: Mapping[tuple[str, str | None], type[Event]] = {
     ("axe/turn", "begin"): TurnBegin,
     ("axe/turn", "retry"): TurnRetry,
     ("axe/turn", "end"): TurnEnd,
+    ("axe/wait", None): TurnWait,
     ("axe/text", None): TextDelta,
+    ("axe/thought", None): ThoughtDelta,
     ("axe/tool", "begin"): ToolBegin,
     ("axe/tool", "end"): ToolEnd,
 }

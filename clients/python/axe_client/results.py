@@ -19,7 +19,8 @@ class RunResult:
     """The answer of an agent. The figures are its own, without those that it called.
 
     `output` is the value of `content` for an agent with `[output]`; `cost` is in US dollars, None if
-    it is not known, and `tree` what was used with all that the agent called, if that is more.
+    it is not known, and `tree` what was used with all that the agent called, if that is more. `incomplete` is why the
+    last answer is not whole, None if it is.
     """
 
     run_id: str
@@ -41,6 +42,7 @@ class RunResult:
     refused: bool = False
     cost: float | None = None
     tree: Mapping[str, Any] | None = None
+    incomplete: str | None = None
 
 
 class RunFailedError(ServerError):

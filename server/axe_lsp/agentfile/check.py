@@ -248,7 +248,7 @@ def range_message(spec: KeySpec, value: Any) -> str | None:
     """What is wrong with a value of the right type, if something is."""
     if isinstance(value, float) and not isfinite(value):
         return f"{spec.dotted} must be a finite number"
-    if spec.minimum is not None and isinstance(value, int) and value < spec.minimum:
+    if spec.minimum is not None and isinstance(value, (int, float)) and value < spec.minimum:
         return f"{spec.dotted} must be non-negative"
     if spec.maximum is not None and isinstance(value, int) and value > spec.maximum:
         return f"{spec.dotted} cannot exceed {spec.maximum}"

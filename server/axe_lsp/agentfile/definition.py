@@ -69,13 +69,17 @@ class RetryConfig(Struct, frozen=True):
 
 
 class BudgetConfig(Struct, frozen=True):
-    """`[budget]`. 0 means no limit, an empty `scope` the whole tree; `max_wall_time` is in seconds."""
+    """`[budget]`. 0 means no limit, an empty `scope` the whole tree.
+
+    `max_wall_time` is in seconds, `max_cost` in US dollars.
+    """
 
     max_tokens: int = 0
     scope: str = ""
     max_tool_calls: int = 0
     max_turns: int = 0
     max_wall_time: int = 0
+    max_cost: float = 0
 
 
 class IsolationConfig(Struct, frozen=True):

@@ -101,8 +101,8 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "sub_agents_config.timeout",
         _I,
-        "Seconds that each call of a sub-agent may take. 0 means: what is left of this agent's own "
-        "time.",
+        "Seconds that each call of a sub-agent may take. 0 means: what the sub-agent's own `timeout` "
+        "says, and at most what is left of this agent's own time.",
         default="0",
         minimum=0,
         code="negative-timeout",
@@ -132,8 +132,10 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "timeout",
         _I,
-        "Seconds that a run may take. `--timeout` overrides it. 0 means 120.",
-        default="120",
+        "Seconds that a run may take in all. `--timeout` overrides it; of a called agent the shorter of "
+        "this and the caller's `sub_agents_config.timeout` counts. 0: a run may take any time as long as it "
+        "makes progress, and ends after 120 seconds in which nothing is heard of it.",
+        default="0",
         since="axe 1.7",
         minimum=0,
         code="negative-timeout",
@@ -311,6 +313,16 @@ KEYS: tuple[KeySpec, ...] = (
         "budget.max_wall_time",
         _I,
         "Seconds that the run may take. 0 means no limit besides the timeouts.",
+        default="0",
+        since=EXTENSION,
+        minimum=0,
+    ),
+    _key(
+        "budget.max_cost",
+        _F,
+        "US dollars that the run and everything below it may cost, by the prices of the "
+        "[table](models.md). `--max-cost` overrides it, and always counts everything below. 0 means no "
+        "limit.",
         default="0",
         since=EXTENSION,
         minimum=0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,6 +25,15 @@ def seconds(text: str) -> int:
 def tokens(text: str) -> int:
     """A whole number of tokens; as the type of an argument."""
     return _whole_number(text, "tokens")
+
+
+def dollars(text: str) -> float:
+    """An amount of US dollars; as the type of an argument."""
+    if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not an amount of dollars from 0, such as 0.50"
+        )
+    return float(text)
 
 
 def days(text: str) -> int:

@@ -23,6 +23,7 @@ from axe_lsp.runtime.events import (
     TurnBegin,
     TurnEnd,
     TurnRetry,
+    TurnWait,
 )
 from axe_lsp.runtime.incomplete import in_words
 
@@ -107,6 +108,8 @@ class Progress:
             times = f"{event.attempt} of {event.max_attempts}"
             agent.thinks = False
             agent.retry = f"retry {times} after {event.category}, "
+        elif isinstance(event, TurnWait):
+            agent.retry = f"waits for {event.provider}, "
         elif isinstance(event, ToolBegin):
             agent.tools += 1
         elif isinstance(event, AgentEnd):

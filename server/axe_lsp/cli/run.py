@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
-from axe_lsp.cli.arguments import Parser, agents_folder, seconds, tokens
+from axe_lsp.cli.arguments import Parser, agents_folder, dollars, seconds, tokens
 from axe_lsp.cli.last_words import tell_last_answer, tell_where_to_look
 from axe_lsp.cli.run_input import read_input
 from axe_lsp.cli.standard_input import has_text, piped_text
@@ -80,7 +80,7 @@ def _parser() -> Parser:
         "--timeout",
         metavar="SECONDS",
         type=seconds,
-        help="how long the run may take (default: the agent's own timeout, else 120; 0: no time at all)",
+        help="how long the run may take (default: the agent's own timeout, else as long as it makes progress; 0: no time at all)",
     )
     add(
         "--max-tokens",
@@ -88,6 +88,13 @@ def _parser() -> Parser:
         type=tokens,
         default=0,
         help="end the run when it and all it calls have used so many tokens (0: the agent's own budget)",
+    )
+    add(
+        "--max-cost",
+        metavar="DOLLARS",
+        type=dollars,
+        default=0.0,
+        help="end the run when it and all it calls have cost so much (0: the agent's own budget)",
     )
     add("--agents-dir", metavar="DIR", help="search this folder for agents first")
     add("--dry-run", action="store_true", help="show what would be sent, and send nothing")
@@ -117,6 +124,7 @@ def _request(options: argparse.Namespace) -> RunRequest:
         workdir=options.workdir,
         timeout=options.timeout,
         max_tokens=options.max_tokens,
+        max_cost=options.max_cost,
     )
 
 

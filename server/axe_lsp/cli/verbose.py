@@ -18,11 +18,13 @@ from axe_lsp.runtime.events import (
     TurnBegin,
     TurnEnd,
     TurnRetry,
+    TurnWait,
+    wait_reason,
 )
 from axe_lsp.runtime.incomplete import in_words
 from axe_lsp.runtime.messages import argument_text
 from axe_lsp.runtime.prepare import Prepared
-from axe_lsp.runtime.preview.preview import params_line, shown_number
+from axe_lsp.runtime.preview.preview import params_line, timeout_line
 from axe_lsp.runtime.runs import RunResult
 from axe_lsp.runtime.tools.table import BUILTIN_TOOLS, unknown_tool
 
@@ -53,7 +55,7 @@ class VerboseLog:
         _say(f"Skill:    {prompt.skill or '(none)'}")
         _say(f"Files:    {len(prompt.files)} file(s)")
         _say(f"Stdin:    {'yes' if prepared.order.message.strip() else 'no'}")
-        _say(f"Timeout:  {shown_number(prepared.timeout or 0)}s")
+        _say(timeout_line(prepared))
         _say(params_line(prepared))
         if prompt.memory and prompt.memory.count:
             _say(f"Memory:   {prompt.memory.count} entries loaded from {prompt.memory.path}")
@@ -73,6 +75,8 @@ class VerboseLog:
             _tell_tool(self._calls[_call(event)].pop(0), event)
         elif isinstance(event, TurnRetry):
             _tell_retry(event)
+        elif isinstance(event, TurnWait):
+            _say(f"[wait] {event.provider} {wait_reason(event.wait_ms)}")
         elif event.run.depth > 0:
             _tell_child(event)
         elif self._has_tools:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from axe_lsp.hosting.jsonable import Json
 from axe_lsp.hosting.notifications import Notification
+from axe_lsp.runtime.events import wait_reason
 from axe_lsp.runtime.incomplete import in_words
 
 
@@ -20,11 +24,8 @@ def describe(news: Notification) -> str | None:
             used = event.get("tree", event)
             cost = f", ${used['cost']:.4f}" if used.get("cost") else ""
             return f"{indent}{agent}: {event['status']} after {seconds:.1f} s{cost}{reason}"
-        case "axe/turn", "retry":
-            seconds = event["waitMs"] / 1000
-            times = f"{event['attempt']} of {event['maxAttempts']}"
-            what = f"{event['category']}: {event['message']}"
-            return f"{indent}{agent}: {what}; sent again in {seconds:.1f} s ({times})"
+        case ("axe/turn", "retry") | ("axe/wait", _):
+            return f"{indent}{agent}: {_pause(event)}"
         case "axe/turn", "end":
             calls = [call["name"] for call in event["toolCalls"]]
             what = f"calls {', '.join(calls)}" if calls else event["stopReason"] or "answered"
@@ -33,3 +34,12 @@ def describe(news: Notification) -> str | None:
         case "axe/tool", "end" if event["isError"]:
             return f"{indent}{agent}: {event['name']} failed: {event['content']}"
     return None
+
+
+def _pause(event: Mapping[str, Json]) -> str:
+    """Why a request is not being answered at present."""
+    if "attempt" not in event:
+        return f"{event['provider']} {wait_reason(event.get('waitMs'))}"
+    seconds = event["waitMs"] / 1000
+    times = f"{event['attempt']} of {event['maxAttempts']}"
+    return f"{event['category']}: {event['message']}; sent again in {seconds:.1f} s ({times})"

@@ -91,6 +91,7 @@ class AgentRun:
         self._caller = caller
         self._ledger = Ledger(BudgetConfig(), caller)
         self._scope = RunScope(callers_clock, order.deadline)
+        self._journal = tree.journal.watched(self._scope.clock.progress)
         self._has_begun = False
         self._started = monotonic()
         self._reason: str | None = None
@@ -130,8 +131,13 @@ class AgentRun:
         self._report(prepared)
         tree.provider.check(prepared.model, prepared.prompt.folder)
         # Whoever limits this one run means all that it will cost, whatever scope the file has.
-        is_limited = bool(self._order.max_tokens)
-        self._ledger = Ledger(prepared.budget, self._caller, tokens_of_tree=is_limited)
+        self._ledger = Ledger(
+            prepared.budget,
+            self._caller,
+            tokens_of_tree=bool(self._order.max_tokens),
+            cost_of_tree=bool(self._order.max_cost),
+            warn=self._warn,
+        )
         # The time of a run is for its conversation, as in axe, not for reading files.
         self._scope.start_clock(prepared.timeout, prepared.budget.max_wall_time)
         async with self._servers(prepared) as remote:
@@ -244,8 +250,8 @@ class AgentRun:
             prepared=prepared,
             remote=remote,
             provider=self._patient_provider(prepared),
-            journal=tree.journal,
-            start=lambda order: _make_child(order, tree, self._ledger, self._scope.clock),
+            journal=self._journal,
+            start=self._make_child,
             workplace=self._workplace(prepared),
             approve=self._approve,
             ledger=self._ledger,
@@ -262,7 +268,7 @@ class AgentRun:
 
     def _patient_provider(self, prepared: Prepared) -> Retrying:
         tree = self._tree
-        self._retrying = Retrying(tree.provider, prepared.definition.retry, tree.journal)
+        self._retrying = Retrying(tree.provider, prepared.definition.retry, self._journal)
         return self._retrying
 
     def _workplace(self, prepared: Prepared) -> Workplace:
@@ -307,11 +313,12 @@ class AgentRun:
         attempts = self._retrying.attempts if self._retrying else 0
         return replace(result, output=self._output, retry_attempts=attempts)
 
-
-async def _make_child(order: Order, tree: Tree, caller: Ledger, clock: Clock) -> RunResult:
-    """Make a run that another one asks for, in this process unless its agent wants its own."""
-    order = located(order, tree.resolve)
-    if tree.elsewhere is None or not wants_process(order):
-        return await AgentRun(order, tree, caller, clock).execute()
-    ties = tether(tree.journal, caller, clock, tree.warn, tree.live)
-    return await tree.elsewhere(order, ties)
+    async def _make_child(self, order: Order) -> RunResult:
+        """Make a run that this one asks for, in this process unless its agent wants its own."""
+        tree, clock = self._tree, self._scope.clock
+        order = located(order, tree.resolve)
+        with clock.waiting():
+            if tree.elsewhere is None or not wants_process(order):
+                return await AgentRun(order, tree, self._ledger, clock).execute()
+            ties = tether(tree.journal, self._ledger, clock, tree.warn, tree.live)
+            return await tree.elsewhere(order, ties)

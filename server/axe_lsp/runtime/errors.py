@@ -124,6 +124,7 @@ class ProviderError(RunError):
 
     `retry_after` is for how many seconds the provider wants to be left alone, if it said so.
     `may_pass`: the same request may succeed if it is sent again; without it, the category decides.
+    `was_shared`: other requests to the provider were in flight at the same time.
     """
 
     kind = "api"
@@ -141,12 +142,15 @@ class ProviderError(RunError):
         self.message = message
         self.status = status
         self.retry_after = retry_after
+        self.was_shared = False
         self.may_pass = category in PASSING if may_pass is None else may_pass
         self.exit_code = ExitCode.AGENT if category in _AT_FAULT else ExitCode.API
 
     def reworded(self, message: str) -> ProviderError:
         """The same failure in other words."""
-        return ProviderError(self.category, message, self.status, self.retry_after, self.may_pass)
+        error = ProviderError(self.category, message, self.status, self.retry_after, self.may_pass)
+        error.was_shared = self.was_shared
+        return error
 
 
 class NoAnswerError(ProviderError):
@@ -154,7 +158,7 @@ class NoAnswerError(ProviderError):
 
 
 class RunTimeoutError(RunError):
-    """The run's time is over; reads `timeout after 120s` (001-12.3)."""
+    """The run's time is over; reads `timeout after 120s` (001-12.3) or `no progress for 120s …`."""
 
     kind = "api"
     exit_code = ExitCode.API
@@ -163,3 +167,11 @@ class RunTimeoutError(RunError):
 def timeout_message(seconds: float) -> str:
     """The text of a RunTimeoutError. Whole seconds are shown as an integer."""
     return f"timeout after {int(seconds) if seconds == int(seconds) else seconds}s"
+
+
+def no_progress_message(seconds: float) -> str:
+    """The text of a RunTimeoutError for a run that nobody has limited and nothing is heard of."""
+    return (
+        f"no progress for {seconds:g}s: neither the provider nor a tool has sent anything "
+        "(a timeout in the agent file or --timeout allows for more)"
+    )

@@ -114,6 +114,26 @@ class TurnRetry(Event, frozen=True, kw_only=True):
     wait_ms: int
 
 
+class TurnWait(Event, frozen=True, kw_only=True):
+    """The request waits, since its provider takes no more at once or wants to be left alone.
+
+    `wait_ms` is for how long, None if that depends on other requests.
+    """
+
+    METHOD = "axe/wait"
+
+    turn: int
+    provider: str
+    wait_ms: int | None = None
+
+
+def wait_reason(wait_ms: int | None) -> str:
+    """Why a request waits, in words that follow the provider's name."""
+    if wait_ms is None:
+        return "takes no more requests at once: waiting for others"
+    return f"wants to be left alone: waiting for {wait_ms / 1000:.1f} s"
+
+
 class TurnEnd(Event, frozen=True, kw_only=True):
     """The provider has answered. Each of `tool_calls` is `{id, name, arguments}`.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from functools import lru_cache
 from itertools import count
@@ -13,11 +14,24 @@ from axe_lsp.runtime.events import Event, EventSink
 
 
 class Journal:
-    """Numbers the events of one root run and passes them on, in the order in which they happen."""
+    """Numbers the events of one root run and passes them on, in the order in which they happen.
 
-    def __init__(self, sink: EventSink) -> None:
+    `on_event` is called for each.
+    """
+
+    def __init__(
+        self,
+        sink: EventSink,
+        numbers: Iterator[int] | None = None,
+        on_event: Callable[[], object] = bool,
+    ) -> None:
         self._sink = sink
-        self._numbers = count(1)
+        self._numbers = numbers or count(1)
+        self._on_event = on_event
+
+    def watched(self, on_event: Callable[[], object]) -> Journal:
+        """The same journal for somebody whose events `on_event` wants to hear of."""
+        return Journal(self._sink, self._numbers, on_event)
 
     def emit(self, event: Event) -> None:
         """Pass on `event`, which from now on has its `seq` (gapless, from 1) and `time`.
@@ -27,6 +41,7 @@ class Journal:
         force_setattr(event, "seq", next(self._numbers))
         force_setattr(event, "time", timestamp())
         self._sink(event)
+        self._on_event()
 
 
 def timestamp() -> str:

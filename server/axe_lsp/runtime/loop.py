@@ -31,6 +31,7 @@ from axe_lsp.runtime.events import (
     ToolEnd,
     TurnBegin,
     TurnEnd,
+    TurnWait,
 )
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.journal import Journal
@@ -150,16 +151,19 @@ async def _turn(conversation: Conversation, around: Surroundings) -> _Round:
         TurnBegin(run=ids, turn=turn, messages=messages, pending_tool_calls=conversation.pending)
     )
     started = monotonic()
-    response = await around.provider.send(
-        _exchange(conversation, around, turn), _listener(around, turn)
-    )
-    response = told_apart(response)
+    response = told_apart(await _answer(conversation, around, turn))
     calls = conversation.receive(response)
     secrets = around.secrets() if response.tool_calls else frozenset()
     around.ledger.charge(response)
     around.journal.emit(_turn_end(ids, turn, response, secrets, _elapsed_ms(started)))
     around.ledger.check()
     return _Round(turn, calls, secrets)
+
+
+async def _answer(conversation: Conversation, around: Surroundings, turn: int) -> Response:
+    exchange = _exchange(conversation, around, turn)
+    with nullcontext() if around.streams else around.clock.silence():
+        return await around.provider.send(exchange, _listener(around, turn))
 
 
 def _exchange(conversation: Conversation, around: Surroundings, turn: int) -> Exchange:
@@ -172,7 +176,20 @@ def _exchange(conversation: Conversation, around: Surroundings, turn: int) -> Ex
         deadline=around.clock.deadline,
         timeout=around.timeout,
         warn=around.warn,
+        on_wait=_wait_listener(around, turn),
+        heard=around.clock.progress,
+        waiting=around.clock.waiting,
     )
+
+
+def _wait_listener(around: Surroundings, turn: int) -> Callable[[str, float], None]:
+    ids, emit = around.prepared.order.ids, around.journal.emit
+
+    def hear(provider: str, seconds: float) -> None:
+        wait_ms = round(seconds * 1000) or None
+        emit(TurnWait(run=ids, turn=turn, provider=provider, wait_ms=wait_ms))
+
+    return hear
 
 
 def _listener(around: Surroundings, turn: int) -> OnDelta | None:
@@ -256,9 +273,11 @@ async def _dispatch(around: Surroundings, call: ToolCall) -> ToolOutcome:
         # Imported by whoever has made this connection.
         from axe_lsp.runtime.mcp.tools import call_remote  # noqa: PLC0415
 
-        return ToolOutcome(await call_remote(call, remote, run, around.approve, secrets))
+        with around.clock.silence():
+            return ToolOutcome(await call_remote(call, remote, run, around.approve, secrets))
     if around.offers(call.name):
-        return ToolOutcome(await execute_tool(call, run, around.workplace, around.approve))
+        with around.clock.waiting():  # They have limits of their own.
+            return ToolOutcome(await execute_tool(call, run, around.workplace, around.approve))
     return ToolOutcome(ToolResult(call.id, unknown_tool(call.name), is_error=True))
 
 

@@ -24,7 +24,7 @@ from axe_lsp.runtime.files.user_config import load_user_config, wire_of
 from axe_lsp.runtime.messages import Message, Request, Tool
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.prompt import Prompt, build_prompt
-from axe_lsp.runtime.runs import DEFAULT_TIMEOUT, Order, Resolve, RunRequest, root_order
+from axe_lsp.runtime.runs import Order, Resolve, RunRequest, root_order
 from axe_lsp.runtime.structured.output import Output, output_of
 from axe_lsp.runtime.structured.response_format import ignored_format_warning, response_format
 from axe_lsp.runtime.structured.typed_input import with_input
@@ -59,8 +59,12 @@ class Prepared(Struct, frozen=True):
     @property
     def budget(self) -> BudgetConfig:
         """What the run may use up: what was asked for, else what the file says."""
-        budget, asked_for = self.definition.budget, self.order.max_tokens
-        return replace(budget, max_tokens=asked_for) if asked_for else budget
+        budget, order = self.definition.budget, self.order
+        return replace(
+            budget,
+            max_tokens=order.max_tokens or budget.max_tokens,
+            max_cost=order.max_cost or budget.max_cost,
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -152,10 +156,15 @@ def _load(resolve: Resolve, folder: Path, agent: str) -> AgentDefinition:
 
 
 def _own_timeout(order: Order, definition: AgentDefinition) -> float | None:
-    """How long the run may take: what was asked for, else at the root the file's or the default."""
-    if order.timeout is not None or order.ids.depth > 0:
+    """How long the run may take, if anybody has said so.
+
+    At the root that is what was asked for, or what the file says; for a called agent it is the shorter of
+    what its caller's file and its own say.
+    """
+    if order.ids.depth == 0 and order.timeout is not None:
         return order.timeout
-    return definition.timeout or DEFAULT_TIMEOUT
+    stated = (each for each in (order.timeout, definition.timeout) if each)
+    return min(stated, default=None)
 
 
 def _require_folder(prompt: Prompt) -> None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import anyio
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.definition import RetryConfig
 from axe_lsp.agentfile.model_name import ModelName
@@ -18,8 +20,12 @@ from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.events import TurnRetry
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.messages import Delta, Response
+from axe_lsp.runtime.providers.gate import is_crowded
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
-from axe_lsp.runtime.providers.waits import jittered
+from axe_lsp.runtime.providers.waits import jittered, last_moment, too_late
+
+UNASKED_REPEATS = 2
+"""How often a request is sent again without a `[retry]`, as often as by the providers' own SDKs."""
 
 DEFAULT_INITIAL_DELAY_MS = 500
 DEFAULT_MAX_DELAY_MS = 30_000
@@ -48,27 +54,42 @@ class Retrying:
         for again. A wait that would end after the run does is not begun.
         """
         text = _Heard(on_delta)
-        for number in range(self._config.max_retries):
+        for number in count():
             try:
-                return await self._provider.send(exchange, text.listener)
+                return await self._provider.send(replace(exchange, attempt=number), text.listener)
             except ProviderError as error:
-                wait_ms = _asked_ms(error) or delay_ms(self._config, number)
-                too_late = anyio.current_time() + wait_ms / 1000 >= exchange.deadline
-                if not error.may_pass or text.began or too_late:
+                most = self._most_repeats(error)
+                if number >= most or not error.may_pass or text.began:
                     raise
-                self._journal.emit(self._event(exchange, number + 1, error, wait_ms))
-            await anyio.sleep(wait_ms / 1000)
+                wait_ms = _asked_ms(error) or delay_ms(self._config, number)
+                left = last_moment(exchange.deadline) - anyio.current_time()
+                if wait_ms / 1000 >= left:
+                    raise too_late(error, wait_ms / 1000, left) from None
+                self._journal.emit(self._event(exchange, number + 1, most, error, wait_ms))
+            with exchange.waiting():
+                await anyio.sleep(wait_ms / 1000)
             self.attempts += 1
-        return await self._provider.send(exchange, text.listener)
+        raise AssertionError("numbers have no end")
+
+    def _most_repeats(self, error: ProviderError) -> int:
+        """How often a request that was refused so may be sent again.
+
+        Without `[retry]` that is what the provider asks for, or what would have been unnecessary if
+        runs had taken turns; all else is one request, as in axe.
+        """
+        if self._config.max_retries:
+            return self._config.max_retries
+        is_asked_for = error.retry_after is not None
+        return UNASKED_REPEATS if is_asked_for or (error.was_shared and is_crowded(error)) else 0
 
     def _event(
-        self, exchange: Exchange, number: int, error: ProviderError, wait_ms: int
+        self, exchange: Exchange, number: int, most: int, error: ProviderError, wait_ms: int
     ) -> TurnRetry:
         return TurnRetry(
             run=exchange.run,
             turn=exchange.turn,
             attempt=number,
-            max_attempts=self._config.max_retries,
+            max_attempts=most,
             category=error.category,
             message=error.message,
             wait_ms=wait_ms,

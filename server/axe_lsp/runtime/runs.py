@@ -25,14 +25,18 @@ Resolve = Callable[[str, Path], AgentDefinition]
 """The agent of a name, looked up from a folder on. Raises ConfigError."""
 
 DEFAULT_TIMEOUT = 120.0
-"""Seconds that a root run may take if nobody says otherwise (001-5.1)."""
+"""Seconds that are shown as a root's timeout if nobody has stated one (001-5.1).
+
+Such a run may take longer as long as it makes progress: see `limits/clock.py`.
+"""
 
 
 class RunRequest(Struct, frozen=True):
     """Run this agent. Empty strings and None leave the decision to the agent file.
 
     `task` is the user message, or `input` for an agent with `[input]`; `timeout` is in seconds.
-    `max_tokens` is a budget for the whole tree, 0 for that of the agent file.
+    `max_tokens` and `max_cost` (in US dollars) are budgets for the whole tree, 0 for those of the agent
+    file.
     """
 
     agent: str
@@ -43,6 +47,7 @@ class RunRequest(Struct, frozen=True):
     workdir: str = ""
     timeout: float | None = None
     max_tokens: int = 0
+    max_cost: float = 0
 
 
 class RunResult(Struct, frozen=True):
@@ -105,6 +110,7 @@ class Order(Struct, frozen=True):
     workdir: str = ""
     timeout: float | None = None
     max_tokens: int = 0
+    max_cost: float = 0
     deadline: float = math.inf
     max_depth: int | None = None
     allowed_hosts: tuple[str, ...] = ()
@@ -139,6 +145,7 @@ def root_order(
         workdir=request.workdir,
         timeout=request.timeout,
         max_tokens=request.max_tokens,
+        max_cost=request.max_cost,
     )
 
 

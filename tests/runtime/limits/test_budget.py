@@ -19,6 +19,8 @@ from support.answers import DIALECTS
 from support.engines import Bench, agent, bench
 from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
 
+HAIKU = "anthropic/claude-haiku-4-5"
+
 READ = Call("read_file", {"path": "notes.txt"})
 """A tool call that costs no tokens. An answer costs 15, unless a test says otherwise."""
 
@@ -378,3 +380,53 @@ async def test_a_recording_tells_that_the_time_of_the_budget_was_over(
             await work.run("solo")
     (turn,) = recorders[0].recording(frozenset()).runs[0].turns
     assert turn.answer == RecordedError("timeout", "budget exceeded: used 1 of 1 seconds")
+
+
+@pytest.mark.parametrize("used", [(20_000, 0), (0, 4_000)])
+async def test_a_run_ends_when_it_has_cost_what_it_may(
+    provider: ScriptedProvider, tmp_path: Path, used: tuple[int, int]
+) -> None:
+    """Of this model a million tokens cost 1 dollar, and 5 where it writes them."""
+    provider.script("claude-haiku-4-5", Says("Reading.", [READ], usage=used), Says("never"))
+    agents = agent("solo", tools=["read_file"], budget={"max_cost": 0.02})
+    async with bench(provider, tmp_path, agents) as work:
+        with pytest.raises(BudgetError) as caught:
+            await work.run("solo", model=HAIKU)
+    assert str(caught.value) == "budget exceeded: used $0.0200 of $0.02"
+    assert caught.value.exit_code == 4
+    assert ends(work) == {"solo": ("killed", "budget")}
+    assert work.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("scope", "asked_for", "ended"),
+    [("tree", 0, True), ("self", 0, False), ("self", 0.01, True)],
+)
+async def test_what_children_cost_counts_as_the_scope_says_or_if_it_was_asked_for(
+    provider: ScriptedProvider, tmp_path: Path, scope: str, asked_for: float, ended: bool
+) -> None:
+    provider.script("m-parent", Says("Asking.", [calls_agent("helper", "t")]), Says("done"))
+    provider.script("claude-haiku-4-5", Says("found", usage=(50_000, 0)))
+    agents = team({"max_cost": 0.01, "scope": scope}) | {
+        "helper": f'name = "helper"\nmodel = "{HAIKU}"\n'
+    }
+    async with bench(provider, tmp_path, agents) as work:
+        if ended:
+            with pytest.raises(BudgetError, match=r"used \$0\.0500 of \$0\.01"):
+                await work.run("parent", max_cost=asked_for)
+        else:
+            assert (await work.run("parent")).content == "done"
+
+
+async def test_a_price_that_nobody_knows_is_warned_of_once(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", Says("Reading.", [READ]), Says("done"))
+    agents = agent("solo", tools=["read_file"], budget={"max_cost": 0.01})
+    async with bench(provider, tmp_path, agents) as work:
+        assert (await work.run("solo")).content == "done"
+    (warning,) = work.warnings
+    assert warning == (
+        "budget.max_cost can't be kept to: the price of m-solo is not known, "
+        "so what it costs does not count"
+    )

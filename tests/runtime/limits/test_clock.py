@@ -7,7 +7,8 @@ import math
 import anyio
 import pytest
 
-from axe_lsp.runtime.limits.clock import Clock
+from axe_lsp.runtime.limits.clock import LONG_PATIENCE, PATIENCE, Clock
+from support.passing_time import PassingTime, passing_time
 
 
 def clock(above: Clock | None = None, limit: float = math.inf, seconds: float = math.inf) -> Clock:
@@ -71,3 +72,73 @@ async def test_work_is_cancelled_when_the_rest_of_the_time_is_over() -> None:
         await anyio.sleep(60)
     assert scope.cancelled_caught
     assert own.is_over
+
+
+async def over_after(clock: Clock, time: PassingTime, seconds: float) -> bool:
+    """Whether the time is over after so many more seconds, and not just before."""
+    await time.goes_by(seconds - 0.5)
+    assert not clock.is_over
+    await time.goes_by(1)
+    return clock.is_over
+
+
+async def test_a_run_that_is_watched_has_to_make_progress() -> None:
+    with passing_time() as time:
+        watched = clock()
+        watched.watch()
+        await time.goes_by(100)
+        watched.progress()
+        assert await over_after(watched, time, PATIENCE + 1)
+        assert watched.is_idle
+        assert watched.deadline == math.inf
+
+
+async def test_nothing_need_be_heard_while_it_waits_for_what_has_a_limit_of_its_own() -> None:
+    with passing_time() as time:
+        watched = clock()
+        watched.watch()
+        with watched.waiting(), watched.waiting():
+            await time.goes_by(10_000)
+            assert not watched.is_over
+        assert await over_after(watched, time, PATIENCE + 1)
+
+
+async def test_what_arrives_whole_may_take_longer() -> None:
+    with passing_time() as time:
+        watched = clock()
+        watched.watch()
+        with watched.silence():
+            assert watched.patience == LONG_PATIENCE
+            assert await over_after(watched, time, LONG_PATIENCE + 1)
+
+
+async def test_a_question_stops_that_clock_as_well() -> None:
+    with passing_time() as time:
+        root = clock()
+        root.watch()
+        with clock(root).stopped():
+            await time.goes_by(10_000)
+            assert not root.is_over
+        assert await over_after(root, time, PATIENCE + 1)
+
+
+async def test_why_work_has_ended_does_not_change_while_it_ends() -> None:
+    with passing_time() as time:
+        with anyio.CancelScope() as scope:
+            own = Clock(scope)
+            own.watch()
+            with own.silence():
+                await time.goes_by(LONG_PATIENCE + 2)
+                try:
+                    await anyio.sleep(1)
+                finally:
+                    own.progress()
+        assert scope.cancelled_caught
+        assert (own.is_idle, own.patience) == (True, LONG_PATIENCE)
+
+
+async def test_a_time_is_stated_for_all_below() -> None:
+    scope = anyio.CancelScope()
+    root, limited = Clock(scope), Clock(scope, limit=5)
+    assert not Clock(scope, root).is_stated
+    assert Clock(scope, limited).is_stated

@@ -9,8 +9,8 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="A timeout is negative.",
     documentation="""
-`timeout` and `sub_agents_config.timeout` are seconds. 0 means the default: 120 for a run, and what is left
-of the caller's time for a sub-agent.
+`timeout` and `sub_agents_config.timeout` are seconds. 0 means that there is no limit of their own: a run
+may take any time as long as it makes progress, and a sub-agent what is left of its caller's time.
 """,
     check=problems_with("negative-timeout", Severity.ERROR),
     about=Subject.PROBLEMS,

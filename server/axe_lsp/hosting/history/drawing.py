@@ -104,13 +104,13 @@ class _Tree:
             case "axe/turn", "end":
                 self._step(params, turn).text = _turn(params)
                 self._take_turn(params)
-            case "axe/turn", "retry":
+            case ("axe/turn", "retry") | ("axe/wait", _):
                 text = (
                     (describe(Notification(method, params)) or "")
                     .strip()
                     .removeprefix(f"{params['agent']}: ")
                 )
-                self._step(params, ("retry", params["seq"])).text = text
+                self._step(params, ("pause", params["seq"])).text = text
             case "axe/tool", "begin":
                 text = f"{params['name']}{_arguments(params['arguments'])}{_NO_RESULT}"
                 self._step(params, params["callId"]).text = text

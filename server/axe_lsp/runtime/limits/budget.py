@@ -6,7 +6,7 @@ that called it, too, unless their `scope` is "self". It knows neither conversati
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
@@ -14,6 +14,9 @@ from axe_lsp.agentfile.definition import BudgetConfig
 from axe_lsp.runtime.errors import BudgetError
 from axe_lsp.runtime.limits.usage import NOTHING
 from axe_lsp.runtime.messages import Response
+
+_LEAST_COST = 1e-9
+"""Dollars, the precision of all sums."""
 
 
 class BudgetUse(Struct, frozen=True):
@@ -31,19 +34,30 @@ class CallersBudgetError(Exception):
 class Ledger:
     """What one run has used. `own` is its own use, `tree` includes that of all it called.
 
-    The `scope` of the limits says which of the two counts; where `tokens_of_tree` is set, it says so of
-    the tool calls only. The checks raise BudgetError when a limit of the run's own file is reached, and
-    CallersBudgetError when it is one of a run above.
+    The `scope` of the limits says which of the two counts; where `tokens_of_tree` or `cost_of_tree` is
+    set, that counts for all below in any case. The checks raise BudgetError when a limit of the run's
+    own file is reached, and CallersBudgetError when it is one of a run above. `warn` takes what the user
+    should know of a limit that can't be kept to.
     """
 
     def __init__(
-        self, limits: BudgetConfig, caller: Ledger | None = None, *, tokens_of_tree: bool = False
+        self,
+        limits: BudgetConfig,
+        caller: Ledger | None = None,
+        *,
+        tokens_of_tree: bool = False,
+        cost_of_tree: bool = False,
+        warn: Callable[[str], object] = bool,
     ) -> None:
         self.own = self.tree = NOTHING
         self._limits = limits
         self._caller = caller
+        self._warn = warn
+        self._has_warned = False
         self._calls_of_tree = limits.scope != "self"
         self._tokens_of_tree = tokens_of_tree or self._calls_of_tree
+        self._cost_of_tree = cost_of_tree or self._calls_of_tree
+        self._spent = 0.0
         self._tool_calls = 0
         self._refused_calls = ""
 
@@ -59,6 +73,8 @@ class Ledger:
         self.own += used
         for ledger in self._lineage():
             ledger.tree += used
+            if ledger is self or ledger._cost_of_tree:
+                ledger._spend(response)
 
     def check(self) -> None:
         """May what was asked for be used?"""
@@ -86,7 +102,7 @@ class Ledger:
 
     @property
     def left(self) -> BudgetConfig:
-        """What the runs above leave for this one; at least 1 of what is limited, for 0 is no limit."""
+        """What the runs above leave for this one; at least a little of what is limited, for 0 is no limit."""
         tokens = [
             each._limits.max_tokens - each._tokens
             for each in self._callers()
@@ -97,9 +113,15 @@ class Ledger:
             for each in self._callers()
             if each._limits.max_tool_calls and each._calls_of_tree
         ]
+        dollars = [
+            each._limits.max_cost - each._spent
+            for each in self._callers()
+            if each._limits.max_cost and each._cost_of_tree
+        ]
         return BudgetConfig(
             max_tokens=max(1, min(tokens)) if tokens else 0,
             max_tool_calls=max(1, min(calls)) if calls else 0,
+            max_cost=max(_LEAST_COST, min(dollars)) if dollars else 0,
         )
 
     def use_up(self) -> None:
@@ -115,6 +137,8 @@ class Ledger:
         """What is used up, or ""."""
         if self._has_no_tokens:
             return f"used {self._tokens} of {self._limits.max_tokens} tokens"
+        if self._has_no_money:
+            return f"used ${self._spent:.4f} of ${self._limits.max_cost:g}"
         return self._refused_calls
 
     @property
@@ -123,11 +147,29 @@ class Ledger:
         return bool(most) and self._tokens >= most
 
     @property
+    def _has_no_money(self) -> bool:
+        most = self._limits.max_cost
+        return bool(most) and self._spent >= most
+
+    @property
     def _ends_all_below(self) -> bool:
         """Whether something is used up for which all pay that the run has called."""
         if self._tokens_of_tree and self._has_no_tokens:
             return True
+        if self._cost_of_tree and self._has_no_money:
+            return True
         return self._calls_of_tree and bool(self._refused_calls)
+
+    def _spend(self, response: Response) -> None:
+        """Pay in money, if the limit is one of money and the price is known."""
+        if response.cost is not None:
+            self._spent = round(self._spent + response.cost, 9)
+        elif self._limits.max_cost and not self._has_warned:
+            self._has_warned = True
+            self._warn(
+                f"budget.max_cost can't be kept to: the price of {response.model or 'the model'} is "
+                "not known, so what it costs does not count"
+            )
 
     def _refusal(self, calls: int) -> str:
         used, most = self._tool_calls, self._limits.max_tool_calls

@@ -1,7 +1,12 @@
-"""The time that a run has. It stands still while a person thinks about a question of the run.
+"""The time that a run has: a total that somebody has stated, or as long as it makes progress.
 
-A question from below stops the clocks of all runs above as well: their time is that of the tree.
-Other runs of the tree go on, and so do their own clocks.
+A stated time stands still while a person thinks about a question of the run. A question from below
+stops the clocks of all runs above as well: their time is that of the tree. Other runs of the tree
+go on, and so do their own clocks.
+
+Where nobody has stated a time, a run is over when nothing has been heard of its work for `PATIENCE`
+seconds. That clock also stands still while the run waits for what has a limit of its own: a run
+that it has called, a command, a rate limit.
 """
 
 from __future__ import annotations
@@ -11,6 +16,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import anyio
+
+PATIENCE = 120.0
+"""Seconds without progress after which a run is over."""
+
+LONG_PATIENCE = 600.0
+"""The same while it waits for what arrives whole, such as a request that is not streamed."""
+
+_SLACK = 1.0
+"""Seconds by which the end may be late, so that it is not put off anew by each of a thousand bytes."""
 
 
 class Clock:
@@ -29,10 +43,15 @@ class Clock:
         self._questions = 0
         self._stopped_at = 0.0
         self._own_deadline = math.inf
+        self._is_stated = limit < math.inf
+        self._is_watched = False
+        self._heard_at = math.inf
+        self._waits = 0
+        self._silent = 0
 
     @property
     def deadline(self) -> float:
-        """The moment at which the time is over, the own one or that of a run above, as of now."""
+        """The moment at which the stated time is over, the own one or that of a run above, as of now."""
         stood = anyio.current_time() - self._stopped_at if self._questions else 0
         above = self._above.deadline if self._above else self._limit + stood
         return min(self._own_deadline + stood, above)
@@ -40,11 +59,65 @@ class Clock:
     @property
     def is_over(self) -> bool:
         """Whether there is no time left."""
-        return anyio.current_time() >= self.deadline
+        return self.is_idle or anyio.current_time() >= self.deadline
 
-    def start(self, seconds: float) -> None:
-        """From now on the run has so many seconds."""
-        self._own_deadline = self._scope.deadline = anyio.current_time() + seconds
+    @property
+    def is_stated(self) -> bool:
+        """Whether somebody has said how long the run may take, or one of those above."""
+        return self._is_stated or (self._above is not None and self._above.is_stated)
+
+    @property
+    def patience(self) -> float:
+        """For how many seconds nothing need be heard."""
+        return LONG_PATIENCE if self._silent else PATIENCE
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the time is over because nothing has been heard for too long."""
+        return anyio.current_time() >= self._idle_deadline
+
+    def start(self, seconds: float, *, is_stated: bool = True) -> None:
+        """From now on the run has so many seconds; `is_stated`: in all, also if it makes progress."""
+        self._own_deadline = anyio.current_time() + seconds
+        self._is_stated = self._is_stated or is_stated
+        self._set()
+
+    def watch(self) -> None:
+        """From now on the run has to make progress."""
+        self._is_watched = True
+        self._heard_at = anyio.current_time()
+        self._set()
+
+    def progress(self) -> None:
+        """Something has been heard of the run's work."""
+        # Why a run has ended does not change by what is heard of its last moments.
+        is_watched = self._is_watched and not self._scope.cancel_called
+        if is_watched and anyio.current_time() - self._heard_at >= _SLACK:
+            self.watch()
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """The run waits for what has a limit of its own."""
+        self._waits += 1
+        self._set()
+        try:
+            yield
+        finally:
+            if not self._scope.cancel_called:
+                self._waits -= 1
+                self._go_on_watching()
+
+    @contextmanager
+    def silence(self) -> Iterator[None]:
+        """The run waits for something of which nothing is heard until it is there."""
+        self._silent += 1
+        self._set()
+        try:
+            yield
+        finally:
+            if not self._scope.cancel_called:
+                self._silent -= 1
+                self._go_on_watching()
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
@@ -58,6 +131,20 @@ class Clock:
             for clock in clocks:
                 clock._go_on()
 
+    @property
+    def _idle_deadline(self) -> float:
+        if not self._is_watched or self._waits or self._questions:
+            return math.inf
+        return self._heard_at + self.patience + _SLACK
+
+    def _set(self) -> None:
+        own = math.inf if self._questions else self._own_deadline
+        self._scope.deadline = min(own, self._idle_deadline)
+
+    def _go_on_watching(self) -> None:
+        if self._is_watched and not self._scope.cancel_called:
+            self.watch()
+
     def _upwards(self) -> Iterator[Clock]:
         clock: Clock | None = self
         while clock is not None:
@@ -67,8 +154,8 @@ class Clock:
     def _stop(self) -> None:
         if not self._questions:
             self._stopped_at = anyio.current_time()
-            self._scope.deadline = math.inf
         self._questions += 1
+        self._set()
 
     def _go_on(self) -> None:
         self._questions -= 1
@@ -76,4 +163,5 @@ class Clock:
             stood = anyio.current_time() - self._stopped_at
             self._limit += stood
             self._own_deadline += stood
-            self._scope.deadline = self._own_deadline
+            self._go_on_watching()
+        self._set()

@@ -12,6 +12,7 @@ from axe_lsp.runtime.errors import (
     RunCancelledError,
     RunError,
     RunTimeoutError,
+    no_progress_message,
     timeout_message,
 )
 from axe_lsp.runtime.limits.clock import Clock
@@ -43,18 +44,26 @@ class RunScope:
         self._scope.cancel()
 
     def start_clock(self, timeout: float | None, wall_time: int) -> None:
-        """From now on there are so many seconds: `timeout`, or those of the budget if they are fewer."""
+        """From now on there are so many seconds: `timeout`, or those of the budget if they are fewer.
+
+        If neither this run nor one above has a timeout, it has to make progress.
+        """
         self._timeout = timeout
+        is_stated = timeout is not None
         if wall_time and (timeout is None or wall_time <= timeout):
             self._wall_time = wall_time
             timeout = wall_time
         if timeout is not None:
-            self.clock.start(timeout)
+            self.clock.start(timeout, is_stated=is_stated)
+        if not self.clock.is_stated:
+            self.clock.watch()
 
     def interruption(self) -> RunError:
         """Why the work ends, if it is ended now."""
         if self._stopped:
             return RunCancelledError()
+        if self.clock.is_idle:
+            return RunTimeoutError(no_progress_message(self.clock.patience))
         if self._wall_time:
             return BudgetError(f"used {self._wall_time} of {self._wall_time} seconds")
         return RunTimeoutError(timeout_message(self._timeout or 0))

@@ -14,6 +14,7 @@ from axe_lsp.runtime.files.context_files import ContextFile
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.preview.parts import Part, parts_of, tool_text
 from axe_lsp.runtime.prompt import Prompt
+from axe_lsp.runtime.runs import DEFAULT_TIMEOUT
 
 
 class Preview(Struct, frozen=True):
@@ -88,7 +89,7 @@ def header(prepared: Prepared) -> str:
     return (
         f"Model:    {prepared.model}\n"
         f"Workdir:  {prepared.prompt.workdir}\n"
-        f"Timeout:  {shown_number(prepared.timeout or 0)}s\n"
+        f"{timeout_line(prepared)}\n"
         f"{params_line(prepared)}\n"
         f"{budget}"
     )
@@ -99,6 +100,12 @@ def params_line(prepared: Prepared) -> str:
     params = prepared.definition.params
     temperature = shown_number(params.temperature or 0)
     return f"Params:   temperature={temperature}, max_tokens={params.max_tokens}"
+
+
+def timeout_line(prepared: Prepared) -> str:
+    """The timeout as axe shows it, which has one where nobody has stated any."""
+    stated = DEFAULT_TIMEOUT if prepared.timeout is None else prepared.timeout
+    return f"Timeout:  {shown_number(stated)}s"
 
 
 def shown_number(value: float) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from functools import cache, lru_cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -24,14 +25,16 @@ from axe_lsp.runtime.errors import AgentError, ConfigError, NoAnswerError, Provi
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import UserConfig, load_user_config
 from axe_lsp.runtime.limits.usage import cost_of
-from axe_lsp.runtime.messages import Request, Response, ResponseFormat
+from axe_lsp.runtime.messages import Response, ResponseFormat
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.providers.auth import key_headers
 from axe_lsp.runtime.providers.body import encode_body
 from axe_lsp.runtime.providers.failures import refusal
+from axe_lsp.runtime.providers.gate import Entry, Gate
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta
 from axe_lsp.runtime.providers.read_answer import read_answer
 from axe_lsp.runtime.providers.terms import Field, Terms, accepted, left_out, refused_field, told_of
+from axe_lsp.runtime.providers.waits import last_moment
 from axe_lsp.runtime.providers.wire import (
     WireError,
     WireFormat,
@@ -97,6 +100,7 @@ class HttpProvider:
         self._load_config = once_a_step(partial(load_user_config, environment))
         self._client: HttpClient | None = None
         self._refused: dict[_Place, frozenset[Field]] = {}
+        self._gates: dict[tuple[str, str, str], Gate] = {}
 
     def check(self, model: ModelName, workdir: Path) -> None:
         """Connect. Raise RunError for a broken config.toml, an unsupported provider, no key."""
@@ -114,7 +118,7 @@ class HttpProvider:
                 for text in left_out(exchange.request, terms):
                     exchange.warn(text)
             try:
-                response = await self._ask(service, exchange.request, terms, on_delta)
+                response = await self._ask(service, exchange, terms, on_delta)
                 for text in told_of(exchange.request, response, WIRES[service.wire]):
                     exchange.warn(text)
                 return _priced(response, exchange.model)
@@ -133,22 +137,28 @@ class HttpProvider:
         return service_of(model, self._load_config())
 
     async def _ask(
-        self, service: Service, request: Request, terms: Terms, on_delta: OnDelta | None
+        self, service: Service, exchange: Exchange, terms: Terms, on_delta: OnDelta | None
     ) -> Response:
         """The answer to a request, which is sent once more if the model has garbled a call.
 
         Not after text that somebody has seen, which can't be taken back.
         """
-        response = await self._post(service, request, terms, on_delta)
+        response = await self._post(service, exchange, terms, on_delta)
         was_shown = on_delta is not None and response.content
         if response.incomplete != "malformed_call" or was_shown:
             return response
-        return _in_addition(await self._post(service, request, terms, on_delta), response)
+        return _in_addition(await self._post(service, exchange, terms, on_delta), response)
+
+    def _gate(self, service: Service) -> Gate:
+        gate = self._gates.setdefault((service.provider, service.base_url, service.key), Gate())
+        gate.most = service.config.max_concurrent(service.provider)
+        return gate
 
     async def _post(
-        self, service: Service, request: Request, terms: Terms, on_delta: OnDelta | None
+        self, service: Service, exchange: Exchange, terms: Terms, on_delta: OnDelta | None
     ) -> Response:
-        stream, wire_format = on_delta is not None, service.wire_format
+        request, wire_format = exchange.request, service.wire_format
+        stream = on_delta is not None
         url = service.url(request.model, stream)
         body = encode_body(wire_format, accepted(request, terms), stream, terms)
         headers = {
@@ -157,12 +167,15 @@ class HttpProvider:
             **service.headers,
             **key_headers(service.auth, service.key),
         }
-        async with self._connected().post(url, headers, body) as answer:
+        async with (
+            self._gate(service).passage(_entry(service, exchange)),
+            self._connected().post(url, headers, body) as answer,
+        ):
             if not 200 <= answer.status < 300:
                 otherwise = _about_address(answer, url)
                 raise refusal(answer.status, await answer.read(), otherwise, answer.headers)
             try:
-                return await read_answer(wire_format, answer, on_delta, service.key)
+                return await read_answer(wire_format, answer, on_delta, service.key, exchange.heard)
             except WireError as error:
                 is_stream = stream and answer.media_type in wire_format.STREAM_TYPES
                 sent = "" if is_stream else f" ({_what_came(answer, url, service)})"
@@ -186,6 +199,14 @@ def _in_addition(response: Response, spent: Response) -> Response:
         cache_read_tokens=response.cache_read_tokens + spent.cache_read_tokens,
         cache_write_tokens=response.cache_write_tokens + spent.cache_write_tokens,
     )
+
+
+def _entry(service: Service, exchange: Exchange) -> Entry:
+    def waiting(seconds: float) -> AbstractContextManager[object]:
+        exchange.on_wait(service.provider, seconds)
+        return exchange.waiting()
+
+    return Entry(exchange.attempt, last_moment(exchange.deadline), waiting)
 
 
 def _priced(response: Response, name: ModelName) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Protocol
 
@@ -17,11 +18,20 @@ OnDelta = Callable[[Delta], None]
 """Takes a piece of the answer as it arrives. The texts together are the answer's text."""
 
 
+def _nobody(_provider: str, _seconds: float) -> None:
+    """For `on_wait`, where nobody wants to know."""
+
+
 class Exchange(Struct, frozen=True):
     """One request on its way: who asks, whom, in which turn (from 1) and what.
 
     `workdir` is the run's working directory; recordings may lie below it. At `deadline` (of the
     event loop's clock) the run fails with the text `timeout`. `warn` takes what the user should know.
+    `attempt` is how often the request was sent before.
+
+    `on_wait` takes the name of a provider that has no room for the request, and for how many seconds; 0
+    are as long as others take. `heard` is called whenever something arrives from the provider. Inside `waiting` the run needs to make no
+    progress: it is known how long that takes, or that others have to be ready first.
     """
 
     run: RunIds
@@ -32,6 +42,10 @@ class Exchange(Struct, frozen=True):
     deadline: float = math.inf
     timeout: str = ""
     warn: Callable[[str], object] = bool
+    attempt: int = 0
+    on_wait: Callable[[str, float], object] = _nobody
+    heard: Callable[[], object] = bool
+    waiting: Callable[[], AbstractContextManager[object]] = nullcontext
 
 
 class Provider(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -16,11 +17,15 @@ if TYPE_CHECKING:
 
 
 async def read_answer(
-    wire_format: WireFormat, answer: HttpAnswer, on_delta: OnDelta | None, key: str
+    wire_format: WireFormat,
+    answer: HttpAnswer,
+    on_delta: OnDelta | None,
+    key: str,
+    heard: Callable[[], object] = bool,
 ) -> Response:
     """The answer, piece by piece if it is streamed. Who asked for a stream may get none.
 
-    A key that a provider repeats goes no further. Raises WireError or ProviderError.
+    `heard` is called whenever a piece of a stream arrives, also if it adds nothing to the answer. A key that a provider repeats goes no further. Raises WireError or ProviderError.
     """
     if on_delta is None or answer.media_type not in wire_format.STREAM_TYPES:
         body = parse_json(await answer.read())
@@ -30,7 +35,7 @@ async def read_answer(
         if on_delta is not None and (response.content or response.thoughts):
             on_delta(Delta(response.content, response.thoughts))
         return response
-    return _without_key(await _read_stream(wire_format, answer, on_delta, key), key)
+    return _without_key(await _read_stream(wire_format, answer, on_delta, key, heard), key)
 
 
 def _without_key(response: Response, key: str) -> Response:
@@ -41,12 +46,17 @@ def _without_key(response: Response, key: str) -> Response:
 
 
 async def _read_stream(
-    wire_format: WireFormat, answer: HttpAnswer, on_delta: OnDelta, key: str
+    wire_format: WireFormat,
+    answer: HttpAnswer,
+    on_delta: OnDelta,
+    key: str,
+    heard: Callable[[], object],
 ) -> Response:
     decoder = wire_format.stream_decoder()
     text, thought = StreamRedactor(key), StreamRedactor(key)
     pieces = answer.chunks() if wire_format.IS_BINARY else answer.lines()
     async for piece in pieces:
+        heard()
         delta = decoder.feed(piece)
         shown = Delta(text.feed(delta.text), thought.feed(delta.thought))
         if shown.text or shown.thought:

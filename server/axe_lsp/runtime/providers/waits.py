@@ -6,16 +6,23 @@ Gemini's `google.rpc.RetryInfo`, OpenAI's rate limit headers, and the words of m
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 
+import anyio
+
+from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Json
 
 LONGEST = 1e9
 """Seconds, some thirty years. What is longer, as far as infinity, is as good as that."""
+
+LONGEST_WAIT = 600.0
+"""Seconds that a run waits for a provider if nobody has said how long it may take."""
 
 _JITTER = 0.25
 """The largest part of a wait that chance adds to it."""
@@ -53,6 +60,23 @@ def told_wait(
 def jittered(seconds: float, chance: Callable[[], float] = random.random) -> float:
     """A wait with up to a quarter more: those that were refused together do not come back together."""
     return seconds * (1 + _JITTER * chance())
+
+
+def last_moment(deadline: float) -> float:
+    """Until when (of the event loop's clock) a run may wait; a `deadline` may be infinite."""
+    return deadline if deadline < math.inf else anyio.current_time() + LONGEST_WAIT
+
+
+def too_late(refusal: ProviderError, wait: float, left: float) -> ProviderError:
+    """The refusal of a request for which there is no time to send it again, which says so."""
+    return refusal.reworded(
+        f"{refusal.message} (it could be sent again in {_shown(wait)}, "
+        f"and this run may wait no longer than {_shown(left)})"
+    )
+
+
+def _shown(seconds: float) -> str:
+    return f"{max(seconds, 0):.3g}s" if seconds < 1 else f"{math.ceil(seconds)}s"
 
 
 def retry_after(header: str, now: datetime) -> float | None:
