@@ -16,6 +16,7 @@ from axe_lsp.agentfile.config_schema import CONFIG
 from axe_lsp.agentfile.key_spec import KeySpec, KeyType, Schema
 from axe_lsp.agentfile.models import MODELS, READ_ON, SOURCES, Model
 from axe_lsp.agentfile.published_schema import PUBLISHED, json_schema
+from axe_lsp.agentfile.reach import RIGHTS
 from axe_lsp.features.describe import price
 from axe_lsp.features.rule import Rule
 from axe_lsp.features.rules import RULES
@@ -24,6 +25,7 @@ from axe_lsp.settings import SETTINGS, Setting
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "server" / "axe_lsp" / "pages"
 SCHEMAS = ROOT / "docs" / "schemas"
+SECURITY = ROOT / "docs" / "security.md"
 EXTENSION = ROOT / "vscode-extension" / "package.json"
 _NOTE = "<!-- Written by docs/generate.py. -->\n\n"
 
@@ -35,11 +37,30 @@ def generated() -> dict[Path, str]:
         ROOT / "docs" / "config-file.md": _NOTE + config_file_page(),
         ROOT / "docs" / "diagnostics.md": _NOTE + diagnostics_page(),
         ROOT / "docs" / "models.md": _NOTE + models_page(),
+        SECURITY: security_page(),
         ROOT / "docs" / "settings.md": _NOTE + settings_page(),
         **{SCHEMAS / f"{kind}.json": schema_file(each) for kind, each in PUBLISHED.items()},
         EXTENSION: extension_manifest(),
         **{PAGES / f"{rule.code}.md": rule_page(rule) for rule in RULES},
     }
+
+
+# -- security
+
+
+def security_page() -> str:
+    """The page, with the table of who may ask for what between its two marks."""
+    before, rest = SECURITY.read_text(encoding="utf-8").split(_RIGHTS)
+    after = rest.split(_END_OF_RIGHTS)[1]
+    rows = [
+        f"| {each.what} | {each.user.value} | {each.workspace.value} | {each.model.value} |\n"
+        for each in RIGHTS
+    ]
+    head = "| an agent asks for | the user | the workspace | the model |\n|---|---|---|---|\n"
+    return f"{before}{_RIGHTS}\n{head}{''.join(rows)}{_END_OF_RIGHTS}{after}"
+
+
+_RIGHTS, _END_OF_RIGHTS = "<!-- rights -->", "<!-- end of rights -->"
 
 
 # -- agent files
@@ -324,6 +345,7 @@ Clients send them in the section `axe` of `workspace/configuration`, or as `init
 explained in a message and ignored.
 
 `initializationOptions.trusted = false` says that the user does not trust the workspace: everything works but runs, which are refused.
+`true` says that they do; where the client says neither, [each file that reaches out of the workspace](security.md#trust) is asked about.
 
 | setting | default | |
 |---|---|---|"""

@@ -1,6 +1,7 @@
 """Whoever is killed on the way from an editor to a command: no process remains.
 
-All that a test starts bears a mark, in its environment or on its command line, and is counted by it.
+All that a test starts bears a mark, in its environment or on its command line, and is counted by it. Hosts inherit
+variables of Python only.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def project(tmp_path: Path, provider: ScriptedProvider, sleepers: Sleepers, mark
     (programs / "rg").write_text(ENDLESS_SEARCH.format(sleepers.command))
     (programs / "rg").chmod(0o755)
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    project = Project(tmp_path, {**provider.environment, "PATH": path, "MARK": mark})
+    project = Project(tmp_path, {**provider.environment, "PATH": path, "PYTHON_MARK": mark})
     project.write("lead", LEAD)
     project.write("searcher", SEARCHER)
     return project

@@ -13,7 +13,7 @@ from axe_lsp.hosting.messages import Workplace
 from axe_lsp.hosting.supervisor import Runs
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.runs import RunRequest
-from support.hosts import UNHURRIED, agent, stage
+from support.hosts import MAIN, UNHURRIED, agent, stage
 from support.scripted_provider import (
     Answer,
     Hold,
@@ -107,13 +107,28 @@ async def test_what_a_host_writes_to_its_errors_is_logged_without_secrets(
     tmp_path: Path, provider: ScriptedProvider, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    program = "import os, sys; sys.exit('the key is ' + os.environ['ANTHROPIC_API_KEY'])"
+    key = provider.environment["ANTHROPIC_API_KEY"]
+    program = f"import sys; sys.exit('the key is {key}')"
     async with stage(tmp_path, TEAM, program) as at:
         with pytest.raises(RunError, match=r"status 1: the key is \[redacted\]"):
             await at.start("left").result()
 
     assert "the key is [redacted]" in caplog.text
-    assert provider.environment["ANTHROPIC_API_KEY"] not in caplog.text
+    assert key not in caplog.text
+
+
+async def test_a_host_gets_keys_but_has_none_in_the_environment_that_others_see(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    provider.script("m-left", Says("well"))
+    key = provider.environment["ANTHROPIC_API_KEY"]
+    seen = tmp_path / "seen"
+    look = f"import os; open({str(seen)!r}, 'wb').write(open('/proc/self/environ', 'rb').read())\n"
+    async with stage(tmp_path, TEAM, look + MAIN) as at:
+        assert (await at.start("left").result()).content == "well"
+    assert b"PATH=" in seen.read_bytes()
+    assert key.encode() not in seen.read_bytes()
+    assert b"_BASE_URL" not in seen.read_bytes()  # By which the host has found the provider.
 
 
 async def test_a_line_that_makes_no_sense_is_logged_and_survived(

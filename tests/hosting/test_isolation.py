@@ -32,13 +32,13 @@ def team(**tables: str) -> Mapping[str, str]:
 
 def processes_of_agents(at: Stage) -> list[int]:
     """The processes that hosts have started for agents."""
-    found = bearing(os.environ["MARK"]).items()
+    found = bearing(os.environ["PYTHON_MARK"]).items()
     return [pid for pid, line in found if "hosting.host" in line and pid not in at.hosts()]
 
 
 @pytest.fixture(autouse=True)
 def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("MARK", str(tmp_path))
+    monkeypatch.setenv("PYTHON_MARK", str(tmp_path))
     return str(tmp_path)
 
 

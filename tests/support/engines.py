@@ -16,6 +16,7 @@ from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.events import Event
 from axe_lsp.runtime.files.agent_files import AgentFolders
 from axe_lsp.runtime.runs import RunRequest, RunResult
+from axe_lsp.runtime.safety.trust import TrustGate
 from support.scripted_provider import PATIENCE, ScriptedProvider
 
 E = TypeVar("E", bound=Event)
@@ -85,6 +86,7 @@ async def bench(
         warn=warnings.append,
         note=notes.append,
         environment=settings,
+        gate=TrustGate(settings, trusts_all=True),
         **options,
     )
     async with engine:

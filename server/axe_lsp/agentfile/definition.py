@@ -121,12 +121,22 @@ class McpServer(Struct, frozen=True):
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+class Source(Struct, frozen=True):
+    """An agent file: its path, its text, and the user's own file of the same name that it hides, or ""."""
+
+    path: str
+    text: str
+    shadows: str = ""
+
+
 class AgentDefinition(Struct, frozen=True):
     """A valid agent file, as the runtime reads it. What its `type` fills in is filled in.
 
     `rest` is what the file says beyond the fields, so that nothing it asks for is lost silently.
     `read_only` is no key of a file: types say so of their agents, whose commands may not write.
     Nor is `beyond_first_axe`, which is whether the file has keys that axe's first version lacked.
+
+    `source` is the file that it was read from; None for what no file has written.
     """
 
     name: str
@@ -155,6 +165,7 @@ class AgentDefinition(Struct, frozen=True):
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     isolation: IsolationConfig = field(default_factory=IsolationConfig)
     beyond_first_axe: bool = False
+    source: Source | None = None
     rest: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -241,7 +252,7 @@ def _known(data: type[Struct], values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-_OF_OUR_OWN = {"rest", "read_only", "beyond_first_axe"}
+_OF_OUR_OWN = {"rest", "read_only", "beyond_first_axe", "source"}
 """Fields that are no keys."""
 
 _TABLES: dict[str, type[Struct]] = {

@@ -11,9 +11,10 @@ from functools import partial
 
 import anyio
 
-from axe_lsp.runtime.safety.questions import Answer, Question, denial
+from axe_lsp.runtime.safety.questions import TRUST, Answer, Question, denial
 
 _PROMPT = "Allow {tool}? [y]es, [a]lways in this run, [N]o and what to do instead: "
+_TRUST_PROMPT = "Allow this? [y]es and until the file changes, [a]lways in this run only, [N]o: "
 _AGAIN = "Please answer y, a or n: "
 _LONGEST_LINE = 4096
 """Bytes, which is what a terminal gives at once."""
@@ -52,7 +53,8 @@ class TerminalQuestions:
 
     async def _ask(self, question: Question) -> Answer:
         _forget_what_was_typed(self._terminal)
-        _write("\n".join([*self._shown(question), _PROMPT.format(tool=question.tool)]))
+        prompt = _TRUST_PROMPT if question.tool == TRUST else _PROMPT.format(tool=question.tool)
+        _write("\n".join([*self._shown(question), prompt]))
         while True:
             line = await self._line()
             answer = denial("") if line is None else _answer(line)

@@ -142,7 +142,8 @@ def _checked(path: Path, here: str, file: AgentFile, found: Sequence[Finding]) -
 def _standpoint(path: Path, user_folder: Path | None) -> Standpoint:
     """As an editor has it that has the project of the agent open."""
     project = workplace(path.parent, (), user_folder)
-    return Standpoint(path.stem, project, os.environ, is_usual=path.parent != user_folder)
+    is_usual = path.parent != user_folder
+    return Standpoint(path.stem, project, os.environ, is_usual=is_usual, file=path)
 
 
 def _parser() -> Parser:

@@ -22,6 +22,7 @@ from axe_lsp.runtime.memory.memory import Memory, load_memory, trim_memory
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.providers.named_replays import NamedReplays
+from axe_lsp.runtime.safety.trust import check_memory_is_trusted
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -96,7 +97,7 @@ def _collect(
         warning = f"the memory of agent {quoted(name)} ends with each run. Skipping."
         print(f"Warning: {warning}", file=sys.stderr)
         return
-    memory = _load(name, agent.memory)
+    memory = _load(name, agent)
     if memory.path is None or not memory.entries:
         print(f"No memory entries for agent {quoted(name)}. Nothing to do.")
         return
@@ -113,8 +114,11 @@ def _collect(
         _trim(memory.path, memory.count, agent.memory)
 
 
-def _load(name: str, config: MemoryConfig) -> Memory:
-    memory = load_memory(name, replace(config, last_n=0), working_folder(), os.environ)
+def _load(name: str, agent: AgentDefinition) -> Memory:
+    workspace = working_folder()
+    memory = load_memory(name, replace(agent.memory, last_n=0), workspace, os.environ)
+    if memory.path is not None:
+        check_memory_is_trusted(name, agent, workspace, os.environ)
     if memory.error:
         raise (ConfigError if memory.path is None else AgentError)(memory.error)
     return memory

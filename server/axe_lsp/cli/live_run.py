@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, aclosing, closing, contextmanager, nullcontext
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,13 +31,19 @@ from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import ProviderHook
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest, RunResult, new_run_id
 from axe_lsp.runtime.safety.approval import Approval
-from axe_lsp.runtime.safety.questions import nobody, refusing
+from axe_lsp.runtime.safety.questions import Answer, Ask, Question, nobody, refusing
+from axe_lsp.runtime.safety.seclusion import seclude
+from axe_lsp.runtime.safety.trust import TrustGate
 
 if TYPE_CHECKING:
     from axe_lsp.cli.display import Display
     from axe_lsp.cli.verbose import VerboseLog
 
 _ADVICE = "run it with --yes to let tools change files and run commands"
+
+_SOON = 0.05
+"""Seconds after which nobody can look into this process any more, or before it starts another one: by then the first
+request has mostly been sent, which would otherwise wait for it."""
 
 _GARBAGE = 200_000
 """So many objects more than before are worth a look for garbage, in a run that may be long."""
@@ -66,6 +72,7 @@ async def _run(
     options: argparse.Namespace,
     hook: ProviderHook | None,
 ) -> int:
+    asyncio.get_running_loop().call_later(_SOON, seclude)
     run_id, began = new_run_id(), time.monotonic()
     output = _Output(options)
     memory = Remembering(workspace, output.warn, is_wanted=not options.no_history)
@@ -79,7 +86,9 @@ async def _run(
         if trace is not None:
             trace(event)
 
-    approval = _approval(output, options.yes)
+    people = _People(output)
+    approval = _approval(people, options.yes)
+    gate = TrustGate(os.environ, people.ask, trusts_all=options.trust)
     engine = Engine(
         resolve=resolve,
         workspace=workspace,
@@ -89,7 +98,8 @@ async def _run(
         warn=output.warn,
         note=output.note,
         approve=approval,
-        elsewhere=_elsewhere(options, workspace, approval),
+        gate=gate,
+        elsewhere=_elsewhere(options, workspace, approval, gate),
     )
     output.on_fault = lambda: engine.cancel(run_id)
     async with memory, engine, aclosing(telemetry):
@@ -115,26 +125,49 @@ async def _run(
     return 0
 
 
-def _approval(output: _Output, is_all_allowed: bool) -> Approval:
+class _People:
+    """The person in front of the terminal, if there is one. The terminal is opened for the first who asks."""
+
+    def __init__(self, output: _Output) -> None:
+        self._output = output
+
+    @cached_property
+    def questions(self) -> Ask | None:
+        """Asks the person; None if nobody is there."""
+        from axe_lsp.cli.asking import TerminalQuestions, open_terminal  # noqa: PLC0415
+
+        terminal = open_terminal()
+        if terminal is None:
+            return None
+        from axe_lsp.cli.display import obeys_escapes  # noqa: PLC0415
+
+        coloured = obeys_escapes(sys.stderr, os.environ) and not os.environ.get("NO_COLOR")
+        return TerminalQuestions(terminal, self._output.paused, coloured)
+
+    @property
+    def refuse(self) -> Ask:
+        """Says no, and once tells what can be done."""
+        return refusing(self._output.warn, _ADVICE)
+
+    async def ask(self, question: Question) -> Answer:
+        """Ask whether an agent may reach out of its workspace."""
+        return await (self.questions or nobody)(question)
+
+
+def _approval(people: _People, is_all_allowed: bool) -> Approval:
     """Asks the person in front of the terminal, if there is one.
 
     Where nobody is, tools of MCP servers work as in axe, which never asks: the script names its agent.
     """
     if is_all_allowed:
         return Approval(nobody, ("*",))
-    from axe_lsp.cli.asking import TerminalQuestions, open_terminal  # noqa: PLC0415
-
-    terminal = open_terminal()
-    if terminal is None:
-        return Approval(refusing(output.warn, _ADVICE), ("*/*",))
-    from axe_lsp.cli.display import obeys_escapes  # noqa: PLC0415
-
-    coloured = obeys_escapes(sys.stderr, os.environ) and not os.environ.get("NO_COLOR")
-    return Approval(TerminalQuestions(terminal, output.paused, coloured))
+    if people.questions is None:
+        return Approval(people.refuse, ("*/*",))
+    return Approval(people.questions)
 
 
 def _elsewhere(
-    options: argparse.Namespace, workspace: Path, approval: Approval
+    options: argparse.Namespace, workspace: Path, approval: Approval, gate: TrustGate
 ) -> Elsewhere | None:
     """Who makes runs of agents that want processes of their own; nobody in front of a recording."""
     if options.record or options.replay:
@@ -146,7 +179,8 @@ def _elsewhere(
         from axe_lsp.hosting.messages import Workplace  # noqa: PLC0415
 
         workplace = Workplace(str(workspace), folders)
-        return await Processes(workplace, approval.decide, allow=approval.allowances)(order, tether)
+        processes = Processes(workplace, approval.decide, allow=approval.allowances, gate=gate)
+        return await processes(order, tether)
 
     return elsewhere
 

@@ -25,6 +25,9 @@ COMMANDS = {
     "run": Command("axe_lsp.cli.run", "run an agent and print its answer"),
     "check": Command("axe_lsp.cli.check", "check agent files, with the editor's diagnostics"),
     "agents": Command("axe_lsp.cli.agents", "list, show, create and edit agents"),
+    "trust": Command(
+        "axe_lsp.cli.trust", "let agents of a workspace reach out of it, and list those"
+    ),
     "config": Command("axe_lsp.cli.config", "find and create the configuration folder"),
     "schema": Command("axe_lsp.cli.schema", "print the JSON Schema of agent files or config.toml"),
     "gc": Command("axe_lsp.cli.gc", "analyze and trim the memory of agents"),

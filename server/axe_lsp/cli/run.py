@@ -100,6 +100,11 @@ def _parser() -> Parser:
     add("--dry-run", action="store_true", help="show what would be sent, and send nothing")
     add("--yes", action="store_true", help="let tools change files and run commands without asking")
     add(
+        "--trust",
+        action="store_true",
+        help="let the agents of this workspace reach out of it, as `axe-lsp trust` shows, in this run",
+    )
+    add(
         "--json",
         action="store_true",
         help="print the answer and its cost, or what would be sent, as JSON",

@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from axe_lsp.cli.arguments import Parser
+from axe_lsp.runtime.safety.seclusion import seclude
 
 if TYPE_CHECKING:
     from axe_lsp.daemon.daemon import Daemon
 
 _LEVELS = ("error", "warning", "info", "debug")
 LOCAL = "127.0.0.1"
+_SOON = 0.2
+"""Seconds after which nobody can look into this process any more, or before it starts another one; a client that waits
+for its first answer does not wait for that."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -40,6 +44,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 async def _serve(chosen: Namespace, daemon: Daemon) -> int:
+    import asyncio  # noqa: PLC0415 - it is there by now
+
+    asyncio.get_running_loop().call_later(_SOON, seclude)
     try:
         return await _transport(chosen, daemon)
     finally:

@@ -12,6 +12,7 @@ from typing import IO
 from axe_lsp.daemon.changes import Read
 from axe_lsp.daemon.reader import Question, receive, send, value_of
 from axe_lsp.hosting.process import apart, main_of
+from axe_lsp.runtime.safety.seclusion import bare_environment
 from axe_lsp.workspace.workspace import Change
 
 _log = logging.getLogger(__name__)
@@ -52,7 +53,9 @@ def helper() -> Iterator[Helper | None]:
     """Start the process, and end it at the end. None if there can't be another one."""
     command, pipe = main_of("axe_lsp.daemon.reader"), subprocess.PIPE
     try:
-        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, **apart())  # noqa: S603 - our own
+        process = subprocess.Popen(  # noqa: S603 - our own
+            command, stdin=pipe, stdout=pipe, env=bare_environment(), **apart()
+        )
     except OSError as error:
         _log.warning("there can't be a process that reads agent files: %s", error.strerror)
         yield None

@@ -73,4 +73,5 @@ class Inquiries:
             environment=self._environment,
             is_usual=file.place.scope is not Scope.USER,
             open_config=self._open_config(),
+            file=path,
         )

@@ -19,6 +19,7 @@ from axe_lsp.agentfile.model_name import (
     ModelNameError,
     parse_model_name,
 )
+from axe_lsp.agentfile.reach import Reach
 from axe_lsp.daemon.skill_file import SkillFile, look_at_skill
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.runtime.errors import ConfigError
@@ -35,6 +36,7 @@ from axe_lsp.runtime.memory.memory import Memory, load_memory
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.prompt import load_skill, system_prompt
 from axe_lsp.runtime.recordings.place import recording_places
+from axe_lsp.runtime.safety.reach import is_users, reaches
 from axe_lsp.workspace.facts import (
     Facts,
     Found,
@@ -57,7 +59,7 @@ class Standpoint(Struct, frozen=True):
     """From where the paths of an agent are looked at.
 
     Runs start in `workspace`, which `is_usual` unless nobody can say where the agent will be run.
-    `open_config` is the text of config.toml while an editor has it open.
+    `open_config` is the text of config.toml while an editor has it open, `file` the agent's own if it is saved.
     """
 
     agent: str
@@ -65,6 +67,7 @@ class Standpoint(Struct, frozen=True):
     environment: Environment
     is_usual: bool = True
     open_config: str | None = None
+    file: Path | None = None
 
     def __repr__(self) -> str:
         return f"Standpoint({self.agent!r}, {str(self.workspace)!r})"  # All else may hold keys.
@@ -100,6 +103,7 @@ def find_out(
         named_providers=_named_providers(standpoint),
         recording=_recording(model, folder, standpoint),
         memory=Remembered(shown_path(memory.path), memory.count) if memory.path else None,
+        reaches=_reaches(question, standpoint),
         added=_added(question, standpoint, measured, memory) if with_prompt else None,
     )
 
@@ -258,6 +262,13 @@ def _memory(config: MemoryConfig, standpoint: Standpoint) -> Memory:
     if not config.enabled:
         return Memory(None)
     return load_memory(standpoint.agent, config, standpoint.workspace, standpoint.environment)
+
+
+def _reaches(question: Question, standpoint: Standpoint) -> tuple[Reach, ...]:
+    file = standpoint.file
+    if file is not None and is_users(file, standpoint.environment):
+        return ()
+    return reaches(question.asked, standpoint.workspace, standpoint.environment)
 
 
 def _added(

@@ -12,7 +12,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
 from types import ModuleType
@@ -28,6 +28,7 @@ from axe_lsp.hosting.process import LineBuffer
 from axe_lsp.hosting.questions import OutgoingQuestions
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.limits.budget import Ledger
+from axe_lsp.runtime.safety.seclusion import seclude
 
 if TYPE_CHECKING:
     from axe_lsp.hosting.making import Workshop
@@ -53,6 +54,7 @@ all go with them; to look through these was a tenth of their time."""
 
 def main() -> None:
     """Make runs until standard input ends."""
+    seclude()  # Before the supervisor hears that this process is ready for keys.
     gc.set_threshold(_GARBAGE)
     orders, news = _take_standard_streams()
     logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
@@ -72,6 +74,13 @@ def _take_standard_streams() -> tuple[int, int]:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     return orders, news
+
+
+def _take_environment(variables: Mapping[str, str]) -> None:
+    """Make the environment that was sent the one of this process."""
+    os.environ.clear()
+    for name, value in variables.items():
+        os.environ[os.fsdecode(name.encode("latin-1"))] = os.fsdecode(value.encode("latin-1"))
 
 
 async def _serve(orders: int, outbox: Outbox) -> None:
@@ -150,6 +159,8 @@ class Host:
     def hear(self, line: bytes) -> None:
         """Do what a line from the supervisor says."""
         match wire.decode(line):
+            case messages.Environment(variables):
+                _take_environment(variables)
             case messages.Start() as start:
                 self._carry_out(start.run_id, self._run(start))
             case messages.StartChild() as start:

@@ -25,6 +25,7 @@ from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, Status
 from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.runs import Order, RunResult
 from axe_lsp.runtime.safety.questions import Answer, Ask, Question
+from axe_lsp.runtime.safety.trust import TrustGate
 from axe_lsp.tasks import Tasks
 
 
@@ -32,7 +33,7 @@ class Processes:
     """Makes runs in processes of their own. It is an `Elsewhere`.
 
     They see the same workplace as the run that calls them; `stream` and `allow` are as for a
-    root run. `ask` answers their questions.
+    root run. `ask` answers their questions, and what `gate` has let pass may pass there too.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Processes:
         *,
         stream: bool = False,
         allow: tuple[str, ...] = (),
+        gate: TrustGate | None = None,
         command: Sequence[str] = HOST,
         patience: Patience | None = None,
     ) -> None:
@@ -49,6 +51,7 @@ class Processes:
         self._ask = ask
         self._stream = stream
         self._allow = allow
+        self._gate = gate
         self._command = command
         self._patience = patience or Patience()
 
@@ -61,6 +64,8 @@ class Processes:
             budget=tether.budget,
             stream=self._stream,
             allow=self._allow,
+            trusted=self._gate is not None and self._gate.trusts_all,
+            granted=tuple(self._gate.granted) if self._gate is not None else (),
         )
         run = _RemoteRun(order, tether, self._ask, self._patience)
         return await run.make(start, self._command)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -47,6 +47,7 @@ class Link:
         self._receive = receive
         self._process: process.HostProcess | None = None
         self._launched = asyncio.Event()
+        self._is_ready = False
         self._unsent: list[bytes] = []
         self._unanswered: dict[int, asyncio.Future[None]] = {}
         self._pings = 0
@@ -62,18 +63,15 @@ class Link:
             return f"could not be started ({error})"
         finally:
             self._launched.set()
-        for data in self._unsent:
-            self._process.write(data)
-        self._unsent.clear()
         return self._obituary(await asyncio.shield(self._process.ended))
 
     def send(self, message: Message) -> None:
-        """Tell the host something, as soon as it is there."""
+        """Tell the host something, as soon as it is ready."""
         data = wire.encode(message)
-        if self._process is None:
-            self._unsent.append(data)
-        else:
+        if self._is_ready and self._process is not None:
             self._process.write(data)
+        else:
+            self._unsent.append(data)
 
     def ping(self) -> asyncio.Future[None]:
         """Ask the host for a sign of life, which is the future that is returned."""
@@ -111,8 +109,18 @@ class Link:
     def _hear(self, message: Message) -> None:
         if isinstance(message, messages.Pong):
             self._on_pong(message)
-        else:
-            self._receive(message)
+            return
+        if isinstance(message, messages.Ready):
+            self._on_ready()
+        self._receive(message)
+
+    def _on_ready(self) -> None:
+        self._is_ready = True
+        self.send(messages.Environment(_as_characters(os.environ)))
+        unsent, self._unsent = self._unsent, []
+        if self._process is not None:
+            for data in unsent:
+                self._process.write(data)
 
     def _on_pong(self, pong: messages.Pong) -> None:
         answer = self._unanswered.pop(pong.number, None)
@@ -125,6 +133,14 @@ class Link:
 
     def _shown(self, line: bytes) -> str:
         return redact(line.decode("utf-8", "replace"), self._secrets)
+
+
+def _as_characters(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment as JSON can hold it, whatever bytes are in it."""
+    return {
+        os.fsencode(name).decode("latin-1"): os.fsencode(value).decode("latin-1")
+        for name, value in environment.items()
+    }
 
 
 async def is_done_within(seconds: float, awaited: asyncio.Future[Any]) -> bool:

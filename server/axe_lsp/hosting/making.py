@@ -31,6 +31,7 @@ from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.runs import Resolve
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.questions import Ask
+from axe_lsp.runtime.safety.trust import TrustGate
 
 _log = logging.getLogger(__name__)
 
@@ -64,6 +65,8 @@ class Workshop:
         self, start: messages.Start | messages.StartChild, run_id: str, emit: EventSink
     ) -> Engine:
         approval = Approval(self._ask, start.allow)
+        granted = start.granted if isinstance(start, messages.StartChild) else ()
+        gate = TrustGate(self._environment, self._ask, trusts_all=start.trusted, granted=granted)
         return Engine(
             resolve=_resolver(start.workplace),
             workspace=Path(start.workplace.workspace),
@@ -72,8 +75,9 @@ class Workshop:
             http=self._http,
             warn=lambda text: self._send(messages.Warned(run_id, text)),
             approve=approval,
+            gate=gate,
             elsewhere=Processes(
-                start.workplace, approval.decide, stream=start.stream, allow=start.allow
+                start.workplace, approval.decide, stream=start.stream, allow=start.allow, gate=gate
             ),
             note=_log.info,
             environment=self._environment,

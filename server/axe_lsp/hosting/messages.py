@@ -27,11 +27,24 @@ class Workplace(Struct, frozen=True):
     open_buffers: Mapping[str, str] = field(default_factory=dict)
 
 
+class Environment(Message, frozen=True):
+    """To the host, before all else: the environment of the process that has started it.
+
+    It holds keys, so it is sent when the host is ready, which it is only when nobody can look into it. Names and
+    values are bytes of the system, each as the character of that number.
+    """
+
+    TYPE = "environment"
+
+    variables: Mapping[str, str]
+
+
 class Start(Message, frozen=True):
     """To the host: make a run, under the id that is given here.
 
     It is remembered for `keep_days`, if that is not 0. `allow` says what may be done without
-    asking (docs/settings.md). Its spans are sent if the user `traces` runs.
+    asking (docs/settings.md). Its spans are sent if the user `traces` runs. `trusted` is whether the
+    user has told the client that they trust the workspace.
     """
 
     TYPE = "start"
@@ -43,12 +56,14 @@ class Start(Message, frozen=True):
     keep_days: int = 0
     allow: tuple[str, ...] = ()
     traces: bool = False
+    trusted: bool = False
 
 
 class StartChild(Message, frozen=True):
     """To the host: make a run that belongs to the tree of another process.
 
-    The deadline of `order` counts from now on. `budget` is what its callers have left.
+    The deadline of `order` counts from now on. `budget` is what its callers have left. `trusted` is as
+    for a root run, and `granted` what the user has allowed for this run (`runtime/safety/trust.py`).
     """
 
     TYPE = "start-child"
@@ -58,6 +73,8 @@ class StartChild(Message, frozen=True):
     budget: BudgetConfig
     stream: bool = False
     allow: tuple[str, ...] = ()
+    trusted: bool = False
+    granted: tuple[str, ...] = ()
 
 
 class UsedUp(Message, frozen=True):
@@ -103,7 +120,7 @@ class Pong(Message, frozen=True):
 
 
 class Ready(Message, frozen=True):
-    """From the host: it is up."""
+    """From the host: it is up, and no other process of the user can look into it."""
 
     TYPE = "ready"
 

@@ -14,6 +14,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+from axe_lsp.runtime.safety.seclusion import bare_environment, seclude
+
 OnLine = Callable[[bytes], None]
 
 _INPUT, _OUTPUT, _ERRORS = 0, 1, 2
@@ -27,9 +29,10 @@ inherited it could keep it open for ever, and what that one says is of no intere
 
 
 async def start(command: Sequence[str], on_output: OnLine, on_errors: OnLine) -> HostProcess:
-    """Start `command`, in the environment of this process; raises OSError."""
+    """Start `command`, in an environment without keys; raises OSError."""
+    seclude()
     _, process = await asyncio.get_running_loop().subprocess_exec(
-        lambda: HostProcess(on_output, on_errors), *command, **apart()
+        lambda: HostProcess(on_output, on_errors), *command, env=bare_environment(), **apart()
     )
     return process
 

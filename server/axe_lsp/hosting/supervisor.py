@@ -68,15 +68,20 @@ class Runs:
         ask: Ask = nobody,
         allow: tuple[str, ...] = (),
         traces: bool = False,
+        trusted: bool = False,
         client: object = None,
         limit: Callable[[], int] = lambda: 0,
     ) -> Run:
         """Have a run made. Who subscribes to it before the next `await` misses nothing of it.
 
-        `ask` is asked before it changes something, unless it is allowed already by `allow`.
+        `ask` is asked before it changes something, unless it is allowed already by `allow`, and before it
+        reaches out of a workspace that is not `trusted`.
         `limit` says how many runs of that `client` may be at work at the same time, 0 for any number.
         """
-        start = messages.Start(new_run_id(), request, workplace, stream, keep_days, allow, traces)
+        run_id = new_run_id()
+        start = messages.Start(
+            run_id, request, workplace, stream, keep_days, allow, traces, trusted
+        )
         order = self._order(start, ask)
         order.client, order.limit = client, limit
         if keep_days:

@@ -68,6 +68,7 @@ async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json
             ask=asker(server),
             allow=server.view.settings.tools_allow,
             traces=server.view.settings.open_telemetry,
+            trusted=server.client.options.get("trusted") is True,
             client=server,
             limit=lambda: server.view.settings.run_max_concurrent,
         )

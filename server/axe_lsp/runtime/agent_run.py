@@ -45,7 +45,10 @@ from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.retry import Retrying
 from axe_lsp.runtime.runs import Order, Resolve, RunResult
 from axe_lsp.runtime.safety.approval import Approve, Wish
+from axe_lsp.runtime.safety.reach import check_memory
+from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.safety.sandbox import sandbox_of, sandbox_warning
+from axe_lsp.runtime.safety.trust import TrustGate, shadow_warning
 from axe_lsp.runtime.structured.output import settle
 from axe_lsp.runtime.tools.tool import Workplace
 from axe_lsp.runtime.unsupported import unsupported_warning
@@ -71,6 +74,7 @@ class Tree(Struct, frozen=True):
     warn: Callable[[str], None]
     note: Callable[[str], None]
     live: dict[str, Stoppable]
+    gate: TrustGate
     elsewhere: Elsewhere | None = None
     warned: set[str] = field(default_factory=set)
     on_ready: OnReady | None = None
@@ -125,7 +129,11 @@ class AgentRun:
 
     async def _work(self) -> None:
         definition = self._load()
+        if not self._order.ids.depth:  # Without trust a root is not even a run.
+            await self._admit(definition)
         self._begin(self._order.model or definition.model, definition)
+        if self._order.ids.depth:
+            await self._admit(definition)
         tree = self._tree
         prepared = await self._prepared(definition)
         self._report(prepared)
@@ -142,6 +150,12 @@ class AgentRun:
         self._scope.start_clock(prepared.timeout, prepared.budget.max_wall_time)
         async with self._servers(prepared) as remote:
             await self._talk(prepared.with_tools(remote.tools), remote)
+
+    async def _admit(self, definition: AgentDefinition) -> None:
+        """Nothing is read for the agent, and nothing sent, unless it may reach where it wants to."""
+        tree = self._tree
+        with self._scope.clock.stopped():
+            await tree.gate.admit(self._order, definition, tree.resolve, tree.workspace)
 
     def _servers(self, prepared: Prepared) -> AbstractAsyncContextManager[RemoteTools]:
         if not prepared.definition.mcp_servers:
@@ -171,7 +185,7 @@ class AgentRun:
             self._incomplete(conversation.last)
         if prepared.output is not None:
             self._output = await settle(conversation, prepared.output, go_on)
-        self._remember(prepared, conversation.last.content)
+        self._remember(prepared, conversation.last.content, around.secrets())
 
     def _incomplete(self, answer: Response) -> None:
         """Say that the answer is not whole. Raises NoTextError if there is nothing of it."""
@@ -228,7 +242,11 @@ class AgentRun:
     def _report(self, prepared: Prepared) -> None:
         agent = self._order.ids.agent
         definition = prepared.definition
-        for warning in (unsupported_warning(agent, definition), sandbox_warning(agent, definition)):
+        for warning in (
+            unsupported_warning(agent, definition),
+            sandbox_warning(agent, definition),
+            shadow_warning(agent, definition),
+        ):
             if warning and warning not in self._tree.warned:
                 self._tree.warned.add(warning)
                 self._tree.warn(warning)
@@ -279,15 +297,20 @@ class AgentRun:
             read_only=prepared.definition.read_only,
         )
 
-    def _remember(self, prepared: Prepared, content: str) -> None:
+    def _remember(self, prepared: Prepared, content: str, secrets: frozenset[str]) -> None:
         """Only a success is remembered, and failing to do so is no failure of the run (M6)."""
         memory = prepared.prompt.memory
         if memory is None or memory.path is None:
             return
-        agent = self._order.ids.agent
+        agent, tree = self._order.ids.agent, self._tree
         author = "" if prepared.definition.memory.scope == "agent" else agent
+        task = redact(prepared.prompt.user_message, secrets)
         try:
-            append_memory(memory.path, prepared.prompt.user_message, content, author)
+            # A link may lead elsewhere than when the run began.
+            check_memory(memory.path, prepared.definition, tree.workspace, tree.environment)
+            append_memory(memory.path, task, redact(content, secrets), author)
+        except ConfigError as error:
+            self._warn(f"failed to save memory for {quoted(agent)}: {error}")
         except OSError as error:
             self._warn(f"failed to save memory for {quoted(agent)}: {os_fault(error)}")
 

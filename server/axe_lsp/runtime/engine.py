@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -15,7 +16,8 @@ from axe_lsp.runtime.agent_run import AgentRun, OnReady, Tree
 from axe_lsp.runtime.children.isolation import Elsewhere, Stoppable
 from axe_lsp.runtime.events import EventSink
 from axe_lsp.runtime.files.folders import Environment
-from axe_lsp.runtime.journal import Journal
+from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.journal import Journal, Redactor
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.memory.place import forget_run
 from axe_lsp.runtime.prepare import Prepared, prepare_request
@@ -24,6 +26,7 @@ from axe_lsp.runtime.providers.named_replays import NamedReplays
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest, RunResult, root_order
 from axe_lsp.runtime.safety.approval import Approve, nobody_to_ask
+from axe_lsp.runtime.safety.trust import TrustGate
 from axe_lsp.runtime.steps import once_a_step
 
 
@@ -52,6 +55,7 @@ class Engine:
     - `provider_hook` may stand between the runs and whoever answers, to record or to replay.
     - `warn` takes a text that the user should see; `note` a line for a log.
     - `approve` decides about calls of tools that change something.
+    - `gate` decides whether agents of a workspace may reach out of it; without one they may not.
     - `elsewhere` makes runs of agents that want processes of their own; without it none gets one.
     - `environment` is where keys and folders are looked up; without it, that of the process as it is now.
     """
@@ -68,6 +72,7 @@ class Engine:
         warn: Callable[[str], None] = _ignore,
         note: Callable[[str], None] = _ignore,
         approve: Approve = nobody_to_ask,
+        gate: TrustGate | None = None,
         elsewhere: Elsewhere | None = None,
         environment: Environment | None = None,
     ) -> None:
@@ -82,6 +87,8 @@ class Engine:
         self._elsewhere = elsewhere
         # A copy, since `os.environ` decodes each of its values whenever it is asked.
         self._environment = dict(os.environ) if environment is None else environment
+        self._secrets = once_a_step(partial(known_secrets, self._environment))
+        self._gate = gate or TrustGate(self._environment)
         self._owns_http = http is None
         self._http = http or HttpProvider(self._environment)
         self._live: dict[str, Stoppable] = {}
@@ -138,12 +145,13 @@ class Engine:
             workspace=self._workspace,
             environment=self._environment,
             provider=self._provider(),
-            journal=Journal(self._emit),
+            journal=Journal(self._emit, redactor=Redactor(self._secrets)),
             approve=self._approve,
             streams=self._streams,
             warn=self._warn,
             note=self._note,
             live=self._live,
+            gate=self._gate,
             elsewhere=self._elsewhere,
             on_ready=on_ready,
         )

@@ -3,20 +3,65 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime, timezone
 from functools import lru_cache
 from itertools import count
 
 from msgspec.structs import force_setattr
 
-from axe_lsp.runtime.events import Event, EventSink
+from axe_lsp.runtime.events import (
+    AgentBegin,
+    AgentEnd,
+    Event,
+    EventSink,
+    TextDelta,
+    ThoughtDelta,
+    TurnEnd,
+    TurnRetry,
+)
+from axe_lsp.runtime.safety.redaction import redact, without
+
+
+def _no_secrets() -> frozenset[str]:
+    return frozenset()
+
+
+_TEXTS: Mapping[type[Event], tuple[str, ...]] = {
+    AgentBegin: ("task", "description"),
+    AgentEnd: ("error",),
+    TurnRetry: ("message",),
+    TurnEnd: ("text",),
+}
+"""Fields that may hold what a person or a model wrote. What tools are given and return is redacted where it is known
+what MCP servers are sent."""
+
+
+class Redactor:
+    """Takes secrets out of the events of a tree. `find_secrets` is asked whenever a run begins."""
+
+    def __init__(self, find_secrets: Callable[[], Collection[str]]) -> None:
+        self._find_secrets = find_secrets
+        self._secrets: Collection[str] = ()
+
+    def redact(self, event: Event) -> None:
+        """Take them out of an event that nobody else has yet."""
+        if isinstance(event, AgentBegin):
+            self._secrets = self._find_secrets()
+        if isinstance(event, (TextDelta, ThoughtDelta)):
+            # A piece of a text only looks like a key; of those that are known it may be one.
+            for secret in self._secrets:
+                force_setattr(event, "delta", without(event.delta, secret))
+        for name in _TEXTS.get(type(event), ()):
+            text = getattr(event, name)
+            if text:
+                force_setattr(event, name, redact(text, self._secrets))
 
 
 class Journal:
     """Numbers the events of one root run and passes them on, in the order in which they happen.
 
-    `on_event` is called for each.
+    `on_event` is called for each. `redactor` takes out of it what no event may hold.
     """
 
     def __init__(
@@ -24,20 +69,23 @@ class Journal:
         sink: EventSink,
         numbers: Iterator[int] | None = None,
         on_event: Callable[[], object] = bool,
+        redactor: Redactor | None = None,
     ) -> None:
         self._sink = sink
         self._numbers = numbers or count(1)
         self._on_event = on_event
+        self._redactor = redactor or Redactor(_no_secrets)
 
     def watched(self, on_event: Callable[[], object]) -> Journal:
         """The same journal for somebody whose events `on_event` wants to hear of."""
-        return Journal(self._sink, self._numbers, on_event)
+        return Journal(self._sink, self._numbers, on_event, self._redactor)
 
     def emit(self, event: Event) -> None:
         """Pass on `event`, which from now on has its `seq` (gapless, from 1) and `time`.
 
         It is no copy, which would take as long as making its JSON: nobody else has the event yet.
         """
+        self._redactor.redact(event)
         force_setattr(event, "seq", next(self._numbers))
         force_setattr(event, "time", timestamp())
         self._sink(event)

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.providers import Wire
+from axe_lsp.agentfile.reach import Reach
 from axe_lsp.workspace.outside import Question
 
 
@@ -80,7 +81,8 @@ class Facts(Struct, frozen=True):
     """The answers to `question`. What nobody asked for, or nobody can tell, is None.
 
     `folder` is the working directory in force; it `is_certain` unless it depends on where a run is
-    started. `skill_fault` is what is wrong with a skill that is there. `added` is what skill, files and memory add to the prompt, in characters, about.
+    started. `skill_fault` is what is wrong with a skill that is there. `reaches` is what
+    needs trust, of a file that is not the user's own. `added` is what skill, files and memory add to the prompt, in characters, about.
     `named_providers` are those that the user's config.toml adds.
     """
 
@@ -94,6 +96,7 @@ class Facts(Struct, frozen=True):
     named_providers: tuple[str, ...] | None = None
     recording: Recording | None = None
     memory: Remembered | None = None
+    reaches: tuple[Reach, ...] = ()
     added: int | None = None
 
     def as_far_as_true(self, question: Question) -> Facts:
@@ -115,5 +118,6 @@ class Facts(Struct, frozen=True):
             key=self.key if same_model else None,
             recording=self.recording if same_model and same_folder else None,
             memory=self.memory if question.memory == asked.memory else None,
+            reaches=self.reaches if question.asked == asked.asked else (),
             added=self.added if same_prompt else None,
         )

@@ -5,12 +5,20 @@ from __future__ import annotations
 from msgspec import Struct
 
 from axe_lsp.agentfile.definition import MemoryConfig, Params
+from axe_lsp.agentfile.reach import Asked, Server
+from axe_lsp.agentfile.text import TextRange
 from axe_lsp.workspace.reading import Reading, Written
 
 PARAMS = ("params",)
 
 _PARAMS = Params.__struct_fields__
 _NO_MEMORY = MemoryConfig()
+
+
+class WrittenServer(Server, frozen=True):
+    """An MCP server, and where its address stands."""
+
+    range: TextRange = TextRange(0, 0)
 
 
 class Outside(Struct, frozen=True):
@@ -22,6 +30,8 @@ class Outside(Struct, frozen=True):
     memory: MemoryConfig = _NO_MEMORY
     params: tuple[Written, ...] = ()
     """The names of the keys of `[params]`."""
+    memory_path: Written | None = None
+    servers: tuple[WrittenServer, ...] = ()
 
 
 class Question(Struct, frozen=True):
@@ -35,6 +45,12 @@ class Question(Struct, frozen=True):
     workdir: str = ""
     globs: tuple[str, ...] = ()
     memory: MemoryConfig = _NO_MEMORY
+    servers: tuple[Server, ...] = ()
+
+    @property
+    def asked(self) -> Asked:
+        """What of it may lead out of the workspace."""
+        return Asked(self.skill, self.workdir, self.globs, self.memory, self.servers)
 
 
 NOTHING = Outside()
@@ -48,6 +64,8 @@ def read_outside(reading: Reading) -> Outside:
         globs=tuple(reading.strings(("files",))),
         memory=_memory(reading) if reading.has(("memory",)) else _NO_MEMORY,
         params=tuple(reading.names(PARAMS, _PARAMS)) if reading.has(PARAMS) else (),
+        memory_path=reading.string(("memory", "path")),
+        servers=tuple(WrittenServer(*each) for each in reading.servers()),
     )
     return outside if outside != NOTHING else NOTHING
 
@@ -60,6 +78,7 @@ def question(outside: Outside, model: Written | None) -> Question:
         workdir=_value(outside.workdir),
         globs=tuple(dict.fromkeys(each.value for each in outside.globs)),
         memory=outside.memory,
+        servers=tuple(Server(each.url, each.variables) for each in outside.servers),
     )
 
 

@@ -9,7 +9,9 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.key_spec import KeyPath
 from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.nested import nested
 from axe_lsp.agentfile.parse import Parse
+from axe_lsp.agentfile.reach import variables_in
 from axe_lsp.agentfile.sound import Brief, Sound
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Value, ValueKind
@@ -78,6 +80,9 @@ class Reading(Protocol):
     def names(self, table: KeyPath, among: Sequence[str]) -> Sequence[Written]:
         """Those of the names that are keys of a table, where their values are."""
 
+    def servers(self) -> Iterator[tuple[str, tuple[str, ...], TextRange]]:
+        """The MCP servers: address, variables in headers, and where the address stands."""
+
 
 class ByTree:
     """The reading of a file that may be half-typed."""
@@ -105,6 +110,18 @@ class ByTree:
     def names(self, table: KeyPath, among: Sequence[str]) -> Sequence[Written]:
         places = ((name, self._lookup.place((*table, name))) for name in among)
         return [Written(name, place, (*table, name)) for name, place in places if place]
+
+    def servers(self) -> Iterator[tuple[str, tuple[str, ...], TextRange]]:
+        if not self.has(_SERVERS):
+            return
+        node = nested(self._lookup, _SERVERS)
+        for each in (node.items if node is not None else None) or ():
+            members = each.members or {}
+            url, headers = members.get("url"), members.get("headers")
+            if url is not None and isinstance(url.value, str):
+                values = (headers.members if headers is not None else None) or {}
+                texts = [one.value for one in values.values() if isinstance(one.value, str)]
+                yield url.value, variables_in(texts), url.range
 
 
 class ByValues:
@@ -135,6 +152,12 @@ class ByValues:
     def names(self, table: KeyPath, among: Sequence[str]) -> Sequence[Written]:
         values, brief = self.decoded(table) or (), self._sound.brief
         return [Written(name, brief, (*table, name)) for name in among if name in values]
+
+    def servers(self) -> Iterator[tuple[str, tuple[str, ...], TextRange]]:
+        return iter(())  # A file with servers is not told by its values alone.
+
+
+_SERVERS: KeyPath = ("mcp_servers",)
 
 
 def _is_beside_a_problem(parse: Parse, value: Value) -> bool:

@@ -20,6 +20,7 @@ from axe_lsp.features.rules import (
     negative_timeout,
     not_axe,
     out_of_range,
+    outside_workspace,
     plain_secret,
     syntax,
     unknown_agent,
@@ -59,6 +60,7 @@ RULES: tuple[Rule, ...] = (
     bad_schema.RULE,
     missing_api_key.RULE,
     plain_secret.RULE,
+    outside_workspace.RULE,
     not_axe.RULE,
     unused_ignore.RULE,
 )

@@ -12,10 +12,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from axe_lsp.agentfile import agent_name
 from axe_lsp.agentfile.agent_name import SUFFIX
-from axe_lsp.agentfile.definition import AgentDefinition, DefinitionError, load
+from axe_lsp.agentfile.definition import AgentDefinition, DefinitionError, Source, load
 from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.agentfile.utf8 import NotUtf8Error, decode_utf8
@@ -35,7 +36,7 @@ class AgentFolders(Struct, frozen=True):
         path = self.find(name)
         text = self._read(name, path)
         try:
-            return _definition(text)
+            return replace(_definition(text), source=Source(str(path), text, self._hidden(path)))
         except DefinitionError as error:
             if error.is_parse_error:
                 raise _unparsable(name, str(error)) from error
@@ -50,6 +51,16 @@ class AgentFolders(Struct, frozen=True):
             if path in self.open_buffers or os.path.exists(path):  # noqa: PTH110
                 return path
         raise ConfigError(f"agent config not found: {name}", hint=self._hint(name))
+
+    def _hidden(self, path: Path) -> str:
+        """The file of that name in the folder that is searched last, which is the user's own."""
+        last = self.folders[-1] / path.name
+        if path.parent == last.parent:
+            return ""
+        try:
+            return "" if path.samefile(last) else str(last)
+        except OSError:  # Nearly always there is none; or the file is an unsaved text.
+            return ""
 
     def _hint(self, name: str) -> str:
         """What somebody who asked for an agent that isn't there may have meant."""

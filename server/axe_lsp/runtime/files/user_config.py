@@ -33,8 +33,22 @@ from axe_lsp.runtime.files.folders import Environment, config_folder
 from axe_lsp.runtime.files.reading import refuse_pipe
 from axe_lsp.runtime.plain_text import os_fault
 
-_SECRETS = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+_OTHER_KEYS = frozenset(
+    {
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
+        "AZURE_OPENAI_API_KEY",
+        "TAVILY_API_KEY",
+    }
+)
+"""Variables that hold keys of services and are in no row of a provider."""
+
+_SECRETS = ("_API_KEY", "_ACCESS_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 """How variables end that hold a secret, of a provider or of an MCP server."""
+
+_SHORTEST = 8
+"""Characters of a key. Shorter ones are placeholders, and may be equal by chance."""
 
 _TEXT_KEYS = (
     *("api_key", "api_key_env", "auth", "base_url", "categories"),
@@ -127,12 +141,40 @@ class UserConfig(Struct, frozen=True):
         """The most requests to the provider that are on their way at once; 0 means any number."""
         return int(self.providers.get(provider, {}).get("max_concurrent", 0))
 
+    def key_variables(self) -> frozenset[str]:
+        """The names of all variables that may hold a provider's key, whether or not they are set."""
+        rows = [self.provider(name) for name in {*PROVIDERS, *self.providers}]
+        named = {variable for row in rows if row for variable in row.key_variables}
+        usual = {default_key_variable(name) for name in {*PROVIDERS, *self.providers}}
+        return _OTHER_KEYS | named | usual | self._variables_in_tables()
+
+    def provider_secrets(self) -> frozenset[str]:
+        """The keys of all providers, in the configuration and in the environment."""
+        configured = {self._setting(name, "api_key") for name in self.providers}
+        variables = {self.environment.get(name, "") for name in self.key_variables()}
+        found = {each.strip() for each in configured | variables}
+        return frozenset(each for each in found if len(each) >= _SHORTEST)
+
     def secrets(self) -> frozenset[str]:
         """Every key in the configuration, and all that the environment calls a secret."""
         configured = {self._setting(name, "api_key") for name in self.providers}
-        named = {self.api_key(name) for name in self.providers}
-        set_outside = {value for name, value in self.environment.items() if name.endswith(_SECRETS)}
-        return frozenset(key.strip() for key in configured | named | set_outside if key.strip())
+        keys = self.key_variables() - {"AWS_ACCESS_KEY_ID"}  # An id, which logs may show.
+        set_outside = {
+            value
+            for name, value in self.environment.items()
+            if name.endswith(_SECRETS) or name in keys
+        }
+        return frozenset(key.strip() for key in configured | set_outside if key.strip())
+
+    def _variables_in_tables(self) -> frozenset[str]:
+        """The variables that `headers` and `query` of a provider name."""
+        tables = [
+            table
+            for settings in self.providers.values()
+            for table in (settings.get(key, {}) for key in _TABLE_KEYS)
+        ]
+        texts = [text for table in tables for text in table.values()]
+        return frozenset(name for text in texts for name in _VARIABLE.findall(text))
 
     def _expanded(self, text: str, where: str) -> str:
         def value(match: re.Match[str]) -> str:
@@ -202,10 +244,24 @@ def user_config(data: bytes, path: Path, environment: Environment) -> UserConfig
 
 def known_secrets(environment: Environment) -> frozenset[str]:
     """Every key that is known; a broken config.toml does not hide those of the environment."""
+    return _config_or_none(environment).secrets()
+
+
+def provider_secrets(environment: Environment) -> frozenset[str]:
+    """The keys of all providers, likewise."""
+    return _config_or_none(environment).provider_secrets()
+
+
+def is_provider_secret(variable: str, environment: Environment) -> bool:
+    """Whether a variable of this name holds the key of a provider."""
+    return variable.upper() in _config_or_none(environment).key_variables()
+
+
+def _config_or_none(environment: Environment) -> UserConfig:
     try:
-        return load_user_config(environment).secrets()
+        return load_user_config(environment)
     except ConfigError:
-        return UserConfig({}, environment).secrets()
+        return UserConfig({}, environment)
 
 
 @lru_cache(maxsize=4)

@@ -16,6 +16,7 @@ import anyio
 
 from axe_lsp.agentfile.addresses import without_passwords
 from axe_lsp.agentfile.definition import AgentDefinition, McpServer
+from axe_lsp.agentfile.reach import VARIABLE
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError, McpServerError
 from axe_lsp.runtime.events import RunIds
@@ -34,8 +35,6 @@ CONNECT_SECONDS = 30
 
 _GOODBYE_SECONDS = 0.25
 """How long closing a connection may hold up the end of a run, and once more if it has to be broken."""
-
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 _SECRET_HEADER = re.compile("auth|cookie|key|secret|token", re.IGNORECASE)
 
@@ -102,7 +101,7 @@ def expanded_headers(server: McpServer, environment: Environment) -> dict[str, s
             )
         return value
 
-    return {name: _VARIABLE.sub(value_of, value) for name, value in server.headers.items()}
+    return {name: VARIABLE.sub(value_of, value) for name, value in server.headers.items()}
 
 
 async def _executed(call: ToolCall, remote: RemoteTool) -> ToolResult:
@@ -124,7 +123,7 @@ async def _executed(call: ToolCall, remote: RemoteTool) -> ToolResult:
 def _secrets(server: McpServer, environment: Environment) -> Iterator[str]:
     """What of the server's headers nobody should see: variables, and what is named like a key."""
     for name, value in server.headers.items():
-        variables = _VARIABLE.findall(value)
+        variables = VARIABLE.findall(value)
         yield from (environment[each] for each in variables)
         if not variables and _SECRET_HEADER.search(name):
             yield value

@@ -8,7 +8,11 @@ files, so whatever starts with `## ` counts as an entry, as in axe.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
+import sys
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -25,6 +29,9 @@ from axe_lsp.runtime.plain_text import decode, os_fault
 
 MAX_RESULT = 1000
 """Characters of a result that are kept."""
+
+_ONLY_THE_USER = 0o600
+_NO_LINK = 0 if sys.platform == "win32" else os.O_NOFOLLOW
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING = "## "
@@ -73,7 +80,8 @@ def append_memory(
 ) -> None:
     """Add one entry, in a single write so that parallel runs don't mix. Raises OSError.
 
-    In a memory that several agents share, it says which of them is its author.
+    In a memory that several agents share, it says which of them is its author. Nobody but the user may read the file.
+    A link leads to the file that changes; one that takes its place in this moment is not followed.
     """
     time = (now or datetime.now(timezone.utc)).strftime("%Y-%m-%dT%H:%M:%SZ")
     task = task.replace("\n", " ") or "(none)"
@@ -82,11 +90,24 @@ def append_memory(
         result = result[:MAX_RESULT] + "..."
     by = f"**Agent:** {author}\n" if author else ""
     entry = f"{_HEADING}{time}\n{by}**Task:** {task}\n**Result:** {result}\n\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = path.resolve()
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if path.exists():
         refuse_pipe(path)
-    with path.open("ab", buffering=0) as file:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_LINK, _ONLY_THE_USER)
+    with open(descriptor, "ab", buffering=0) as file:  # noqa: PTH123 - it is open already
+        _close_to_others(descriptor)
         file.write(entry.encode("utf-8", "replace"))
+
+
+def _close_to_others(descriptor: int) -> None:
+    """A file of an earlier version, or one that somebody has made, may be open to more people."""
+    if sys.platform == "win32":
+        return
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode) and stat.S_IMODE(mode) != _ONLY_THE_USER:
+        with suppress(PermissionError):  # It is somebody else's, who lets us write.
+            os.fchmod(descriptor, _ONLY_THE_USER)
 
 
 def trim_memory(path: Path, keep: int) -> int:

@@ -68,8 +68,11 @@ _BEGINNING = re.compile(
 
 
 def save_recording(path: Path, recording: Recording) -> None:
-    """Write a recording; a file that is there is replaced at once or not at all. Raises OSError."""
-    write_whole_file(path, dump_recording(recording).encode())
+    """Write a recording, which only the user may read; a file that is there is replaced at once or not at all.
+
+    Raises OSError.
+    """
+    write_whole_file(path, dump_recording(recording).encode(), mode=0o600)
 
 
 def dump_recording(recording: Recording) -> str:

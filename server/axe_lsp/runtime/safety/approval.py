@@ -12,7 +12,7 @@ from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.plain_text import visible
 from axe_lsp.runtime.safety.allowances import is_allowed
-from axe_lsp.runtime.safety.questions import NOBODY, Answer, Ask, Change, Question
+from axe_lsp.runtime.safety.questions import NOBODY, TRUST, Answer, Ask, Change, Question
 
 
 class Rehearsal(Struct, frozen=True):
@@ -82,6 +82,8 @@ class Approval:
 
     async def decide(self, question: Question) -> Answer:
         """Ask, unless it was answered with another question."""
+        if question.tool == TRUST:  # Each file is a question of its own.
+            return await self._ask(question)
         subject = (question.run.root_run_id, question.tool)
         if subject in self._for_run:  # Somebody has answered meanwhile.
             return Answer("allow")

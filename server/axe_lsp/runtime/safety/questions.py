@@ -39,6 +39,12 @@ class Question(Struct, frozen=True):
     change: Change | None = None
 
 
+TRUST = "trust"
+"""Stands for the tool in the question whether an agent file may reach out of its workspace (`trust.py`).
+
+"allow" is remembered there until the file changes, "allowForRun" is for this run.
+"""
+
 Decision = Literal["allow", "allowForRun", "deny"]
 DECISIONS: tuple[Decision, ...] = ("allow", "allowForRun", "deny")
 
@@ -77,6 +83,8 @@ def refusing(warn: Callable[[str], None], advice: str) -> Ask:
 
     async def refuse(question: Question) -> Answer:
         nonlocal has_warned
+        if question.tool == TRUST:  # The run ends, and says what can be done.
+            return NOBODY
         if not has_warned:
             has_warned = True
             agent = quoted(question.run.agent)

@@ -21,6 +21,7 @@ _KEY_LIKE = re.compile(
     | \bxox[abprs]-[A-Za-z0-9-]{10,}                            # Slack
     | \b(?:AKIA|ASIA)[0-9A-Z]{16}\b                             # AWS
     | \bBearer\s+[A-Za-z0-9._~+/-]{16,}=*
+    | (?<=://)[^\s:/@"']*:[^\s/@"']+(?=@)                         # who calls, in an address
     """,
     re.VERBOSE,
 )

@@ -18,6 +18,7 @@ import anyio
 from anyio.abc import Process
 from msgspec import Struct
 
+from axe_lsp.runtime.safety.seclusion import seclude
 from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace
 
 _KEEPER = str(Path(__file__).with_name("keeper.py"))
@@ -98,6 +99,7 @@ def clean_environment(workplace: Workplace) -> dict[str, str]:
 
 
 async def _start(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Process:
+    seclude()
     keeper = () if sys.platform == "win32" else (sys.executable, "-I", "-S", _KEEPER)
     return await anyio.open_process(
         [*keeper, *command],

@@ -1,0 +1,127 @@
+"""`axe-lsp trust`: what agents of a workspace may reach outside it, shown, allowed and taken back."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.cli.arguments import Parser
+from axe_lsp.cli.streams import complain
+from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
+from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
+from axe_lsp.runtime.files.folders import working_folder
+from axe_lsp.runtime.plain_text import shown_path, visible
+from axe_lsp.runtime.safety.trust import Appeal, TrustStore, appeal_of
+
+_NOT_GRANTED = ExitCode.AGENT
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Show what reaches out, and remember what the user trusts; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.list:
+            return _list()
+        if options.revoke:
+            return _revoke(options.path)
+        return _trust(options)
+    except RunError as error:
+        complain(error)
+        return int(error.exit_code)
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="axe-lsp trust",
+        description="Show what the agents of a workspace reach for outside it, and let them. "
+        "What is allowed is remembered for this folder until the agent's file changes.",
+    )
+    add = parser.add_argument
+    add(
+        "path",
+        nargs="?",
+        type=Path,
+        default=None,
+        metavar="PATH",
+        help="a workspace folder, or an agent file that runs in the current folder (default: the current folder)",
+    )
+    what = parser.add_mutually_exclusive_group().add_argument
+    what("--yes", action="store_true", help="allow it without asking")
+    what("--list", action="store_true", help="list what is allowed, in all folders")
+    what("--revoke", action="store_true", help="take back all that is allowed in the folder")
+    return parser
+
+
+def _trust(options: argparse.Namespace) -> int:
+    workspace, agents = _agents_at(options.path)
+    found = [
+        appeal
+        for name, agent in agents
+        if (appeal := appeal_of(name, agent, workspace, os.environ)) is not None
+    ]
+    if not found:
+        print(f"No agent of {_shown(workspace)} reaches out of it. There is nothing to allow.")
+        return 0
+    store = TrustStore(os.environ)
+    wanted: list[Appeal] = []
+    for appeal in found:
+        is_trusted = not appeal.refused and store.holds(appeal)
+        note = " (is allowed)" if is_trusted else ""
+        print(f"{visible(appeal.agent)} ({visible(appeal.file)}){note}")
+        for reach in appeal.reaches:
+            never = f"; never allowed: {visible(reach.refused)}" if reach.refused else ""
+            print(f"  {visible(str(reach))}{never}")
+        if not is_trusted and not appeal.refused:
+            wanted.append(appeal)
+    if wanted and not options.yes and not _agrees(workspace):
+        return int(_NOT_GRANTED)
+    if wanted:
+        store.add(wanted)
+        print(f"Allowed in {_shown(workspace)} until these files change.")
+    return int(ExitCode.CONFIG) if any(each.refused for each in found) else 0
+
+
+def _agents_at(path: Path | None) -> tuple[Path, Iterator[tuple[str, AgentDefinition]]]:
+    """The workspace, and the agents that are looked at. Raises ConfigError."""
+    if path is not None and not path.exists():
+        raise ConfigError(f"no such file or folder: {shown_path(path)}")
+    if path is not None and not path.is_dir():
+        folders = AgentFolders((path.absolute().parent,))
+        return working_folder(), iter([(path.stem, folders.resolve(path.stem))])
+    workspace = path.absolute() if path is not None else working_folder()
+    listed = AgentFolders(search_folders([workspace], os.environ)).list()
+    return workspace, (
+        (name, each) for name, _, each in listed if isinstance(each, AgentDefinition)
+    )
+
+
+def _agrees(workspace: Path) -> bool:
+    """Whether the person at the terminal agrees. Raises ConfigError if there is none."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise ConfigError("nobody can be asked here; --yes allows it without a question")
+    print(f"Allow this in {_shown(workspace)}? [y]es, [N]o: ", end="", flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _list() -> int:
+    for each in TrustStore(os.environ).all():
+        print(f"{visible(each.folder)}: {visible(each.file)}, since {visible(each.since)}")
+        for reach in each.reaches:
+            print(f"  {visible(reach)}")
+    return 0
+
+
+def _revoke(path: Path | None) -> int:
+    folder = shown_path((path or working_folder()).resolve())
+    count = TrustStore(os.environ).revoke(folder)
+    files = "file" if count == 1 else "files"
+    print(f"Revoked in {visible(folder)}: {count} {files}.")
+    return 0
+
+
+def _shown(path: Path) -> str:
+    return visible(shown_path(path.resolve()))

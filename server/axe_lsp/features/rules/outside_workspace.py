@@ -1,0 +1,75 @@
+"""Something outside the workspace that an agent of the workspace asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile import reach
+from axe_lsp.agentfile.reach import Reach
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_looked
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    for each in snapshot.facts_about(file).reaches:
+        where = _place(file, each)
+        if where is not None:
+            severity = Severity.WARNING if each.refused else RULE.severity
+            path = tuple(each.key.split("."))
+            yield Finding(RULE.code, severity, where, _message(each), path=path)
+
+
+def _message(found: Reach) -> str:
+    if found.refused:
+        return f"{found} is outside the workspace, and never allowed: {found.refused}"
+    return f"{found} is outside the workspace; a run asks the user first (`axe-lsp trust`)"
+
+
+def _place(file: AgentFile, found: Reach) -> TextRange | None:
+    outside = file.outside
+    if found.key == reach.SERVER:
+        return outside.servers[found.index or 0].range
+    if found.key == reach.FILES:
+        pattern = file.question.globs[found.index or 0]
+        return next((each.range for each in outside.globs if each.value == pattern), None)
+    written = {
+        reach.SKILL: outside.skill,
+        reach.WORKDIR: outside.workdir,
+        reach.MEMORY: outside.memory_path,
+    }[found.key]
+    return written.range if written is not None else None
+
+
+RULE = Rule(
+    code="outside-workspace",
+    severity=Severity.INFORMATION,
+    summary="An agent of a workspace asks for something outside it.",
+    documentation="""
+A file that comes with a repository does not reach out of it unless the user trusts it: no MCP server, no environment
+variable in a header, no `skill`, `files`, `workdir` or `memory.path` elsewhere. Such an agent runs after the user has
+agreed, in the editor, at the terminal or with `axe-lsp trust`; a changed file asks again. `axe-lsp run --trust`
+allows it for one run, which is meant for scripts.
+
+It is a warning where no workspace is ever allowed what the file asks for: a provider's key in a header of an MCP
+server, a memory that is neither below the workspace nor below axe's data folder, or `config.toml` as a skill or
+among the `files`.
+
+```toml
+workdir = "~/elsewhere"
+
+[[mcp_servers]]
+name = "search"
+url = "https://mcp.example.com"
+transport = "streamable-http"
+headers = { Authorization = "Bearer ${SEARCH_TOKEN}" }
+```
+
+Agents in the folder of axe's configuration (usually `~/.config/axe/agents`) are the user's own and may ask for all of
+this. docs/security.md has the whole table.
+""",
+    check=check,
+    about=Subject.FACTS,
+    is_settled=once_looked,
+)

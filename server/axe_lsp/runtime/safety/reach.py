@@ -1,0 +1,181 @@
+"""What an agent asks for outside its workspace: the rights of `agentfile/reach.py`, applied to real paths.
+
+A link counts as the place that it leads to. Nothing here reads a file; the file system is asked about links.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from axe_lsp.agentfile import reach
+from axe_lsp.agentfile.addresses import without_passwords
+from axe_lsp.agentfile.definition import AgentDefinition, MemoryConfig
+from axe_lsp.agentfile.globs import BadPatternError, has_magic, segments_of
+from axe_lsp.agentfile.reach import Asked, Reach, Server
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.folders import Environment, config_folder, data_folder, expand_path
+from axe_lsp.runtime.files.user_config import is_provider_secret, provider_secrets
+from axe_lsp.runtime.plain_text import shown_path, valid_text
+from axe_lsp.runtime.prompt import skill_path
+
+_AGENT_FOLDER = "agents"
+_CONFIG = "config.toml"
+
+
+def is_users(path: Path | str, environment: Environment) -> bool:
+    """Whether an agent file is the user's own: it lies below the folder of axe's configuration.
+
+    It does not matter how somebody got there. A link in that folder is the user's, wherever it leads; a file that
+    a link from elsewhere leads to is whoever's folder it lies in.
+    """
+    try:
+        own = config_folder(environment)
+    except ConfigError:  # There is no home folder, so nothing is the user's.
+        return False
+    folders = [_real(own), _real(own / _AGENT_FOLDER)]
+    path = Path(path)
+    return any(
+        _is_below(each, folder) for each in (_real(path.parent), _real(path)) for folder in folders
+    )
+
+
+def reaches(
+    asked: Asked,
+    workspace: Path,
+    environment: Environment,
+    *,
+    skill: str = "",
+    workdir: str = "",
+) -> tuple[Reach, ...]:
+    """What a file asks for outside `workspace`, in the order of its keys.
+
+    `skill` and `workdir` are the user's own, or those of a caller, and stand in for those of the file.
+    What cannot be a path at all is left to the run, which says so.
+    """
+    found: list[Reach] = []
+    with suppress(ConfigError, ValueError):  # No home folder; a NUL in a path.
+        if asked.skill and not skill:
+            found += _of_skill(asked.skill, workspace, environment)
+    folder = workspace
+    with suppress(ConfigError, ValueError):
+        folder = _real(workspace / expand_path(workdir or asked.workdir, environment))
+        if not workdir and not _is_below(folder, _real(workspace)):
+            found.append(Reach(reach.WORKDIR, shown_path(folder)))
+    with suppress(ConfigError, ValueError):
+        found += _of_files(asked.files, folder, workspace, environment)
+    with suppress(ConfigError, ValueError):
+        found += _of_memory(asked.memory, workspace, environment)
+    for index, server in enumerate(asked.servers):
+        found.append(_of_server(index, server, environment))
+    return tuple(found)
+
+
+def check_memory(
+    path: Path, definition: AgentDefinition, workspace: Path, environment: Environment
+) -> None:
+    """Raises ConfigError if the agent must not have its memory at `path`."""
+    config, source = definition.memory, definition.source
+    is_named = bool(config.path) and config.scope != "run"
+    if source is None or not is_named or is_users(source.path, environment):
+        return
+    refused = _refused_memory(path, workspace, environment)
+    if refused:
+        raise ConfigError(f"{shown_path(path)}: {refused}")
+
+
+def _refused_memory(path: Path, workspace: Path, environment: Environment) -> str:
+    """Why a workspace's agent must not write its memory to `path`, or ""."""
+    real, data = _real(path), data_folder(environment)
+    if any(_is_below(real, _real(each)) for each in (workspace, data)):
+        return ""
+    return f"a memory is written below the workspace or below {shown_path(data)} only"
+
+
+def _of_skill(skill: str, workspace: Path, environment: Environment) -> Iterator[Reach]:
+    path = skill_path(skill, environment)
+    if _is_config(path, environment):
+        yield Reach(reach.SKILL, shown_path(path), refused=_KEYS_OF_USER)
+        return
+    own = config_folder(environment)
+    if not _is_below(_real(path), _real(workspace)) and not _is_below(path, own):
+        yield Reach(reach.SKILL, shown_path(_real(path)))
+
+
+def _of_files(
+    patterns: tuple[str, ...], folder: Path, workspace: Path, environment: Environment
+) -> Iterator[Reach]:
+    """Patterns that lead out by their names. What a link leads to outside is not read by any pattern."""
+    allowed = (folder, _real(workspace))
+    for index, pattern in enumerate(patterns):
+        with suppress(BadPatternError):  # The run will say so.
+            names = _names_before_magic(segments_of(pattern))
+            place = Path(os.path.normpath(folder.joinpath(*names)))
+            if _is_config(place, environment):
+                yield Reach(reach.FILES, shown_path(place), index, refused=_KEYS_OF_USER)
+            elif not any(_is_below(place, each) for each in allowed):
+                yield Reach(reach.FILES, shown_path(_real(place)), index)
+
+
+def _of_memory(config: MemoryConfig, workspace: Path, environment: Environment) -> Iterator[Reach]:
+    if not config.enabled or not config.path or config.scope == "run":
+        return
+    path = _real(workspace / expand_path(config.path, environment))
+    if not _is_below(path, _real(workspace)):
+        refused = _refused_memory(path, workspace, environment)
+        yield Reach(reach.MEMORY, shown_path(path), refused=refused)
+
+
+def _of_server(index: int, server: Server, environment: Environment) -> Reach:
+    return Reach(
+        reach.SERVER,
+        valid_text(without_passwords(server.url)),
+        index,
+        server.variables,
+        _refused_variables(server.variables, environment),
+    )
+
+
+def _refused_variables(variables: tuple[str, ...], environment: Environment) -> str:
+    """Why the values of variables must not be sent where a workspace's file says, or ""."""
+    keys = provider_secrets(environment)
+    for name in variables:
+        if is_provider_secret(name, environment) or environment.get(name, "").strip() in keys:
+            return f"${name} is the key of a provider, which goes to that provider only"
+    return ""
+
+
+_KEYS_OF_USER = "it holds the keys of the user"
+
+
+def _is_config(path: Path, environment: Environment) -> bool:
+    """Whether a file is the user's config.toml, or one that an editor has left beside it."""
+    config = config_folder(environment) / _CONFIG
+    real = _real(path)
+    is_beside = real.parent in (config.parent, _real(config.parent))
+    if is_beside and real.name.lower().lstrip(".#").startswith(_CONFIG):
+        return True
+    with suppress(
+        OSError
+    ):  # Not all file systems tell names apart by their case, and a file may have two.
+        return path.samefile(config)
+    return real == _real(config)
+
+
+def _names_before_magic(segments: tuple[str, ...]) -> list[str]:
+    names: list[str] = []
+    for segment in segments:
+        if has_magic(segment):
+            break
+        names.append(segment)
+    return names
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _is_below(path: Path, folder: Path) -> bool:
+    return path == folder or folder in path.parents

@@ -1,0 +1,340 @@
+"""Whether an agent file of a workspace may reach out of it: decided before it runs, and remembered.
+
+The answer is remembered per folder and for the file as it is: with another text, or with links that lead elsewhere,
+it is asked about again. `trust.json` in the folder for state holds the answers; only the user may read it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import datetime, timezone
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+from msgspec import Struct
+from msgspec.structs import replace
+
+from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.reach import MEMORY, Reach, asked_by
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.files.folders import Environment, expand_path, state_folder
+from axe_lsp.runtime.files.reading import read_file
+from axe_lsp.runtime.files.whole_file import write_whole_file
+from axe_lsp.runtime.plain_text import os_fault, shown_path, visible
+from axe_lsp.runtime.runs import Order, Resolve
+from axe_lsp.runtime.safety.questions import TRUST, Ask, Question, nobody
+from axe_lsp.runtime.safety.reach import is_users, reaches
+
+_VERSION = 1
+_ONLY_THE_USER = 0o600
+
+
+class Appeal(Struct, frozen=True):
+    """An agent file that wants to reach out of its workspace, and where to."""
+
+    agent: str
+    file: str
+    workspace: str
+    reaches: tuple[Reach, ...]
+    digest: str
+
+    @property
+    def refused(self) -> tuple[Reach, ...]:
+        """What no workspace may have."""
+        return tuple(each for each in self.reaches if each.refused)
+
+    @property
+    def lines(self) -> str:
+        """What is asked for, a line each, as a terminal can show it."""
+        return "\n".join(f"  {visible(str(each))}" for each in self.reaches)
+
+
+def appeal_of(
+    agent: str,
+    definition: AgentDefinition,
+    workspace: Path,
+    environment: Environment,
+    *,
+    skill: str = "",
+    workdir: str = "",
+) -> Appeal | None:
+    """What an agent's file asks for; None if that is nothing, or the file is the user's own.
+
+    `skill` and `workdir` were said by somebody else and stand in for those of the file.
+    """
+    source = definition.source
+    if source is None or is_users(source.path, environment):
+        return None
+    asked = asked_by(definition)
+    found = reaches(asked, workspace, environment, skill=skill, workdir=workdir)
+    if not found:
+        return None
+    # The skill and the folder of the command line make no other file of it.
+    whole = reaches(asked, workspace, environment)
+    content = json.dumps([source.text, [str(each) for each in whole]])
+    return Appeal(
+        agent=agent,
+        file=shown_path(source.path),
+        workspace=shown_path(workspace.resolve()),
+        reaches=found,
+        digest=hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest(),
+    )
+
+
+def _own_appeals(
+    order: Order, definition: AgentDefinition, workspace: Path, environment: Environment
+) -> list[Appeal]:
+    skill, workdir = order.skill, order.workdir
+    found = appeal_of(
+        order.ids.agent, definition, workspace, environment, skill=skill, workdir=workdir
+    )
+    return [found] if found is not None else []
+
+
+def _appeals_of_tree(
+    order: Order,
+    definition: AgentDefinition,
+    resolve: Resolve,
+    workspace: Path,
+    environment: Environment,
+) -> list[Appeal]:
+    """Those of an agent and of all that it can call by name, each file once."""
+    found = _own_appeals(order, definition, workspace, environment)
+    folder = order.workdir or definition.workdir
+    for child, agent in _children(definition, folder, resolve, workspace, environment):
+        appeal = appeal_of(agent, child, workspace, environment)
+        found += [appeal] if appeal is not None else []
+    return found
+
+
+def _children(
+    root: AgentDefinition,
+    workdir: str,
+    resolve: Resolve,
+    workspace: Path,
+    environment: Environment,
+) -> Iterator[tuple[AgentDefinition, str]]:
+    """All agents below a root that may be called, each file once, with the name by which it is called."""
+    seen: set[str] = set()
+    waiting = deque([(root, workdir, root.max_depth)])
+    while waiting:
+        caller, workdir, depth = waiting.popleft()
+        folder = workspace / expand_path(workdir, environment)
+        for name in _callable_by(caller) if depth else ():
+            child = _resolved(resolve, name, folder)
+            if child is not None and child.source is not None and child.source.path not in seen:
+                seen.add(child.source.path)
+                yield child, name
+                waiting.append((child, child.workdir, depth - 1))
+
+
+def _callable_by(caller: AgentDefinition) -> Iterator[str]:
+    yield from caller.sub_agents
+    if caller.task is not None:
+        yield from (name for name in caller.task.types if caller.task.find(name) is None)
+
+
+def _resolved(resolve: Resolve, name: str, folder: Path) -> AgentDefinition | None:
+    try:
+        return resolve(name, folder)
+    except ConfigError:  # Whoever calls it will hear of it.
+        return None
+
+
+def check_memory_is_trusted(
+    agent: str, definition: AgentDefinition, workspace: Path, environment: Environment
+) -> None:
+    """Raises ConfigError if the agent's memory lies where it may not, or not without trust. Nobody is asked."""
+    appeal = appeal_of(agent, definition, workspace, environment)
+    if appeal is None or not any(each.key == MEMORY for each in appeal.reaches):
+        return
+    if appeal.refused:
+        raise ConfigError(_refusal(appeal))
+    if not TrustStore(environment).holds(appeal):
+        raise ConfigError(_denial(appeal))
+
+
+class Trusted(Struct, frozen=True):
+    """A file that the user trusts: what it asked for, and when that was granted."""
+
+    folder: str
+    file: str
+    digest: str
+    reaches: tuple[str, ...]
+    since: str
+
+
+class TrustStore:
+    """What the user has trusted so far. Each call reads or writes the disk; raises ConfigError."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.path = state_folder(environment) / "trust.json"
+
+    def holds(self, appeal: Appeal) -> bool:
+        """Whether the user trusts the file as it is, in this folder."""
+        wanted = (appeal.workspace, appeal.digest)
+        return any((each.folder, each.digest) == wanted for each in self.all())
+
+    def all(self) -> list[Trusted]:
+        """Everything that is trusted, the oldest first."""
+        try:
+            document = json.loads(read_file(self.path))
+            return [_trusted(each) for each in document["trusted"]]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise ConfigError(f"failed to read what is trusted: {os_fault(error)}") from error
+        except (ValueError, LookupError, TypeError) as error:
+            raise ConfigError(
+                f"failed to read what is trusted: {shown_path(self.path)} is damaged; "
+                "remove it, and trust what you need again"
+            ) from error
+
+    def add(self, granted: Iterable[Appeal]) -> None:
+        """Remember that the user trusts these files, instead of what they were before."""
+        now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        new = [
+            Trusted(each.workspace, each.file, each.digest, tuple(map(str, each.reaches)), now)
+            for each in granted
+        ]
+        places = {(each.folder, each.file) for each in new}
+        kept = [each for each in self.all() if (each.folder, each.file) not in places]
+        self._write([*kept, *new])
+
+    def revoke(self, folder: str) -> int:
+        """Forget all that is trusted in a folder; returns how many files that were."""
+        before = self.all()
+        kept = [each for each in before if each.folder != folder]
+        if len(kept) < len(before):
+            self._write(kept)
+        return len(before) - len(kept)
+
+    def _write(self, trusted: Collection[Trusted]) -> None:
+        rows = [{name: getattr(each, name) for name in each.__struct_fields__} for each in trusted]
+        document = {"version": _VERSION, "trusted": rows}
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            content = json.dumps(document, indent=1).encode()
+            write_whole_file(self.path, content, mode=_ONLY_THE_USER)
+        except OSError as error:
+            raise ConfigError(f"failed to remember what is trusted: {os_fault(error)}") from error
+
+
+def _trusted(row: Mapping[str, Any]) -> Trusted:
+    texts = {name: str(row[name]) for name in ("folder", "file", "digest", "since")}
+    return Trusted(**texts, reaches=tuple(map(str, row["reaches"])))
+
+
+class TrustGate:
+    """Lets agents begin that do not reach out of their workspace, or that the user trusts.
+
+    `ask` asks the user. `trusts_all` is whether the user has trusted the workspace as a whole, and `granted` are
+    digests of files that may begin in this run. What no workspace may have is refused in any case.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        ask: Ask = nobody,
+        *,
+        trusts_all: bool = False,
+        granted: Collection[str] = (),
+    ) -> None:
+        self._environment = environment
+        self._ask = ask
+        self.trusts_all = trusts_all
+        self.granted = set(granted)
+        self._one_at_a_time = anyio.Lock()
+
+    async def admit(
+        self, order: Order, definition: AgentDefinition, resolve: Resolve, workspace: Path
+    ) -> None:
+        """Return if the agent may begin. Raises ConfigError if it may not.
+
+        For a root everything that it may call is looked at as well, so that nobody is asked in the middle of a run.
+        """
+        whole = partial(_appeals_of_tree, order, definition, resolve, workspace, self._environment)
+        if order.ids.depth:
+            found = _own_appeals(order, definition, workspace, self._environment)
+        elif definition.sub_agents or definition.task is not None:
+            # Many files may be read; other runs must not wait for that.
+            found = await anyio.to_thread.run_sync(whole, abandon_on_cancel=True)
+        else:
+            found = whole()
+        for appeal in found:
+            await self._decide(appeal, order.ids)
+
+    async def _decide(self, appeal: Appeal, run: RunIds) -> None:
+        if appeal.refused:
+            raise ConfigError(_refusal(appeal))
+        async with self._one_at_a_time:
+            if self._is_granted(appeal):
+                return
+            answer = await self._ask(_question(appeal, run))
+            if answer.decision == "deny":
+                raise ConfigError(_denial(appeal))
+            self.granted.add(appeal.digest)
+            if answer.decision == "allow":
+                TrustStore(self._environment).add([appeal])
+
+    def _is_granted(self, appeal: Appeal) -> bool:
+        if self.trusts_all or appeal.digest in self.granted:
+            return True
+        return TrustStore(self._environment).holds(appeal)
+
+
+def _question(appeal: Appeal, run: RunIds) -> Question:
+    where = visible(appeal.workspace)
+    return Question(
+        run=replace(run, agent=appeal.agent),
+        tool=TRUST,
+        arguments={"file": appeal.file, "reaches": [str(each) for each in appeal.reaches]},
+        reason=f"agent {quoted(visible(appeal.agent))} of {where} wants to reach out of this workspace",
+        details=f"{appeal.lines}\n(file: {visible(appeal.file)})",
+    )
+
+
+def _refusal(appeal: Appeal) -> str:
+    told = "\n".join(f"  {visible(str(each))}: {visible(each.refused)}" for each in appeal.refused)
+    return (
+        f"agent {quoted(appeal.agent)} asks for what no agent of a workspace gets:\n{told}\n"
+        f"Remove it from {visible(appeal.file)}, or move the agent to your own agents if you have written it."
+    )
+
+
+def _denial(appeal: Appeal) -> str:
+    return (
+        f"agent {quoted(appeal.agent)} reaches out of the workspace {visible(appeal.workspace)}, "
+        f"and you have not trusted that:\n{appeal.lines}\n"
+        f"`{trust_command(appeal)}` allows it until {visible(appeal.file)} changes; "
+        "`axe-lsp run --trust` allows it for one run."
+    )
+
+
+def shadow_warning(agent: str, definition: AgentDefinition) -> str:
+    """A sentence for the user about a workspace's agent that runs instead of their own, or ""."""
+    source = definition.source
+    if source is None or not source.shadows:
+        return ""
+    return (
+        f"agent {quoted(agent)} is the one of this workspace ({visible(shown_path(source.path))}), "
+        f"not your own of that name ({visible(shown_path(source.shadows))})"
+    )
+
+
+def trust_command(appeal: Appeal) -> str:
+    """What the user can type to trust a file where it was about to run."""
+    import shlex  # noqa: PLC0415 - hardly ever needed
+
+    inside = Path(appeal.workspace) in Path(appeal.file).parents
+    if inside:
+        return f"axe-lsp trust {shlex.quote(visible(appeal.workspace))}"
+    file = shlex.quote(visible(appeal.file))
+    return f"cd {shlex.quote(visible(appeal.workspace))} && axe-lsp trust {file}"
