@@ -49,12 +49,17 @@
   "All about the turn ITEM of RUN."
   (let ((turn (and item (axe-lsp-item-ended item))))
     (if (not turn)
-        "The model has not answered yet.\n"
-      (concat (format "# %s, turn %d\n\n%s · %s\n"
+        (concat "The model has not answered yet.\n"
+                (axe-lsp-details--part "Thinks" (and item (axe-lsp-item-thought item))))
+      (concat (format "# %s, turn %d\n\n%s%s · %s\n"
                       (plist-get (axe-lsp-run-begun run) :agent)
                       (plist-get turn :turn)
+                      (if (plist-get turn :incomplete)
+                          (concat (axe-lsp-words-incomplete turn) " · ")
+                        "")
                       (axe-lsp-words-seconds (plist-get turn :durationMs))
                       (axe-lsp-words-used turn))
+              (axe-lsp-details--part "Thinks" (axe-lsp-item-thought item))
               (axe-lsp-details--part "Says" (plist-get turn :text))
               (mapconcat (lambda (call)
                            (axe-lsp-details--part

@@ -119,6 +119,11 @@ Only Eglot is told so, and only where nothing else makes a project."
   (axe-lsp-runs-tell server 'axe/text event))
 
 (cl-defmethod eglot-handle-notification
+  ((server axe-lsp-server) (_method (eql 'axe/thought)) &rest event)
+  "Show EVENT: a piece of what a model thinks on SERVER."
+  (axe-lsp-runs-tell server 'axe/thought event))
+
+(cl-defmethod eglot-handle-notification
   ((server axe-lsp-server) (_method (eql 'axe/tool)) &rest event)
   "Show EVENT: a tool call begins or ends on SERVER."
   (axe-lsp-runs-tell server 'axe/tool event))

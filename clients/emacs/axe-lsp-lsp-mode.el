@@ -127,6 +127,7 @@ It may have hash tables or plists, and lists, as the other package likes."
      "axe/agent" (axe-lsp-workspace--teller 'axe/agent)
      "axe/turn" (axe-lsp-workspace--teller 'axe/turn)
      "axe/text" (axe-lsp-workspace--teller 'axe/text)
+     "axe/thought" (axe-lsp-workspace--teller 'axe/thought)
      "axe/tool" (axe-lsp-workspace--teller 'axe/tool)
      "$/cancelRequest" #'ignore) ; It has no id of ours; the end of the run says as much.
     :async-request-handlers

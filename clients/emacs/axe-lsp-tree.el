@@ -20,11 +20,11 @@
 
 (cl-defstruct axe-lsp-item
   "A line, and what it tells of: KIND is `run', `turn', `text' or `tool'."
-  kind run begun ended turn start end overlay (owed ""))
+  kind run begun ended turn thought start end overlay (owed ""))
 
 (cl-defstruct axe-lsp-run
   "An agent at work, or one that has been: what it BEGUN and ENDED with."
-  begun ended head last children turn text last-turn calls)
+  begun ended head last children turn text thought last-turn calls)
 
 (defvar-local axe-lsp-tree--runs nil
   "The runs that are told of in this buffer, by their ids.")
@@ -49,7 +49,7 @@
               word-wrap t
               ;; Everything but what agents say is a heading, so that an agent
               ;; ends where the one that has called it goes on.
-              outline-regexp " *[▶✓✗·→⟳!] "
+              outline-regexp " *[▶✓✗·~→⟳!] "
               outline-level (lambda () (1+ (/ (current-indentation) 2)))
               axe-lsp-tree--runs (make-hash-table :test 'equal)
               font-lock-defaults
@@ -58,6 +58,7 @@
                  ("^ *✗ \\([^:\n]+\\)" 1 'error)
                  ("^ *\\(· turn [0-9]+\\)$" 1 'shadow)
                  ("^ *\\(│\\)" 1 'shadow)
+                 ("^ *\\(~ .*\\)" 1 'shadow)
                  ("^ *→ \\([^ \n]+\\)" 1 'font-lock-constant-face)
                  ("^ *\\([⟳!] .*\\)" 1 'warning))
                 t))
@@ -93,6 +94,8 @@
   "Show in BUFFER what has happened: EVENT, the params of METHOD."
   (with-current-buffer buffer
     (let ((run (gethash (plist-get event :runId) axe-lsp-tree--runs)))
+      (when (and run (not (eq method 'axe/thought)))
+        (axe-lsp-tree--end-thought run (equal (plist-get event :kind) "retry")))
       (pcase (list method (plist-get event :kind))
         ('(axe/agent "begin") (axe-lsp-tree--begin-run event))
         ((guard (not run)) nil) ; It began before anybody listened.
@@ -102,6 +105,7 @@
          (axe-lsp-tree--say run "⟳ " (axe-lsp-words-retry event) (make-axe-lsp-item :kind 'turn)))
         ('(axe/turn "end") (axe-lsp-tree--end-turn run event))
         ('(axe/text nil) (axe-lsp-tree--speak run (plist-get event :delta)))
+        ('(axe/thought nil) (axe-lsp-tree--think run (plist-get event :delta)))
         ('(axe/tool "begin") (axe-lsp-tree--begin-tool run event))
         ('(axe/tool "end") (axe-lsp-tree--end-tool run event))))))
 
@@ -170,6 +174,9 @@
     (axe-lsp-tree--speak run (plist-get event :text)))
   (setf (axe-lsp-run-text run) nil
         (axe-lsp-run-last-turn run) event)
+  (when-let ((incomplete (axe-lsp-words-incomplete event)))
+    (axe-lsp-tree--say run "! " incomplete
+                       (make-axe-lsp-item :kind 'text :turn (axe-lsp-run-turn run))))
   (when-let ((turn (axe-lsp-run-turn run)))
     (setf (axe-lsp-item-ended turn) event)
     (axe-lsp-tree--figures turn (concat (axe-lsp-words-seconds (plist-get event :durationMs))
@@ -198,6 +205,25 @@
         (when has-failed
           (axe-lsp-tree--say run "! " (axe-lsp-words-shorten (plist-get event :content))
                              (make-axe-lsp-item :kind 'tool :begun begun :ended event)))))))
+
+(defun axe-lsp-tree--think (run delta)
+  "Keep DELTA, a piece of what RUN thinks; it is no part of the answer."
+  (when-let ((turn (and (not (axe-lsp-run-thought run)) (axe-lsp-run-turn run))))
+    (axe-lsp-tree--figures turn "thinking"))
+  (setf (axe-lsp-run-thought run) (concat (axe-lsp-run-thought run) delta)))
+
+(defun axe-lsp-tree--end-thought (run is-void)
+  "Write what RUN has thought as one line, unless IS-VOID."
+  (let ((thought (string-trim (or (axe-lsp-run-thought run) "")))
+        (turn (axe-lsp-run-turn run)))
+    (setf (axe-lsp-run-thought run) nil)
+    (unless (or is-void (equal thought ""))
+      (axe-lsp-tree--say run "~ " (axe-lsp-words-shorten thought)
+                         (make-axe-lsp-item :kind 'text :turn turn))
+      (when turn
+        (setf (axe-lsp-item-thought turn)
+              (concat (axe-lsp-item-thought turn) (and (axe-lsp-item-thought turn) "\n\n")
+                      thought))))))
 
 (defun axe-lsp-tree--speak (run text)
   "Write TEXT as words of RUN.

@@ -41,11 +41,29 @@
   (let ((task (axe-lsp-words-shorten (or (plist-get begun :description) (plist-get begun :task) ""))))
     (concat (plist-get begun :agent) (if (equal task "") "" (concat ": " task)))))
 
+(defconst axe-lsp-words--incomplete
+  '(("length" . "cut off at the output limit")
+    ("context_window" . "context window full")
+    ("content_filter" . "stopped by a content filter")
+    ("refusal" . "refused by the model")
+    ("paused" . "paused by the provider")
+    ("malformed_call" . "malformed call"))
+  "Why an answer is not whole.")
+
+(defun axe-lsp-words-incomplete (ended)
+  "What is wrong with the answer of an agent or a turn, by the event ENDED.
+Nil if it is whole.  A later server may know more reasons."
+  (when-let ((reason (plist-get ended :incomplete)))
+    (alist-get reason axe-lsp-words--incomplete reason nil #'equal)))
+
 (defun axe-lsp-words-figures (ended)
-  "The figures of an agent that has ended, by the event ENDED."
-  (let ((tree (plist-get ended :tree)))
+  "The figures of an agent that has ended, by the event ENDED.
+What is wrong with its answer stands before them."
+  (let ((tree (plist-get ended :tree))
+        (incomplete (axe-lsp-words-incomplete ended)))
     (string-join
-     (append (list (axe-lsp-words-seconds (plist-get ended :durationMs))
+     (append (and incomplete (list incomplete))
+             (list (axe-lsp-words-seconds (plist-get ended :durationMs))
                    (axe-lsp-words--count (plist-get ended :turns) "turn")
                    (axe-lsp-words--count (plist-get ended :toolCalls) "tool call")
                    (axe-lsp-words-used ended))

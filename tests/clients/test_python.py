@@ -24,7 +24,9 @@ from axe_client import (
     RunFailedError,
     ServerError,
     TextDelta,
+    ThoughtDelta,
     ToolEnd,
+    TurnEnd,
 )
 from support.editors import PROJECT, server_program
 from support.listening import listening_server
@@ -79,6 +81,24 @@ async def test_events_of_the_whole_tree_come_while_it_is_at_work(
     assert "".join(said) == "All done."
     ends = [(event.agent, event.status) for event in seen if isinstance(event, AgentEnd)]
     assert ends == [("solo", "completed"), ("lead", "completed")]
+
+
+async def test_thoughts_come_apart_from_the_answer_and_one_that_is_cut_off_says_so(
+    project: Project, provider: ScriptedProvider, start: Start
+) -> None:
+    project.write("solo", SOLO.replace("ollama", "anthropic"))
+    cut = Says("Half a", thinking="Let me see.", stop_reason="max_tokens")
+    provider.script("solo", cut)
+    async with start() as client, client.run("solo", "go") as run:
+        seen = [event async for event in run]
+        result = await run.result()
+    pieces = [event for event in seen if isinstance(event, (ThoughtDelta, TextDelta))]
+    thought = "".join(event.delta for event in pieces if isinstance(event, ThoughtDelta))
+    said = "".join(event.delta for event in pieces if isinstance(event, TextDelta))
+    assert (thought, said, result.content) == ("Let me see.", "Half a", "Half a")
+    ends = [event.incomplete for event in seen if isinstance(event, (TurnEnd, AgentEnd))]
+    assert ends == ["length", "length"]
+    assert result.incomplete == "length"
 
 
 async def test_a_run_is_cancelled(provider: ScriptedProvider, start: Start) -> None:

@@ -22,6 +22,7 @@ BEGIN = {
 }
 EVENTS = [
     BEGIN,
+    {"method": "axe/thought", **_RUN, "turn": 1, "delta": "Forget this."},
     {
         "method": "axe/turn",
         **_RUN,
@@ -33,21 +34,40 @@ EVENTS = [
         "message": "slow\ndown",
         "waitMs": 1500,
     },
+    {"method": "axe/turn", **_RUN, "kind": "begin", "turn": 1, "messages": 1},
+    {"method": "axe/thought", **_RUN, "turn": 1, "delta": "Let me\n"},
+    {"method": "axe/thought", **_RUN, "turn": 1, "delta": "see."},
+    {"method": "axe/text", **_RUN, "turn": 1, "delta": "Half a"},
+    {
+        "method": "axe/turn",
+        **_RUN,
+        "kind": "end",
+        "turn": 1,
+        "text": "Half a",
+        "toolCalls": [],
+        **_FIGURES,
+        "incomplete": "length",
+    },
     {
         "method": "axe/agent",
         **_RUN,
         "kind": "end",
         "status": "completed",
         **_FIGURES,
+        "incomplete": "length",
         "cost": 0.00123,
         "tree": {"inputTokens": 300, "outputTokens": 20, "cost": 0.0125},
     },
 ]
 
 TREE = [
-    "✓ helper: Look at the style  1.2 s · 1 turn · 2 tool calls · 10 tokens in, 5 out, $0.0012 · "
-    "300 tokens in, 20 out, $0.0125 with all agents",
+    "✓ helper: Look at the style  cut off at the output limit · 1.2 s · 1 turn · "
+    "2 tool calls · 10 tokens in, 5 out, $0.0012 · 300 tokens in, 20 out, $0.0125 with all agents",
     "  ⟳ rate_limit: slow down; sent again in 1.5 s (1 of 3)",
+    "  · turn 1  1.2 s · 10 tokens in, 5 out",
+    "  ~ Let me see.",
+    "  │ Half a",
+    "  ! cut off at the output limit",
 ]
 
 _LUA = """

@@ -84,15 +84,15 @@ def test_the_tree_moves_while_text_streams(
     teller = project / "axe" / "agents" / "teller.toml"
     teller.parent.mkdir(parents=True)
     teller.write_text(agent("teller")["teller"], encoding="utf-8")
-    words = " ".join(f"word{number}" for number in range(2000))
-    provider.script("m-teller", Answer(Says(words), pace=0.04))
+    words = " ".join(f"word{number}" for number in range(12000))
+    provider.script("m-teller", Answer(Says(words), pace=0.01))
     put_server_into(project).symlink_to(server_program())
     with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
         window.open_file("axe/agents/teller.toml")
         runs = window.open_view("Runs")
         window.press_lens("Run")
         window.answer_question("Run teller", "Tell")
-        said = runs.wait_for_moves("word", 10)
+        said = runs.wait_for_moves("word", 20)
         assert all(row.startswith("Turn 1") for row in said)
         runs.wait_until_spoken("teller", "teller, running, ")
 

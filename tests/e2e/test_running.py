@@ -328,6 +328,21 @@ def test_commands_serve_clients_that_know_only_lsp(
         assert told == "No run of this editor is going on."
 
 
+def test_clients_that_know_only_lsp_hear_that_an_answer_is_not_whole(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    project.write("cut", 'name = "cut"\nmodel = "anthropic/m-cut"\n')
+    provider.script("m-cut", Says("Half a", stop_reason="max_tokens"))
+    with project.editor() as editor:
+        command = {"command": "axe.run", "arguments": [{"agent": "cut"}]}
+        editor.client.request("workspace/executeCommand", command)
+        lines = [it["message"] for it in editor.client.notifications("window/logMessage")]
+        warning = editor.client.wait_for("window/showMessage")
+    cut = "the answer was cut off at the output limit"
+    assert f"cut: turn 1, max_tokens; {cut}" in lines
+    assert warning == {"type": 2, "message": f'agent "cut": {cut}'}
+
+
 @pytest.mark.parametrize(
     ("command", "trusted", "agent", "told"),
     [

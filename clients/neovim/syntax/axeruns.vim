@@ -9,6 +9,7 @@ syntax match AxeRunsCompleted /^ *✓ [^:]*/
 syntax match AxeRunsEnded /^ *✗ [^:]*/
 syntax match AxeRunsTurn /^ *· turn \d\+$/
 syntax match AxeRunsBar /^ *│/
+syntax match AxeRunsThought /^ *\~ .*/
 syntax match AxeRunsTool /^ *→ \S\+/
 syntax match AxeRunsRetry /^ *⟳ .*/
 syntax match AxeRunsProblem /^ *! .*/
@@ -18,6 +19,7 @@ highlight default link AxeRunsCompleted String
 highlight default link AxeRunsEnded ErrorMsg
 highlight default link AxeRunsTurn Comment
 highlight default link AxeRunsBar Comment
+highlight default link AxeRunsThought Comment
 highlight default link AxeRunsTool Identifier
 highlight default link AxeRunsRetry WarningMsg
 highlight default link AxeRunsProblem WarningMsg

@@ -9,6 +9,10 @@ from typing import Any, Literal
 from axe_client.members import read
 
 Status = Literal["completed", "failed", "timeout", "cancelled", "killed"]
+Incomplete = Literal[
+    "length", "context_window", "content_filter", "refusal", "paused", "malformed_call"
+]
+"""Why an answer is not whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +48,7 @@ class AgentEnd(Event):
     """An agent has ended. The figures are its own, without those that it called.
 
     `cost` is in US dollars; `tree` is what was used with all that it called, if that is more.
+    `incomplete` is why its last answer is not whole, None if it is.
     """
 
     status: Status
@@ -59,7 +64,7 @@ class AgentEnd(Event):
     reason: str | None = None
     cost: float | None = None
     tree: Mapping[str, Any] | None = None
-    incomplete: str | None = None
+    incomplete: Incomplete | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +99,10 @@ class TurnWait(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnd(Event):
-    """The model has answered. Each of `tool_calls` has an `id`, a `name` and `arguments`."""
+    """The model has answered. Each of `tool_calls` has an `id`, a `name` and `arguments`.
+
+    `incomplete` is why the answer is not whole, None if it is.
+    """
 
     turn: int
     stop_reason: str
@@ -106,7 +114,7 @@ class TurnEnd(Event):
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
     cost: float | None = None
-    incomplete: str | None = None
+    incomplete: Incomplete | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +127,7 @@ class TextDelta(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThoughtDelta(Event):
-    """A piece of what the model thinks before its answer, which is no part of it."""
+    """A piece of what the model thinks, which is no part of the answer."""
 
     turn: int
     delta: str

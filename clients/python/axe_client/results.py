@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from axe_client.connection import ServerError
-from axe_client.events import Status
+from axe_client.events import Incomplete, Status
 from axe_client.members import read
 
 REQUEST_CANCELLED = -32800
@@ -19,8 +19,8 @@ class RunResult:
     """The answer of an agent. The figures are its own, without those that it called.
 
     `output` is the value of `content` for an agent with `[output]`; `cost` is in US dollars, None if
-    it is not known, and `tree` what was used with all that the agent called, if that is more. `incomplete` is why the
-    last answer is not whole, None if it is.
+    it is not known, and `tree` what was used with all that the agent called, if that is more.
+    `incomplete` is why the answer is not whole, None if it is.
     """
 
     run_id: str
@@ -42,7 +42,7 @@ class RunResult:
     refused: bool = False
     cost: float | None = None
     tree: Mapping[str, Any] | None = None
-    incomplete: str | None = None
+    incomplete: Incomplete | None = None
 
 
 class RunFailedError(ServerError):

@@ -156,8 +156,6 @@ def _tell_child(event: Event) -> None:
             f"[sub-agent] {agent} completed in {event.duration_ms}ms "
             f"({event.content_length} chars returned)"
         )
-        if event.incomplete:
-            _say(f"[sub-agent] {agent}: {in_words(event.incomplete)}")
     elif isinstance(event, AgentEnd):
         _say(f"[sub-agent] {agent} failed: {event.error or event.status}")
 

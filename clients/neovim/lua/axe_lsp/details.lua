@@ -44,7 +44,7 @@ end
 local function of_turn(item)
   local turn = item.ended
   if not turn then
-    return { 'The model has not answered yet.' }
+    return { 'The model has not answered yet.', part('Thinks', item.thought) }
   end
   local calls = vim.tbl_map(function(call)
     return '### ' .. call.name .. '\n\n' .. arguments(call.arguments)
@@ -52,7 +52,8 @@ local function of_turn(item)
   return {
     '# ' .. item.run.begun.agent .. ', turn ' .. turn.turn,
     '',
-    words.seconds(turn.durationMs) .. ' · ' .. words.used(turn),
+    (turn.incomplete and words.incomplete(turn) .. ' · ' or '') .. words.seconds(turn.durationMs) .. ' · ' .. words.used(turn),
+    part('Thinks', item.thought),
     part('Says', turn.text),
     part('Calls', table.concat(calls, '\n\n')),
   }

@@ -59,6 +59,7 @@ M.handlers = {
   ['axe/agent'] = handler('axe/agent', follow_agent),
   ['axe/turn'] = handler('axe/turn', pass),
   ['axe/text'] = handler('axe/text', pass),
+  ['axe/thought'] = handler('axe/thought', pass),
   ['axe/tool'] = handler('axe/tool', follow_tool),
   ['axe/approve'] = approvals.approve,
 }

@@ -108,6 +108,25 @@ local function speak(tree, run, text)
   item.height = item.height + #lines - 1
 end
 
+--- What a model thinks becomes one line when it has thought; it is no part of what it says.
+local function think(tree, run, delta)
+  if not run.thought and run.turn then
+    show_figures(tree, run.turn, 'thinking')
+  end
+  run.thought = (run.thought or '') .. delta
+end
+
+local function end_thought(tree, run)
+  local thought = vim.trim(run.thought or '')
+  run.thought = nil
+  if thought ~= '' then
+    tell(tree, run, words.THOUGHT, words.shorten(thought), { kind = 'text', turn = run.turn })
+    if run.turn then
+      run.turn.thought = (run.turn.thought and run.turn.thought .. '\n\n' or '') .. thought
+    end
+  end
+end
+
 local function begin_run(tree, event)
   local run = { depth = event.depth, children = {}, begun = event, calls = {} }
   local parent = tree.runs[event.parentRunId]
@@ -140,6 +159,9 @@ local function end_turn(tree, run, event)
     speak(tree, run, event.text)
   end
   run.text, run.last_turn = nil, event
+  if event.incomplete then
+    tell(tree, run, words.PROBLEM, words.incomplete(event), { kind = 'text', turn = run.turn })
+  end
   if run.turn then
     run.turn.ended = event
     show_figures(tree, run.turn, words.seconds(event.durationMs) .. ' · ' .. words.used(event))
@@ -182,7 +204,13 @@ local function take(tree, method, event)
   local run = tree.runs[event.runId]
   if not run then
     return -- it began before anybody listened
-  elseif method == 'axe/agent' then
+  elseif method == 'axe/thought' then
+    return think(tree, run, event.delta)
+  elseif method == 'axe/turn' and event.kind == 'retry' then
+    run.thought = nil -- it is thought of anew
+  end
+  end_thought(tree, run)
+  if method == 'axe/agent' then
     end_run(tree, run, event)
   elseif method == 'axe/text' then
     speak(tree, run, event.delta)

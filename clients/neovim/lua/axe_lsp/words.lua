@@ -6,7 +6,7 @@ local MAX_LINE = 160
 
 -- What a line begins with, behind its indentation.
 M.RUNNING, M.COMPLETED, M.ENDED = '▶ ', '✓ ', '✗ '
-M.TURN, M.TEXT, M.TOOL, M.RETRY, M.PROBLEM = '· ', '│ ', '→ ', '⟳ ', '! '
+M.TURN, M.TEXT, M.THOUGHT, M.TOOL, M.RETRY, M.PROBLEM = '· ', '│ ', '~ ', '→ ', '⟳ ', '! '
 
 function M.shorten(text)
   local line = vim.trim(text:gsub('%s+', ' '))
@@ -33,9 +33,26 @@ function M.head(begun)
   return begun.agent .. (task ~= '' and ': ' .. task or '')
 end
 
---- The figures of an agent that has ended.
+local INCOMPLETE = {
+  length = 'cut off at the output limit',
+  context_window = 'context window full',
+  content_filter = 'stopped by a content filter',
+  refusal = 'refused by the model',
+  paused = 'paused by the provider',
+  malformed_call = 'malformed call',
+}
+
+--- What is wrong with the answer of an agent or a turn; nil if it is whole. A later server may know more reasons.
+function M.incomplete(ended)
+  return ended.incomplete and (INCOMPLETE[ended.incomplete] or ended.incomplete)
+end
+
+--- The figures of an agent that has ended, behind what is wrong with its answer.
 function M.figures(ended)
   local figures = { M.seconds(ended.durationMs), count(ended.turns, 'turn'), count(ended.toolCalls, 'tool call'), M.used(ended) }
+  if ended.incomplete then
+    table.insert(figures, 1, M.incomplete(ended))
+  end
   if ended.tree then
     table.insert(figures, M.used(ended.tree) .. ' with all agents')
   end
