@@ -6,7 +6,7 @@ from typing import get_args
 
 from axe_lsp.hosting.describing import describe
 from axe_lsp.hosting.notifications import notification
-from axe_lsp.runtime.events import AgentEnd, RunIds, TurnEnd, TurnRetry, TurnWait
+from axe_lsp.runtime.events import AgentEnd, ContextShortened, RunIds, TurnEnd, TurnRetry, TurnWait
 from axe_lsp.runtime.incomplete import Incomplete, in_words
 from axe_lsp.runtime.limits.usage import Usage
 
@@ -34,6 +34,13 @@ def test_a_request_that_waits_is_told_with_whom_it_waits_for() -> None:
     wait = TurnWait(run=run, turn=1, provider="openai", wait_ms=1500)
     told = "solo: openai wants to be left alone: waiting for 1.5 s"
     assert describe(notification(wait)) == told
+
+
+def test_a_conversation_that_was_made_shorter_is_told_with_what_it_had() -> None:
+    run = RunIds("1", "1", "solo")
+    made = ContextShortened(run=run, turn=3, results=2, tokens_before=900, tokens_after=400)
+    told = "solo: 2 old tool results shortened to make room, about 900 to 400 tokens"
+    assert describe(notification(made)) == told
 
 
 def test_the_end_of_a_run_tells_what_its_tree_has_cost() -> None:

@@ -13,6 +13,7 @@ from axe_client.connection import ServerError
 from axe_client.events import (
     AgentBegin,
     AgentEnd,
+    ContextShortened,
     Event,
     Incomplete,
     TextDelta,
@@ -32,6 +33,7 @@ __all__ = [
     "Answer",
     "Approve",
     "Client",
+    "ContextShortened",
     "Decision",
     "Event",
     "Incomplete",

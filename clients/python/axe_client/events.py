@@ -98,6 +98,16 @@ class TurnWait(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContextShortened(Event):
+    """Old results of tools were shortened, since the request was too long for its model."""
+
+    turn: int
+    results: int
+    tokens_before: int
+    tokens_after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnd(Event):
     """The model has answered. Each of `tool_calls` has an `id`, a `name` and `arguments`.
 
@@ -163,6 +173,7 @@ KINDS: Mapping[tuple[str, str | None], type[Event]] = {
     ("axe/turn", "retry"): TurnRetry,
     ("axe/turn", "end"): TurnEnd,
     ("axe/wait", None): TurnWait,
+    ("axe/context", None): ContextShortened,
     ("axe/text", None): TextDelta,
     ("axe/thought", None): ThoughtDelta,
     ("axe/tool", "begin"): ToolBegin,

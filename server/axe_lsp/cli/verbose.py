@@ -11,6 +11,7 @@ from axe_lsp.cli.streams import shown
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
+    ContextShortened,
     Event,
     ThoughtDelta,
     ToolBegin,
@@ -75,6 +76,11 @@ class VerboseLog:
             _tell_tool(self._calls[_call(event)].pop(0), event)
         elif isinstance(event, TurnRetry):
             _tell_retry(event)
+        elif isinstance(event, ContextShortened):
+            _say(
+                f"[context] {event.results} old tool result(s) shortened to make room "
+                f"(about {event.tokens_before} to {event.tokens_after} tokens)"
+            )
         elif isinstance(event, TurnWait):
             _say(f"[wait] {event.provider} {wait_reason(event.wait_ms)}")
         elif event.run.depth > 0:

@@ -24,7 +24,7 @@ def describe(news: Notification) -> str | None:
             used = event.get("tree", event)
             cost = f", ${used['cost']:.4f}" if used.get("cost") else ""
             return f"{indent}{agent}: {event['status']} after {seconds:.1f} s{cost}{reason}"
-        case ("axe/turn", "retry") | ("axe/wait", _):
+        case ("axe/turn", "retry") | ("axe/wait" | "axe/context", _):
             return f"{indent}{agent}: {_pause(event)}"
         case "axe/turn", "end":
             calls = [call["name"] for call in event["toolCalls"]]
@@ -37,7 +37,12 @@ def describe(news: Notification) -> str | None:
 
 
 def _pause(event: Mapping[str, Json]) -> str:
-    """Why a request is not being answered at present."""
+    """Why a request is not being answered at present, or is not what it was."""
+    if "tokensAfter" in event:
+        return (
+            f"{event['results']} old tool results shortened to make room, "
+            f"about {event['tokensBefore']} to {event['tokensAfter']} tokens"
+        )
     if "attempt" not in event:
         return f"{event['provider']} {wait_reason(event.get('waitMs'))}"
     seconds = event["waitMs"] / 1000

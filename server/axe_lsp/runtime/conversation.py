@@ -1,7 +1,8 @@
 """A conversation with a model, without I/O: what the next step is (001-8.1 to 8.4, 8.6, 8.8).
 
 Nothing here awaits, so a state change is never half done when a run is cancelled. The history only
-grows: the beginning of each request equals the request before, which is what prompt caches want.
+grows, which is what prompt caches want: the beginning of each request equals the request before. The
+one exception is `make_room`, for a conversation that its model's context has no room for.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 from axe_lsp.runtime.errors import AgentError
 from axe_lsp.runtime.incomplete import CUT_OFF, explained
 from axe_lsp.runtime.messages import Message, Request, Response, ToolCall, ToolResult
+from axe_lsp.runtime.shortening import Shortened, goal, shortened, tokens_of, tokens_of_rest
 
 MAX_TURNS = 50
 """A safety valve against models that never come to an end (001-8.3); not tunable (001-N6)."""
@@ -41,6 +43,7 @@ class Conversation:
         self.pending = 0
         self.goes_on = False
         self.last = Response()
+        self._uncounted = tokens_of_rest(request)
         self._paused: list[str] = []
         self._calls: tuple[ToolCall, ...] = ()
         self._cuts = 0
@@ -53,6 +56,8 @@ class Conversation:
         """
         self.turns += 1
         self.pending = 0
+        if response.input_tokens:
+            self._uncounted = response.input_tokens - tokens_of(self.request.messages)
         self.goes_on = response.incomplete == "paused" and len(self._paused) < MAX_PAUSES
         if self.goes_on:
             self._pause(response)
@@ -97,6 +102,24 @@ class Conversation:
                 f"{reason} within a tool call, {MAX_CUTS} times in a row; "
                 "a higher params.max_tokens gives the model room for it"
             )
+
+    @property
+    def size(self) -> int:
+        """About how many tokens the request has, by what the provider has counted last."""
+        return max(0, self._uncounted + tokens_of(self.request.messages))
+
+    def make_room(self, limit: int) -> Shortened | None:
+        """Shorten old results of tools if the request has more than `limit` tokens; tells what was done.
+
+        None if nothing had to be done, or nothing could be.
+        """
+        size = self.size
+        if size <= limit:
+            return None
+        made = shortened(self.request.messages, size - limit, size - goal(limit))
+        if made is not None:
+            self.request = replace(self.request, messages=made.messages)
+        return made
 
     def ask_again(self, text: str) -> None:
         """Answer the last answer, which was the end, with one more message.

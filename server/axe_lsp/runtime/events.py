@@ -127,6 +127,20 @@ class TurnWait(Event, frozen=True, kw_only=True):
     wait_ms: int | None = None
 
 
+class ContextShortened(Event, frozen=True, kw_only=True):
+    """Before a request, old results of tools were shortened, since it was too long for its model.
+
+    The figures are estimates, in tokens of the whole request.
+    """
+
+    METHOD = "axe/context"
+
+    turn: int
+    results: int
+    tokens_before: int
+    tokens_after: int
+
+
 def wait_reason(wait_ms: int | None) -> str:
     """Why a request waits, in words that follow the provider's name."""
     if wait_ms is None:

@@ -23,7 +23,9 @@ from axe_lsp.runtime.children.delegation import (
 from axe_lsp.runtime.children.task import TASK, call_task
 from axe_lsp.runtime.children.typed_tools import call_typed
 from axe_lsp.runtime.conversation import Conversation, told_apart
+from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.events import (
+    ContextShortened,
     RunIds,
     TextDelta,
     ThoughtDelta,
@@ -43,6 +45,7 @@ from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 from axe_lsp.runtime.safety.approval import Approve
 from axe_lsp.runtime.safety.redaction import redact, redacted_table
+from axe_lsp.runtime.shortening import Shortened, context_limit
 from axe_lsp.runtime.tools.table import execute_tool, unknown_tool
 from axe_lsp.runtime.tools.tool import Workplace
 
@@ -161,6 +164,40 @@ async def _turn(conversation: Conversation, around: Surroundings) -> _Round:
 
 
 async def _answer(conversation: Conversation, around: Surroundings, turn: int) -> Response:
+    """The answer to the next request, which is made to fit into the model's context."""
+    limit = context_limit(around.prepared.model, conversation.request)
+    if limit is not None:
+        _make_room(conversation, limit, around, turn)
+    try:
+        return await _send(conversation, around, turn)
+    except ProviderError as error:
+        if error.category != "context_overflow":
+            raise
+        # It is larger than was thought, or its model is not known.
+        if not _make_room(conversation, conversation.size // 2, around, turn):
+            raise
+    return await _send(conversation, around, turn)
+
+
+def _make_room(
+    conversation: Conversation, limit: int, around: Surroundings, turn: int
+) -> Shortened | None:
+    before = conversation.size
+    made = conversation.make_room(limit)
+    if made is not None:
+        around.journal.emit(
+            ContextShortened(
+                run=around.prepared.order.ids,
+                turn=turn,
+                results=made.results,
+                tokens_before=before,
+                tokens_after=conversation.size,
+            )
+        )
+    return made
+
+
+async def _send(conversation: Conversation, around: Surroundings, turn: int) -> Response:
     exchange = _exchange(conversation, around, turn)
     with nullcontext() if around.streams else around.clock.silence():
         return await around.provider.send(exchange, _listener(around, turn))

@@ -104,7 +104,7 @@ class _Tree:
             case "axe/turn", "end":
                 self._step(params, turn).text = _turn(params)
                 self._take_turn(params)
-            case ("axe/turn", "retry") | ("axe/wait", _):
+            case ("axe/turn", "retry") | ("axe/wait" | "axe/context", _):
                 text = (
                     (describe(Notification(method, params)) or "")
                     .strip()

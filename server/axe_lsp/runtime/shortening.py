@@ -1,0 +1,106 @@
+"""What gives way when a conversation becomes larger than its model's context: old tool results.
+
+Pure. The oldest results are shortened first, many at once and to well below the limit, so that the
+provider's prompt cache, which holds the beginning of a conversation, is lost as seldom as possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from axe_lsp.agentfile.model_name import ModelName
+from axe_lsp.agentfile.models import known_model
+from axe_lsp.runtime.messages import Message, Request, ToolResult, argument_text
+
+_CHARACTERS_PER_TOKEN = 3
+"""Of code and data, which have more tokens than prose: rather too many than too few."""
+
+_WELL_BELOW = 0.5
+"""The part of a limit that a conversation has after it was shortened."""
+
+_KEPT = 400
+"""Characters that are kept of an old result."""
+
+_KEPT_OF_NEWEST = 4000
+"""The same of results that the model has not seen yet."""
+
+_USUAL_ANSWER = 16_384
+"""Tokens for which room is left if nobody says how long an answer may be."""
+
+
+class Shortened(Struct, frozen=True):
+    """A conversation of which so many `results` were shortened, and how many tokens that saves, about."""
+
+    messages: tuple[Message, ...]
+    results: int
+    saved: int
+
+
+def context_limit(model: ModelName, request: Request) -> int | None:
+    """The tokens that a prompt may have so that there is room for an answer, None if nobody knows."""
+    known = known_model(str(model))
+    context = request.params.num_ctx or (known.context if known else 0)
+    if not context:
+        return None
+    longest = min(known.max_output, _USUAL_ANSWER) if known else _USUAL_ANSWER
+    # An answer never gets more than half, or a small context would have no room for a prompt.
+    return max(context - (request.max_tokens or longest), context // 2)
+
+
+def goal(limit: int) -> int:
+    """The tokens that a conversation should have after it was shortened, which may have at most `limit`."""
+    return int(limit * _WELL_BELOW)
+
+
+def tokens_of(messages: Sequence[Message]) -> int:
+    """About how many tokens messages have."""
+    return sum(_characters(message) for message in messages) // _CHARACTERS_PER_TOKEN
+
+
+def tokens_of_rest(request: Request) -> int:
+    """About how many tokens a request has beside its messages."""
+    tools = sum(len(tool.description) + len(argument_text(tool.schema)) for tool in request.tools)
+    return (len(request.system) + tools) // _CHARACTERS_PER_TOKEN
+
+
+def shortened(messages: Sequence[Message], least: int, wanted: int) -> Shortened | None:
+    """The messages with tokens saved: as many as are `wanted`, from the oldest results on.
+
+    Results that the model has not seen yet are shortened only if that does not save the `least`
+    number. None if there is nothing that could be shortened.
+    """
+    made = [*messages]
+    with_results = [index for index, each in enumerate(made) if each.tool_results]
+    count = saved = 0
+    for index in with_results:
+        is_newest = index == with_results[-1]
+        if saved >= (least if is_newest else wanted):
+            continue
+        kept = _KEPT_OF_NEWEST if is_newest else _KEPT
+        results = tuple(_short(result, kept) for result in made[index].tool_results)
+        changed = replace(made[index], tool_results=results)
+        count += sum(a is not b for a, b in zip(results, made[index].tool_results, strict=True))
+        saved += tokens_of([made[index]]) - tokens_of([changed])
+        made[index] = changed
+    return Shortened(tuple(made), count, saved) if count else None
+
+
+def _short(result: ToolResult, kept: int) -> ToolResult:
+    """A result with its beginning and a note; itself if that would not be much shorter."""
+    left_out = len(result.content) - kept
+    if left_out < kept:
+        return result
+    note = (
+        f"[{left_out:,} more characters of this result were left out, since the conversation has "
+        "become too long. Call the tool again if you need them.]"
+    )
+    return replace(result, content=f"{result.content[:kept]}\n{note}", images=())
+
+
+def _characters(message: Message) -> int:
+    calls = sum(len(call.name) + len(argument_text(call.arguments)) for call in message.tool_calls)
+    results = sum(len(result.content) for result in message.tool_results)
+    return len(message.content) + calls + results
