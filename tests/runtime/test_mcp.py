@@ -129,14 +129,14 @@ async def test_results_are_texts_joined_and_errors_are_results(
     async with bench(provider, tmp_path, bot(server.table("s"))) as work:
         await work.run("bot")
     texts = results(provider)
-    assert texts[:3] == ["a\nb", "-3.0", "MCP tool returned no text content"]
+    assert texts[:3] == ["a\nb", "-3.0", "pictures: 1"]
     assert texts[3] == "Error executing tool failing"
     assert len(texts[4]) < 110_000
     assert texts[4].endswith("[output truncated, exceeded 100KB]")
     assert "Field required" in texts[5]
     errors = {each.call_id: each.is_error for each in work.of(ToolEnd)}
     begun = [each.call_id for each in work.of(ToolBegin)]
-    assert [errors[call_id] for call_id in begun] == [False, False, True, True, False, True]
+    assert [errors[call_id] for call_id in begun] == [False, False, False, True, False, True]
 
 
 async def test_headers_are_filled_in_sent_and_never_told(

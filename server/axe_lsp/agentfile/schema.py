@@ -66,7 +66,7 @@ KEYS: tuple[KeySpec, ...] = (
         "files",
         _SS,
         "Globs, relative to the working directory, of text files to put into the prompt. `**` "
-        "crosses folders. Binary files and links that lead outside are left out.",
+        "crosses folders. Pictures go with the first message. Other binary files and links that lead outside are left out.",
         default="[]",
         names=Names.GLOB,
     ),

@@ -120,7 +120,7 @@ def prepare(
         prompt = replace(prompt, system=prompt.system + told)
     request = Request(
         model=model.name,
-        messages=(Message("user", prompt.user_message),),
+        messages=(Message("user", prompt.user_message, images=prompt.images),),
         system=prompt.system,
         temperature=definition.params.temperature,
         max_tokens=definition.params.max_tokens,

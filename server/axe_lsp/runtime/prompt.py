@@ -18,6 +18,7 @@ from axe_lsp.runtime.files.context_files import ContextFile, find_context_files
 from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path
 from axe_lsp.runtime.files.reading import read_file
 from axe_lsp.runtime.memory.memory import Memory, load_memory
+from axe_lsp.runtime.messages import Image
 from axe_lsp.runtime.plain_text import decode, os_fault, shown_path, valid_text
 from axe_lsp.runtime.runs import Order
 
@@ -43,6 +44,11 @@ class Prompt(Struct, frozen=True):
     memory: Memory | None
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The pictures among the files."""
+        return tuple(file.image for file in self.files if file.image is not None)
 
 
 def build_prompt(
@@ -119,6 +125,8 @@ def skill_path(skill: str, environment: Environment) -> Path:
 
 
 def _fenced(file: ContextFile) -> str:
+    if file.image is not None:
+        return f"### {file.path}\n(a picture, which comes with the first message)"
     extension = file.path.rpartition("/")[2].rpartition(".")
     language = extension[2] if extension[1] else ""
     return f"### {file.path}\n```{language}\n{file.content}\n```"

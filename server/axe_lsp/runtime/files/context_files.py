@@ -23,6 +23,8 @@ from axe_lsp.agentfile.globs import (
 )
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.images import LARGEST_IMAGE, image_of, media_type
+from axe_lsp.runtime.messages import Image
 from axe_lsp.runtime.plain_text import decode, shown_path, valid_text
 
 BINARY_PROBE = 512
@@ -30,11 +32,15 @@ BINARY_PROBE = 512
 
 
 class ContextFile(Struct, frozen=True):
-    """A file for the prompt: its path below the working directory, its text, its size in bytes."""
+    """A file for the prompt: its path below the working directory, its text, its size in bytes.
+
+    A picture has no text and goes with the first message.
+    """
 
     path: str
     content: str
     size: int
+    image: Image | None = None
 
 
 class ContextFiles(Struct, frozen=True):
@@ -96,6 +102,7 @@ def matching_files(
 def read_context_file(name: str, path: Path, root: Path) -> tuple[ContextFile | None, str]:
     """The file, unless it is binary, no file, or outside; and a note about it, or "".
 
+    Of binary files only pictures count.
     `root` is the working directory without links.
     """
     try:
@@ -108,13 +115,23 @@ def read_context_file(name: str, path: Path, root: Path) -> tuple[ContextFile | 
         data = path.read_bytes()
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle (Python < 3.13).
         return None, f"context file {quoted(shown_path(name))} could not be read: {error}"
+    return _contained(valid_text(name), data)
+
+
+def _contained(name: str, data: bytes) -> tuple[ContextFile | None, str]:
+    if media_type(data):
+        image = image_of(data)
+        if image is None:
+            too_large = f"is larger than {LARGEST_IMAGE:,} bytes, so no model takes it"
+            return None, f"the picture {quoted(shown_path(name))} {too_large}"
+        return ContextFile(name, "", len(data), image), ""
     if b"\0" in data[:BINARY_PROBE]:
         return None, ""
     content = decode(data)
     note = ""
     if "\N{REPLACEMENT CHARACTER}" in content and not _is_utf8(data):
         note = f"context file {quoted(shown_path(name))} is not UTF-8; bad bytes were replaced"
-    return ContextFile(valid_text(name), content, len(data)), note
+    return ContextFile(name, content, len(data)), note
 
 
 def measure_context_file(name: str, path: Path, root: Path) -> int | None:
@@ -123,8 +140,9 @@ def measure_context_file(name: str, path: Path, root: Path) -> int | None:
         if _is_led_out(name, path, root) or not path.is_file():
             return None
         with path.open("rb") as file:
-            is_binary = b"\0" in file.read(BINARY_PROBE)
-        return None if is_binary else path.stat().st_size
+            beginning = file.read(BINARY_PROBE)
+        is_left_out = b"\0" in beginning and not media_type(beginning)
+        return None if is_left_out else path.stat().st_size
     except (OSError, RuntimeError):  # RuntimeError: links in a circle (Python < 3.13).
         return None
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 from axe_lsp import __version__
 from axe_lsp.agentfile.addresses import without_passwords
 from axe_lsp.agentfile.definition import McpServer
-from axe_lsp.runtime.messages import Json
+from axe_lsp.runtime.messages import Image, Json
 from axe_lsp.tasks import Tasks
 
 _Result = TypeVar("_Result")
@@ -43,10 +43,11 @@ class ServerTool(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """What a call came to: the texts in it. Pictures and the like are left out."""
+    """What a call came to: the texts and the pictures in it. Sound and the like are left out."""
 
     texts: tuple[str, ...]
     is_error: bool
+    images: tuple[Image, ...] = ()
 
 
 async def load_sdk() -> None:
@@ -88,7 +89,9 @@ class Connection:
         """Have the server execute one of its tools. Raises McpError."""
         result = await self._while_connected(self._client.call_tool(tool, dict(arguments)))
         texts = tuple(each.text for each in result.content if each.type == "text")
-        return Answer(texts, bool(result.is_error))
+        pictures = (each for each in result.content if each.type == "image")
+        images = tuple(Image(each.mime_type, each.data) for each in pictures)
+        return Answer(texts, bool(result.is_error), images)
 
     async def close(self, within: float) -> None:
         """Say goodbye, and end the connection in any case."""

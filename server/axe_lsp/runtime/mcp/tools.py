@@ -113,11 +113,12 @@ async def _executed(call: ToolCall, remote: RemoteTool) -> ToolResult:
         answer = await remote.connection.call(call.name, arguments)
     except McpError as error:
         return ToolResult(call.id, valid_text(f"MCP server {server}: {error}"), is_error=True)
-    if not answer.texts:
+    if not (answer.texts or answer.images):
         return ToolResult(call.id, "MCP tool returned no text content", is_error=True)
-    data = "\n".join(answer.texts).encode("utf-8", "replace")
+    said = "\n".join(answer.texts) if answer.texts else f"pictures: {len(answer.images)}"
+    data = said.encode("utf-8", "replace")
     text = capped_text(data[:MAX_OUTPUT], len(data) <= MAX_OUTPUT)
-    return ToolResult(call.id, valid_text(text), answer.is_error)
+    return ToolResult(call.id, valid_text(text), answer.is_error, images=answer.images)
 
 
 def _secrets(server: McpServer, environment: Environment) -> Iterator[str]:

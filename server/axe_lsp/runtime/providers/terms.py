@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.providers import WireTraits
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.messages import Request, Response
+from axe_lsp.runtime.messages import Message, Request, Response
 
 Field = Literal[
     "max_tokens",
@@ -24,6 +25,7 @@ Field = Literal[
     "top_k",
     "tools",
     "think",
+    "images",
     "response_format",
     "cache_control",
     "stream_options",
@@ -60,11 +62,38 @@ def accepted(request: Request, terms: Terms) -> Request:
         request = replace(request, params=params)
     if "tools" in terms.refused:
         request = replace(request, tools=())
+    if "images" in terms.refused and _has_images(request):
+        messages = (_without_images(m) if _shows(m) else m for m in request.messages)
+        request = replace(request, messages=tuple(messages))
     wanted = request.response_format
     if "response_format" in terms.refused and wanted is not None:
         system = request.system + wanted.otherwise
         request = replace(request, response_format=None, system=system)
     return request
+
+
+def _has_images(request: Request) -> bool:
+    return any(map(_shows, request.messages))
+
+
+def _shows(message: Message) -> bool:
+    return bool(message.images) or any(result.images for result in message.tool_results)
+
+
+@lru_cache(maxsize=256)
+def _without_images(message: Message) -> Message:
+    """The message with a sentence in place of its pictures. The same one again for the same one."""
+    results = tuple(
+        replace(result, content=_told(result.content, len(result.images)), images=())
+        for result in message.tool_results
+    )
+    content = _told(message.content, len(message.images))
+    return replace(message, content=content, images=(), tool_results=results)
+
+
+def _told(text: str, images: int) -> str:
+    note = f"[{images} picture{'s' if images > 1 else ''} left out: this model takes none]"
+    return "\n\n".join(filter(None, (text, note))) if images else text
 
 
 def caches(request: Request, terms: Terms) -> bool:
@@ -108,6 +137,10 @@ _REFUSALS: dict[Field, str] = {
     "top_k": r"(?i)top_?k.*(unsupported|not support|not allowed|deprecated)",
     "tools": "does not support tools",
     "think": "does not support thinking",
+    "images": (
+        r"(?is)(image|vision|multimodal).*(not support|unsupported|not allowed|not enabled|only text)"
+        r"|(not support|unsupported).*(image|vision|multimodal)|image_url"
+    ),
     "cache_control": "cache_control",
     "stream_options": "stream_options",
     "response_format": "(?i)format|schema|output_config|mime type",
@@ -126,6 +159,7 @@ def _was_sent(field: Field, request: Request, terms: Terms) -> bool:
         "top_k": params.top_k is not None,
         "tools": bool(request.tools),
         "think": bool(params.effort),
+        "images": _has_images(request),
         "response_format": wanted is not None and wanted.optional,
         "cache_control": caches(request, terms),
         "stream_options": True,
@@ -151,6 +185,8 @@ def left_out(request: Request, terms: Terms) -> list[str]:
         texts.append(f"the model {request.model} does not support tools, so it is offered none")
     if "think" in terms.refused and request.params.effort:
         texts.append(f"the model {request.model} does not think, so params.effort is left out")
+    if "images" in terms.refused and _has_images(request):
+        texts.append(f"the model {request.model} takes no pictures, so they are left out")
     return texts
 
 

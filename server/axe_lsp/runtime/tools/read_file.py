@@ -13,18 +13,26 @@ import anyio
 
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.files.context_files import BINARY_PROBE
+from axe_lsp.runtime.files.images import LARGEST_IMAGE, image_of, media_type
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.tools.output import capped_lines
 from axe_lsp.runtime.tools.places import place, require_file, speaking_of
-from axe_lsp.runtime.tools.tool import MAX_OUTPUT, BuiltinTool, ToolError, Workplace, required
+from axe_lsp.runtime.tools.tool import (
+    MAX_OUTPUT,
+    BuiltinTool,
+    Shown,
+    ToolError,
+    Workplace,
+    required,
+)
 
 _LIMIT = 2000
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 _LONGEST_LINE = MAX_OUTPUT // 2
 
 
-async def _read_file(call: ToolCall, workplace: Workplace) -> str:
+async def _read_file(call: ToolCall, workplace: Workplace) -> str | Shown:
     path = required(call, "path")
     offset, limit = _positive(call, "offset", 1), _positive(call, "limit", _LIMIT)
     read = partial(_numbered, workplace.folder, path, offset, limit)
@@ -42,15 +50,25 @@ def _positive(call: ToolCall, name: str, default: int) -> int:
     return int(text)
 
 
-def _numbered(folder: Path, path: str, offset: int, limit: int) -> str:
+def _numbered(folder: Path, path: str, offset: int, limit: int) -> str | Shown:
     found = place(folder, path)
     with speaking_of(path):
         require_file(found)
         with found.open("rb") as file:
-            if b"\0" in file.read(BINARY_PROBE):
+            beginning = file.read(BINARY_PROBE)
+            if media_type(beginning):
+                return _picture(beginning + file.read(LARGEST_IMAGE))
+            if b"\0" in beginning:
                 raise ToolError("binary file detected")
             file.seek(0)
             return _shown(file, offset, limit)
+
+
+def _picture(data: bytes) -> Shown:
+    image = image_of(data)
+    if image is None:
+        raise ToolError(f"the picture is larger than {LARGEST_IMAGE:,} bytes")
+    return Shown(f"a picture ({image.media_type}, {len(data):,} bytes)", (image,))
 
 
 def _shown(file: BinaryIO, offset: int, limit: int) -> str:

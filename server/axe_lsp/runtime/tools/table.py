@@ -14,7 +14,7 @@ from axe_lsp.runtime.messages import Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import Approve, Rehearsal, Wish
 from axe_lsp.runtime.safety.redaction import redact, redacted_table
-from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace
+from axe_lsp.runtime.tools.tool import BuiltinTool, Shown, ToolError, Workplace
 
 _NAMES = (
     "read_file",
@@ -79,7 +79,9 @@ async def execute_tool(
         refusal = await approve(_wish(tool, call, run, workplace)) if tool.rehearse else ""
         if refusal:
             return ToolResult(call.id, f"{call.name} was not allowed: {refusal}", is_error=True)
-        return ToolResult(call.id, valid_text(await tool.execute(call, workplace)))
+        found = await tool.execute(call, workplace)
+        shown = Shown(found, ()) if isinstance(found, str) else found
+        return ToolResult(call.id, valid_text(shown.text), images=shown.images)
     except ToolError as error:
         return ToolResult(call.id, valid_text(str(error)), is_error=True)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from axe_lsp.runtime.files.folders import Environment
-from axe_lsp.runtime.messages import Tool, ToolCall
+from axe_lsp.runtime.messages import Image, Tool, ToolCall
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.network import Network
 
@@ -38,6 +38,13 @@ class Workplace(Struct, frozen=True):
     read_only: bool = False
 
 
+class Shown(Struct, frozen=True):
+    """A result that has more than text."""
+
+    text: str
+    images: tuple[Image, ...]
+
+
 class BuiltinTool(Struct, frozen=True):
     """A tool that an agent file may list.
 
@@ -47,7 +54,7 @@ class BuiltinTool(Struct, frozen=True):
     """
 
     definition: Tool
-    execute: Callable[[ToolCall, Workplace], Awaitable[str]]
+    execute: Callable[[ToolCall, Workplace], Awaitable[str | Shown]]
     rehearse: Callable[[ToolCall, Workplace], Awaitable[Rehearsal]] | None = None
     writes: bool = False
 
