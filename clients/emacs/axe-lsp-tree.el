@@ -106,6 +106,9 @@
         ('(axe/turn "end") (axe-lsp-tree--end-turn run event))
         ('(axe/text nil) (axe-lsp-tree--speak run (plist-get event :delta)))
         ('(axe/thought nil) (axe-lsp-tree--think run (plist-get event :delta)))
+        ('(axe/wait nil)
+         (axe-lsp-tree--say run "⟳ " (axe-lsp-words-wait event)
+                            (make-axe-lsp-item :kind 'text :turn (axe-lsp-run-turn run))))
         ('(axe/tool "begin") (axe-lsp-tree--begin-tool run event))
         ('(axe/tool "end") (axe-lsp-tree--end-tool run event))))))
 

@@ -98,5 +98,13 @@ A cancelled one gives that as the reason too; once is enough."
           (plist-get event :attempt)
           (plist-get event :maxAttempts)))
 
+(defun axe-lsp-words-wait (event)
+  "Why a request waits for its provider, by EVENT."
+  (let ((wait (plist-get event :waitMs)))
+    (concat (plist-get event :provider)
+            (if wait
+                (concat " wants to be left alone: waiting for " (axe-lsp-words-seconds wait))
+              " takes no more requests at once: waiting for others"))))
+
 (provide 'axe-lsp-words)
 ;;; axe-lsp-words.el ends here

@@ -87,6 +87,13 @@ export interface TurnRetry extends RunEvent {
   readonly waitMs: number;
 }
 
+/** The request waits: its provider takes no more at once, or wants to be left alone for so long. */
+export interface TurnWait extends RunEvent {
+  readonly turn: number;
+  readonly provider: string;
+  readonly waitMs?: number;
+}
+
 export interface TurnEnd extends RunEvent, Used {
   readonly kind: 'end';
   readonly turn: number;
@@ -133,6 +140,7 @@ export type Happening =
   | { readonly method: 'axe/turn'; readonly params: TurnBegin | TurnRetry | TurnEnd }
   | { readonly method: 'axe/text'; readonly params: TextDelta }
   | { readonly method: 'axe/thought'; readonly params: ThoughtDelta }
+  | { readonly method: 'axe/wait'; readonly params: TurnWait }
   | { readonly method: 'axe/tool'; readonly params: ToolBegin | ToolEnd };
 
 /** `details` is the exact command, or the change as a unified diff; `change` is the file that changes, unless it is very long. */
@@ -170,4 +178,5 @@ export const AgentNotification = new NotificationType<AgentBegin | AgentEnd>('ax
 export const TurnNotification = new NotificationType<TurnBegin | TurnRetry | TurnEnd>('axe/turn');
 export const TextNotification = new NotificationType<TextDelta>('axe/text');
 export const ThoughtNotification = new NotificationType<ThoughtDelta>('axe/thought');
+export const WaitNotification = new NotificationType<TurnWait>('axe/wait');
 export const ToolNotification = new NotificationType<ToolBegin | ToolEnd>('axe/tool');

@@ -1,6 +1,6 @@
 // Times, tokens and money as a person reads them. Knows nothing of VS Code.
 
-import type { Used } from '../protocol';
+import type { TurnWait, Used } from '../protocol';
 
 const MINUTE = 60_000;
 
@@ -10,6 +10,12 @@ export function duration(milliseconds: number): string {
   }
   const seconds = Math.round(milliseconds / 1000);
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** Why a request waits. */
+export function waiting({ provider, waitMs }: TurnWait): string {
+  const why = waitMs === undefined ? 'takes no more requests at once: waiting for others' : `wants to be left alone: waiting for ${duration(waitMs)}`;
+  return `${provider} ${why}`;
 }
 
 export function whole(number: number): string {

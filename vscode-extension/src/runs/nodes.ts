@@ -1,7 +1,7 @@
 // What a run consists of: its turns, their tool calls, and the runs of the agents that were called. These are the nodes of the
 // tree that is shown; they change while the run goes on. Knows nothing of VS Code.
 
-import type { Incomplete, PastRun, TurnRetry, Used } from '../protocol';
+import type { Incomplete, PastRun, TurnRetry, TurnWait, Used } from '../protocol';
 
 export type Status = PastRun['status'] | 'denied';
 
@@ -47,6 +47,8 @@ export interface TurnNode extends Lasting {
   incomplete?: Incomplete | undefined;
   used?: Used;
   readonly retries: TurnRetry[];
+  /** What its request waits for, until something comes of it. */
+  wait?: TurnWait | undefined;
   readonly calls: CallNode[];
 }
 

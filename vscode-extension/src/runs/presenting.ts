@@ -1,6 +1,6 @@
 // How a node of a run is shown in the tree: its words, its icon, and what a screen reader says. Knows nothing of VS Code.
 
-import { count, duration, joined, money, shortened, tail, tokens, tokensInWords } from './figures';
+import { count, duration, joined, money, shortened, tail, tokens, tokensInWords, waiting } from './figures';
 import type { Incomplete } from '../protocol';
 import { durationOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from './nodes';
 
@@ -121,7 +121,8 @@ function textsOfTurn(turn: TurnNode, now: number): Texts {
   const mark = incompleteInWords(turn.incomplete);
   const said = isRunning ? tail(turn.text, MOST) || (turn.thought && 'thinking') : joined([mark, shortened(turn.text, MOST)], ': ');
   const retry = turn.retries.at(-1);
-  const again = isRunning && retry && !turn.text ? `waits after ${retry.category}: ${shortened(retry.message, MOST)}` : '';
+  const after = retry && !turn.text ? `waits after ${retry.category}: ${shortened(retry.message, MOST)}` : '';
+  const again = isRunning ? (turn.wait ? waiting(turn.wait) : after) : '';
   return {
     label: `Turn ${turn.number}`,
     description: joined([time, used, money(turn.used?.cost), again || said]),

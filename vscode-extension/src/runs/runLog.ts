@@ -13,8 +13,10 @@ import type {
   TurnBegin,
   TurnEnd,
   TurnRetry,
+  TurnWait,
 } from '../protocol';
 
+import { waiting } from './figures';
 import { incompleteInWords } from './presenting';
 
 const MAX_LINE = 160;
@@ -77,6 +79,10 @@ export class RunLog {
     } else {
       this.unheard.set(event.runId, said);
     }
+  }
+
+  wait(event: TurnWait): void {
+    this.line(event, `⟳ ${waiting(event)}`);
   }
 
   tool(event: ToolBegin | ToolEnd): void {

@@ -1,7 +1,7 @@
 // A root run and all below it, as the events tell: live ones, or remembered ones, in which the pieces of texts that are whole by
 // now are left out. Knows nothing of VS Code.
 
-import type { AgentBegin, AgentEnd, Happening, PastRun, TextDelta, ThoughtDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd, TurnRetry, Used } from '../protocol';
+import type { AgentBegin, AgentEnd, Happening, PastRun, TextDelta, ThoughtDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd, TurnRetry, TurnWait, Used } from '../protocol';
 import { adopt, callFor, callStatus, exchange } from './calls';
 import type { Node, RunNode, Status, TurnNode } from './nodes';
 
@@ -64,8 +64,12 @@ export class RunTree {
         return takeText(run, params);
       case 'axe/thought':
         return takeThought(run, params);
+      case 'axe/wait':
+        return takeWait(run, params);
       case 'axe/tool':
         return params.kind === 'begin' ? beginCall(run, params) : this.endCall(run, params);
+      default:
+        return []; // A later server tells of more.
     }
   }
 
@@ -165,6 +169,7 @@ function takeTurn(run: RunNode, event: TurnBegin | TurnRetry | TurnEnd): readonl
     turn.retries.push(event);
     turn.text = '';
     turn.thought = '';
+    turn.wait = undefined;
   } else {
     Object.assign(turn, { text: event.text, stopReason: event.stopReason, incomplete: event.incomplete, used: used(event) });
     close(turn, 'completed', turn.began + event.durationMs);
@@ -178,6 +183,16 @@ function takeText(run: RunNode, event: TextDelta): readonly Node[] {
     return [];
   }
   turn.text += event.delta;
+  turn.wait = undefined;
+  return [turn];
+}
+
+function takeWait(run: RunNode, event: TurnWait): readonly Node[] {
+  const turn = turnOf(run, event.turn);
+  if (!turn) {
+    return [];
+  }
+  turn.wait = event;
   return [turn];
 }
 
@@ -187,6 +202,7 @@ function takeThought(run: RunNode, event: ThoughtDelta): readonly Node[] {
     return [];
   }
   turn.thought += event.delta;
+  turn.wait = undefined;
   return [turn];
 }
 

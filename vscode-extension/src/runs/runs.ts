@@ -11,6 +11,7 @@ import {
   ThoughtNotification,
   ToolNotification,
   TurnNotification,
+  WaitNotification,
   type Happening,
 } from '../protocol';
 import { Changes } from './changes';
@@ -36,6 +37,7 @@ export class Runs implements Disposable {
     client.onNotification(TurnNotification, (params) => this.take({ method: 'axe/turn', params }));
     client.onNotification(TextNotification, (params) => this.take({ method: 'axe/text', params }));
     client.onNotification(ThoughtNotification, (params) => this.take({ method: 'axe/thought', params }));
+    client.onNotification(WaitNotification, (params) => this.take({ method: 'axe/wait', params }));
     client.onNotification(ToolNotification, (params) => this.take({ method: 'axe/tool', params }));
     client.onDidChangeState(({ newState }) => this.follow(client, newState));
   }
@@ -79,6 +81,8 @@ export class Runs implements Disposable {
         return this.log.text(event.params);
       case 'axe/thought':
         return this.log.thought(event.params);
+      case 'axe/wait':
+        return this.log.wait(event.params);
       case 'axe/tool':
         return this.log.tool(event.params);
     }

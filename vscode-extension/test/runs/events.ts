@@ -48,6 +48,10 @@ export class Script {
     return this.add('axe/turn', who, { kind: 'retry', turn, category: 'overloaded', message, ...times });
   }
 
+  wait(who: Who, turn: number, more: object): this {
+    return this.add('axe/wait', who, { turn, provider: 'openai', ...more });
+  }
+
   call(who: Who, turn: number, callId: string, name: string, given: object): this {
     return this.add('axe/tool', who, { kind: 'begin', turn, callId, name, arguments: given });
   }

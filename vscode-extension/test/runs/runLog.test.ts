@@ -159,6 +159,11 @@ test('the end tells what a run has cost, and what its tree has', () => {
   );
 });
 
+test('a request that waits for its provider is told', () => {
+  const text = written((log) => log.wait({ ...fast, provider: 'openai', waitMs: 1500 }));
+  assert.equal(text, '  fast ⟳ openai wants to be left alone: waiting for 1.5 s\n');
+});
+
 test('a thought is one line of its own, before the answer', () => {
   const text = written((log) => {
     log.thought({ ...manager, delta: 'Let me\n' });

@@ -80,6 +80,15 @@ test('what a model thinks is told as such, and is a section of its own in the do
   assert.match(text, /\n## Thinking\n\n> Let me\n> see\n\n## Answer\n\nYes\.\n$/);
 });
 
+test('a turn whose request waits for its provider says so until something comes', () => {
+  const script = new Script().begin(LEAD, '').turn(LEAD, 1).wait(LEAD, 1, {});
+  assert.match(rowOf(firstTurn(script), START).description, /openai takes no more requests at once: waiting for others$/);
+
+  script.wait(LEAD, 1, { waitMs: 2000 });
+  assert.match(rowOf(firstTurn(script), START).description, /openai wants to be left alone: waiting for 2\.0 s$/);
+  assert.match(rowOf(firstTurn(script.text(LEAD, 1, 'Yes')), START).description, / · Yes$/);
+});
+
 test('a run that asks shows the question in place of its figures', () => {
   const root = rootOf(new Script().begin(LEAD, 'x'));
   const row = rowOf(root, START, ['wants to run a command: make', 'wants to write a']);

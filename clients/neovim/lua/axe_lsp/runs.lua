@@ -60,6 +60,7 @@ M.handlers = {
   ['axe/turn'] = handler('axe/turn', pass),
   ['axe/text'] = handler('axe/text', pass),
   ['axe/thought'] = handler('axe/thought', pass),
+  ['axe/wait'] = handler('axe/wait', pass),
   ['axe/tool'] = handler('axe/tool', follow_tool),
   ['axe/approve'] = approvals.approve,
 }

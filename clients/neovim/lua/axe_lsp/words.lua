@@ -83,4 +83,11 @@ function M.retry(event)
     M.seconds(event.waitMs), event.attempt, event.maxAttempts)
 end
 
+--- Why a request waits for its provider.
+function M.wait(event)
+  local wait = type(event.waitMs) == 'number' and event.waitMs
+  return event.provider .. (wait and ' wants to be left alone: waiting for ' .. M.seconds(wait)
+    or ' takes no more requests at once: waiting for others')
+end
+
 return M
