@@ -103,6 +103,7 @@ def test_the_same_file_runs_when_the_user_has_agreed(
 def test_the_users_own_file_is_never_asked_about(
     home: Home, provider: ScriptedProvider, text: str
 ) -> None:
+    (home.work / "axe").mkdir()
     home.add({"helper": f'name = "helper"\nmodel = "ollama/m-helper"\n{text}\n'})
     provider.script("m-helper", Says("done"))
     assert home.call("run", "helper")[:2] == (0, "done")
@@ -332,6 +333,37 @@ def test_no_secret_is_logged(home: Home, provider: ScriptedProvider) -> None:
     assert code == 0
     assert "with task: " in err
     assert AWS not in err
+
+
+def test_a_dry_run_says_that_a_run_needs_trust(home: Home, provider: ScriptedProvider) -> None:
+    cloned(home, 'workdir = "~/.ssh"')
+    code, _, err = home.call("run", "helper", "--dry-run")
+    assert code == 0
+    assert "needs your trust to run" in err
+    assert "workdir: " in err
+
+
+@pytest.mark.parametrize("key", ["skill", "workdir"])
+def test_no_path_holds_a_key(home: Home, provider: ScriptedProvider, key: str) -> None:
+    cloned(home, f'{key} = "{home.work}/x-$ANTHROPIC_API_KEY"\ntools = ["read_file"]')
+    code, _, err = home.call("run", "helper", "--verbose")
+    assert code != 0
+    assert f"{home.work}/x-" in err
+    assert ANTHROPIC not in err
+
+
+@pytest.mark.parametrize("secret", [TOKEN, AWS])
+def test_no_event_holds_a_secret_that_a_model_repeats_piece_by_piece(
+    home: Home, provider: ScriptedProvider, secret: str
+) -> None:
+    cloned(home)
+    provider.script("m-helper", Says(f"It is {secret} then."))
+    code, out, _ = home.call("run", "helper", "--stream", "-p", f"say {secret}")
+    assert (code, out) == (0, "It is [redacted] then.")
+    run = home.call("history", "list", "--json")[1]
+    told = home.call("history", "export", json.loads(run)[0]["runId"])[1]
+    assert "It is [redacted] then." in told
+    assert secret not in told
 
 
 def test_what_is_trusted_is_for_the_user_to_read(home: Home) -> None:

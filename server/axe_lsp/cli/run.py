@@ -20,6 +20,7 @@ from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.runs import Resolve, RunRequest
+from axe_lsp.runtime.safety.trust import reach_warning
 from axe_lsp.runtime.unsupported import unsupported_warning
 
 
@@ -150,7 +151,9 @@ def _tell_of_dropped_input(options: argparse.Namespace) -> None:
 def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve, *, as_json: bool) -> None:
     prepared = prepare_request(request, resolve, workspace, os.environ)
     missing = unsupported_warning(request.agent, prepared.definition)
-    for warning in (*([missing] if missing else []), *prepared.warnings):
+    untrusted = reach_warning(request, prepared.definition, workspace, os.environ)
+    said = [each for each in (missing, untrusted) if each]
+    for warning in (*said, *prepared.warnings):
         print(f"Warning: {warning}", file=sys.stderr)
     if as_json:
         # Imported late, as only this needs it; what follows is as well.

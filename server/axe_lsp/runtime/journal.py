@@ -15,12 +15,10 @@ from axe_lsp.runtime.events import (
     AgentEnd,
     Event,
     EventSink,
-    TextDelta,
-    ThoughtDelta,
     TurnEnd,
     TurnRetry,
 )
-from axe_lsp.runtime.safety.redaction import redact, without
+from axe_lsp.runtime.safety.redaction import redact
 
 
 def _no_secrets() -> frozenset[str]:
@@ -33,8 +31,8 @@ _TEXTS: Mapping[type[Event], tuple[str, ...]] = {
     TurnRetry: ("message",),
     TurnEnd: ("text",),
 }
-"""Fields that may hold what a person or a model wrote. What tools are given and return is redacted where it is known
-what MCP servers are sent."""
+"""Fields that may hold what a person or a model wrote. What tools are given and return, and what arrives in pieces, is
+redacted in the loop, which knows what MCP servers are sent."""
 
 
 class Redactor:
@@ -48,10 +46,6 @@ class Redactor:
         """Take them out of an event that nobody else has yet."""
         if isinstance(event, AgentBegin):
             self._secrets = self._find_secrets()
-        if isinstance(event, (TextDelta, ThoughtDelta)):
-            # A piece of a text only looks like a key; of those that are known it may be one.
-            for secret in self._secrets:
-                force_setattr(event, "delta", without(event.delta, secret))
         for name in _TEXTS.get(type(event), ()):
             text = getattr(event, name)
             if text:

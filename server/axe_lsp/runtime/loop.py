@@ -42,9 +42,9 @@ from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.mcp.offer import RemoteTools
 from axe_lsp.runtime.messages import Delta, Response, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
-from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
+from axe_lsp.runtime.providers.provider import Exchange, Provider
 from axe_lsp.runtime.safety.approval import Approve
-from axe_lsp.runtime.safety.redaction import redact, redacted_table
+from axe_lsp.runtime.safety.redaction import StreamRedactor, redact, redacted_table
 from axe_lsp.runtime.shortening import Shortened, context_limit
 from axe_lsp.runtime.tools.table import execute_tool, unknown_tool
 from axe_lsp.runtime.tools.tool import Workplace
@@ -199,8 +199,13 @@ def _make_room(
 
 async def _send(conversation: Conversation, around: Surroundings, turn: int) -> Response:
     exchange = _exchange(conversation, around, turn)
-    with nullcontext() if around.streams else around.clock.silence():
-        return await around.provider.send(exchange, _listener(around, turn))
+    if not around.streams:
+        with around.clock.silence():
+            return await around.provider.send(exchange, None)
+    listener = _Listener(around, turn)
+    response = await around.provider.send(exchange, listener.hear)
+    listener.tell_rest()
+    return response
 
 
 def _exchange(conversation: Conversation, around: Surroundings, turn: int) -> Exchange:
@@ -229,18 +234,28 @@ def _wait_listener(around: Surroundings, turn: int) -> Callable[[str, float], No
     return hear
 
 
-def _listener(around: Surroundings, turn: int) -> OnDelta | None:
-    if not around.streams:
-        return None
-    ids, emit = around.prepared.order.ids, around.journal.emit
+class _Listener:
+    """Tells of an answer while it arrives, without secrets."""
 
-    def hear(delta: Delta) -> None:
-        if delta.thought:
-            emit(ThoughtDelta(run=ids, turn=turn, delta=delta.thought))
-        if delta.text:
-            emit(TextDelta(run=ids, turn=turn, delta=delta.text))
+    def __init__(self, around: Surroundings, turn: int) -> None:
+        self._ids, self._turn = around.prepared.order.ids, turn
+        self._emit = around.journal.emit
+        secrets = around.secrets()
+        self._text, self._thought = StreamRedactor(*secrets), StreamRedactor(*secrets)
 
-    return hear
+    def hear(self, delta: Delta) -> None:
+        """The next piece."""
+        self._tell(self._text.feed(delta.text), self._thought.feed(delta.thought))
+
+    def tell_rest(self) -> None:
+        """Tell what was kept back."""
+        self._tell(self._text.rest(), self._thought.rest())
+
+    def _tell(self, text: str, thought: str) -> None:
+        if thought:
+            self._emit(ThoughtDelta(run=self._ids, turn=self._turn, delta=thought))
+        if text:
+            self._emit(TextDelta(run=self._ids, turn=self._turn, delta=text))
 
 
 def _turn_end(

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from axe_lsp.agentfile.secrets import SECRET_ENDINGS
 from axe_lsp.runtime.errors import ConfigError
 
 Environment = Mapping[str, str]
@@ -62,10 +63,18 @@ def cache_folder(environment: Environment) -> Path:
 
 
 def expand_path(path: str, environment: Environment) -> str:
-    """`~` at the start, then `$VAR` and `${VAR}`. An unset variable is empty, as in axe."""
+    """`~` at the start, then `$VAR` and `${VAR}`. An unset variable is empty, as in axe.
+
+    So is one that holds a secret: paths are shown and logged.
+    """
     if path == "~" or path.startswith(("~/", "~" + os.sep)):
         path = _home(environment) + path[1:]
-    return _VARIABLE.sub(lambda match: environment.get(match[1] or match[2], ""), path)
+    return _VARIABLE.sub(lambda match: _part(match[1] or match[2], environment), path)
+
+
+def _part(variable: str, environment: Environment) -> str:
+    is_secret = variable.upper().endswith(SECRET_ENDINGS)
+    return "" if is_secret else environment.get(variable, "")
 
 
 @lru_cache(maxsize=32)

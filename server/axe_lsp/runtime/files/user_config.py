@@ -27,6 +27,7 @@ from axe_lsp.agentfile.providers import (
     address_variable,
     default_key_variable,
 )
+from axe_lsp.agentfile.secrets import SECRET_ENDINGS
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.folders import Environment, config_folder
@@ -43,9 +44,6 @@ _OTHER_KEYS = frozenset(
     }
 )
 """Variables that hold keys of services and are in no row of a provider."""
-
-_SECRETS = ("_API_KEY", "_ACCESS_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
-"""How variables end that hold a secret, of a provider or of an MCP server."""
 
 _SHORTEST = 8
 """Characters of a key. Shorter ones are placeholders, and may be equal by chance."""
@@ -162,7 +160,7 @@ class UserConfig(Struct, frozen=True):
         set_outside = {
             value
             for name, value in self.environment.items()
-            if name.endswith(_SECRETS) or name in keys
+            if name.endswith(SECRET_ENDINGS) or name in keys
         }
         return frozenset(key.strip() for key in configured | set_outside if key.strip())
 

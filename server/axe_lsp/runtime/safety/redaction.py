@@ -36,34 +36,37 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 class StreamRedactor:
-    """Takes a secret out of a text that arrives in pieces, also where it lies across their borders.
+    """Takes secrets out of a text that arrives in pieces, also where one lies across their borders.
 
-    The end of a piece that may be the beginning of the secret is kept back until more is known.
+    The end of a piece that may be the beginning of a secret is kept back until more is known.
     """
 
-    def __init__(self, secret: str) -> None:
-        self._secret = secret if len(secret) >= _SHORTEST else ""
+    def __init__(self, *secrets: str) -> None:
+        long = (each for each in secrets if len(each) >= _SHORTEST)
+        self._secrets = sorted(long, key=len, reverse=True)
         self._kept = ""
 
     def feed(self, piece: str) -> str:
         """What can be shown now."""
-        text = without(self._kept + piece, self._secret)
-        shown = len(text) - self._begun(text)
+        text = self._kept + piece
+        for secret in self._secrets:
+            text = without(text, secret)
+        shown = len(text) - max((_begun(secret, text) for secret in self._secrets), default=0)
         self._kept = text[shown:]
         return text[:shown]
 
     def rest(self) -> str:
         """What was kept back, now that nothing follows."""
-        return self._kept
+        kept, self._kept = self._kept, ""
+        return kept
 
-    def _begun(self, text: str) -> int:
-        """How many characters at the end are the beginning of the secret."""
-        if not self._secret:
-            return 0
-        start = text.find(self._secret[0], max(0, len(text) - len(self._secret) + 1))
-        while start >= 0 and not self._secret.startswith(text[start:]):
-            start = text.find(self._secret[0], start + 1)
-        return len(text) - start if start >= 0 else 0
+
+def _begun(secret: str, text: str) -> int:
+    """How many characters at the end of `text` are the beginning of the secret."""
+    start = text.find(secret[0], max(0, len(text) - len(secret) + 1))
+    while start >= 0 and not secret.startswith(text[start:]):
+        start = text.find(secret[0], start + 1)
+    return len(text) - start if start >= 0 else 0
 
 
 def without(text: str, secret: str) -> str:

@@ -28,7 +28,7 @@ from axe_lsp.runtime.files.folders import Environment, expand_path, state_folder
 from axe_lsp.runtime.files.reading import read_file
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.plain_text import os_fault, shown_path, visible
-from axe_lsp.runtime.runs import Order, Resolve
+from axe_lsp.runtime.runs import Order, Resolve, RunRequest
 from axe_lsp.runtime.safety.questions import TRUST, Ask, Question, nobody
 from axe_lsp.runtime.safety.reach import is_users, reaches
 
@@ -297,7 +297,7 @@ def _question(appeal: Appeal, run: RunIds) -> Question:
         tool=TRUST,
         arguments={"file": appeal.file, "reaches": [str(each) for each in appeal.reaches]},
         reason=f"agent {quoted(visible(appeal.agent))} of {where} wants to reach out of this workspace",
-        details=f"{appeal.lines}\n(file: {visible(appeal.file)})",
+        details=f"{appeal.lines}\nIts file is {visible(appeal.file)}. A plain yes is remembered until that changes.",
     )
 
 
@@ -315,6 +315,21 @@ def _denial(appeal: Appeal) -> str:
         f"and you have not trusted that:\n{appeal.lines}\n"
         f"`{trust_command(appeal)}` allows it until {visible(appeal.file)} changes; "
         "`axe-lsp run --trust` allows it for one run."
+    )
+
+
+def reach_warning(
+    request: RunRequest, definition: AgentDefinition, workspace: Path, environment: Environment
+) -> str:
+    """A text for the user who is shown what a run would send that needs their trust, or ""."""
+    skill, workdir = request.skill, request.workdir
+    appeal = appeal_of(
+        request.agent, definition, workspace, environment, skill=skill, workdir=workdir
+    )
+    if appeal is None:
+        return ""
+    return (
+        f"agent {quoted(appeal.agent)} needs your trust to run (`axe-lsp trust`):\n{appeal.lines}"
     )
 
 
