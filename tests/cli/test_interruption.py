@@ -1,14 +1,49 @@
-"""Signals end what is going on in order."""
+"""Signals end what is going on in order, and if that takes too long, at all."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from axe_lsp.cli.interruption import run_until_interrupted
+from support.processes import children_of
+
+PATIENCE = 60.0
+BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+
+PROGRAM = """
+import asyncio, os, re, sys, time
+from axe_lsp.cli.interruption import run_until_interrupted
+def say(word):
+    os.write(1, word.encode() + b"\\n")
+async def work():
+    {work}
+    return 0
+code = run_until_interrupted(work())
+say("returned")
+sys.exit(code)
+"""
+
+
+@contextmanager
+def program(work: str) -> Iterator[subprocess.Popen[str]]:
+    """A program that is at work; `work` says "begun" when it is."""
+    source = PROGRAM.format(work=work.replace("\n", "\n    "))
+    command = [sys.executable, "-W", "error", "-c", source]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "begun\n"
+            yield process
+        finally:
+            process.kill()
 
 
 def test_without_a_signal_the_work_has_its_way() -> None:
@@ -18,22 +53,58 @@ def test_without_a_signal_the_work_has_its_way() -> None:
     assert run_until_interrupted(work()) == 3
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@BOTH
 def test_a_signal_cancels_the_work_and_is_the_exit_code(number: signal.Signals) -> None:
-    tidied = []
+    work = """
+say("begun")
+try:
+    await asyncio.Event().wait()
+finally:
+    say("tidied up")
+"""
+    with program(work) as process:
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=PATIENCE)
+        assert (process.returncode, out) == (128 + number, "tidied up\nreturned\n")
 
-    async def work() -> int:
-        try:
-            os.kill(os.getpid(), number)
-            await asyncio.Event().wait()
-        finally:
-            tidied.append("up")
-        return 0
 
-    before = signal.getsignal(number)
-    assert run_until_interrupted(work()) == 128 + number
-    assert tidied == ["up"]
-    assert signal.getsignal(number) == before
+@BOTH
+@pytest.mark.parametrize(
+    "work",
+    [
+        'say("begun")\nawait asyncio.to_thread(time.sleep, 1000)',
+        'say("begun")\ntime.sleep(1000)',
+        'say("begun")\nwhile True:\n    try:\n        await asyncio.sleep(1000)\n'
+        "    except asyncio.CancelledError:\n        pass",
+    ],
+)
+def test_what_waits_for_ever_ends_all_the_same(number: signal.Signals, work: str) -> None:
+    with program(work) as process:
+        process.send_signal(number)
+        assert process.wait(PATIENCE) == 128 + number
+
+
+@BOTH
+def test_an_endless_regular_expression_ends_all_the_same(number: signal.Signals) -> None:
+    with program('say("begun")\nre.match("^(a+)+$", "a" * 60 + "!")') as process:
+        process.send_signal(number)
+        assert process.wait(PATIENCE) == -signal.SIGKILL
+
+
+def test_no_process_remains_when_the_work_is_killed() -> None:
+    with program('say("begun")\nawait asyncio.Event().wait()') as process:
+        (guard,) = children_of(process.pid)
+        process.kill()
+        process.wait()
+        deadline = time.monotonic() + PATIENCE
+        while _is_alive(guard):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+def _is_alive(pid: int) -> bool:
+    listed = subprocess.run(["ps", "-p", str(pid), "-o", "stat="], check=False, capture_output=True)
+    return bool(listed.stdout.strip()) and not listed.stdout.startswith(b"Z")
 
 
 def test_a_cancellation_of_another_origin_passes() -> None:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -80,7 +80,8 @@ def kill_both(server: subprocess.Popen[bytes], mark: str) -> None:
     hosts = hosts_of(mark)
     server.kill()
     for pid in hosts:
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # The system may have been faster.
+            os.kill(pid, signal.SIGKILL)
 
 
 def stop_the_host_and_kill_the_server(server: subprocess.Popen[bytes], mark: str) -> None:

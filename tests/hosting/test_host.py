@@ -97,6 +97,53 @@ async def test_a_host_ends_when_its_supervisor_is_killed_even_if_it_hangs(
         await gone(int((tmp_path / "pid").read_text()))
 
 
+SPINNING = """
+import re
+from axe_lsp.hosting import host
+def spin(self, line):
+    open(PATH, "w").close()
+    re.match("^(a+)+$", "a" * 60 + "!")
+host.Host.hear = spin
+host.main()
+"""
+
+
+async def test_a_host_ends_when_its_supervisor_is_killed_even_if_it_spins(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    workspace = workspace_with(tmp_path, {"left": agent("left")})
+    fifo = tmp_path / "spinning"
+    os.mkfifo(fifo)
+    program = SPINNING.replace("PATH", repr(str(fifo)))
+    async with supervisor(workspace, tmp_path / "pid", program) as process:
+        await asyncio.wait_for(asyncio.to_thread(fifo.read_bytes), PATIENCE)
+
+        process.kill()
+
+        await gone(int((tmp_path / "pid").read_text()))
+
+
+LATE = """
+import os, re, sys, time
+from axe_lsp.hosting import host
+begin = os.getppid()
+os.kill(begin, 9)
+while os.getppid() == begin:
+    time.sleep(0.01)
+host.Host.hear = lambda self, line: re.match("^(a+)+$", "a" * 60 + "!")
+host.main()
+"""
+
+
+async def test_a_supervisor_that_dies_before_its_host_knows_of_it_leaves_no_host(
+    tmp_path: Path,
+) -> None:
+    workspace = workspace_with(tmp_path, {"left": agent("left")})
+    async with supervisor(workspace, tmp_path / "pid", LATE) as process:
+        await process.wait()
+        await gone(int((tmp_path / "pid").read_text()))
+
+
 async def test_control_c_is_for_the_server_to_handle(
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:

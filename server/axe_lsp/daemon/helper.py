@@ -11,7 +11,8 @@ from typing import IO
 
 from axe_lsp.daemon.changes import Read
 from axe_lsp.daemon.reader import Question, receive, send, value_of
-from axe_lsp.hosting.process import apart, main_of
+from axe_lsp.hosting.process import apart
+from axe_lsp.runtime.programs import main_of
 from axe_lsp.runtime.safety.seclusion import bare_environment
 from axe_lsp.workspace.workspace import Change
 

@@ -1,7 +1,8 @@
 """The process that makes runs, started by the supervisor.
 
 It reads orders from its standard input and writes what happens to its standard output, a message a
-line. It ends when its input does: nobody is left to run for.
+line. It ends when it is told to leave, and also when its supervisor dies, since nobody is left to run for:
+then at once, so that its runs are found to have been killed, as they are.
 """
 
 from __future__ import annotations
@@ -20,11 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from axe_lsp.hosting import messages, wire
+from axe_lsp.hosting import messages, process, wire
 from axe_lsp.hosting.handover import Handover
 from axe_lsp.hosting.message import Message
 from axe_lsp.hosting.notifications import Notification
-from axe_lsp.hosting.process import LineBuffer
 from axe_lsp.hosting.questions import OutgoingQuestions
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.limits.budget import Ledger
@@ -37,9 +37,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _LAST_SECONDS = 2.0
-"""How long runs have to end when the input has; then the process ends without them."""
+"""How long runs have to end when the host is told to leave; then the process ends without them."""
 
 _CHUNK = 1 << 16
+
+_LEAVE = wire.encode(messages.Leave()).rstrip()
 
 _END = b""
 """Of what is written: no line."""
@@ -53,10 +55,11 @@ all go with them; to look through these was a tenth of their time."""
 
 
 def main() -> None:
-    """Make runs until standard input ends."""
+    """Make runs until told to leave."""
     seclude()  # Before the supervisor hears that this process is ready for keys.
     gc.set_threshold(_GARBAGE)
     orders, news = _take_standard_streams()
+    process.end_with_parent(orders)
     logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
     asyncio.run(_serve(orders, Outbox(news)))
 
@@ -106,9 +109,18 @@ def _read(orders: int, on_line: Callable[[bytes], None], at_end: Callable[[], No
 
     The thread also sees to it that the process ends, should the event loop hang.
     """
-    lines = LineBuffer(on_line)
+    last = b""
+
+    def take(line: bytes) -> None:
+        nonlocal last
+        last = line
+        on_line(line)
+
+    lines = process.LineBuffer(take)
     while data := os.read(orders, _CHUNK):
         lines.feed(data)
+    if last != _LEAVE:
+        os._exit(1)
     at_end()
     threading.Event().wait(_LAST_SECONDS)
     os._exit(1)
@@ -173,6 +185,8 @@ class Host:
                 self._cancel(run_id)
             case messages.Answered() as answered:
                 self._questions.settle(answered)
+            case messages.Leave():
+                pass  # It is dealt with when the input ends.
             case messages.Ping(number):
                 self._outbox.send(messages.Pong(number))
 

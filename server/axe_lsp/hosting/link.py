@@ -13,11 +13,12 @@ from msgspec import Struct
 from axe_lsp.hosting import messages, process, wire
 from axe_lsp.hosting.message import Message
 from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.programs import main_of
 from axe_lsp.runtime.safety.redaction import redact
 
 _log = logging.getLogger(__name__)
 
-HOST = process.main_of("axe_lsp.hosting.host")
+HOST = main_of("axe_lsp.hosting.host")
 """The command that starts a host."""
 
 
@@ -85,6 +86,7 @@ class Link:
         """Have the host end its runs and itself; without its consent if it takes too long."""
         await self._launched.wait()
         if self._process is not None:
+            self.send(messages.Leave())
             await self._process.end(patience)
 
     async def kill(self, verdict: str, patience: float) -> None:

@@ -77,6 +77,12 @@ class StartChild(Message, frozen=True):
     granted: tuple[str, ...] = ()
 
 
+class Leave(Message, frozen=True):
+    """To the host: end all runs and yourself. It is the last message; a supervisor that has died sends none."""
+
+    TYPE = "leave"
+
+
 class UsedUp(Message, frozen=True):
     """To the host: the callers of the run have nothing left of their budget."""
 

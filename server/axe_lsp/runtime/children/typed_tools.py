@@ -76,7 +76,7 @@ async def call_typed(
 ) -> ToolOutcome:
     """Execute one call of such a tool. Always returns an outcome."""
     arguments = dict(call.arguments)
-    if complaint := typed.check(arguments):
+    if complaint := await typed.check.on_loop(arguments):
         text = f"{call.name} error: {complaint}"
         return ToolOutcome(ToolResult(call.id, text, is_error=True))
     text = canonical_json(arguments)

@@ -71,13 +71,13 @@ class Output(Struct, frozen=True):
             "json_schema", schema, strict=is_strict, optional=True, otherwise=told
         ), ""
 
-    def read(self, answer: str) -> tuple[Json, str]:
+    async def read(self, answer: str) -> tuple[Json, str]:
         """The value of an answer, and what is wrong with it or ""."""
         try:
             value = parse_json(_unfenced(answer))
         except WireError as error:
             return None, str(error)
-        return value, self.check(value)
+        return value, await self.check.on_loop(value)
 
 
 def output_of(definition: AgentDefinition) -> Output | None:
@@ -99,7 +99,7 @@ async def settle(
     UnfitAnswerError when it does not help.
     """
     for repairs in range(MAX_REPAIRS + 1):
-        value, complaint = output.read(conversation.last.content)
+        value, complaint = await output.read(conversation.last.content)
         if not complaint:
             conversation.last = replace(conversation.last, content=to_json(value))
             return value

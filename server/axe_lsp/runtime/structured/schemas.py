@@ -9,15 +9,36 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import islice
 from typing import Any
+
+from msgspec import Struct
 
 from axe_lsp.runtime.messages import Json
 
 Schema = Mapping[str, Json]
 
-Check = Callable[[Json], str]
-"""Says "" of a value that fits, else where it does not and why."""
+
+class Check(Struct, frozen=True):
+    """Says "" of a value that fits, else where it does not and why. It takes seconds at worst if it `may_block`."""
+
+    judge: Callable[[Json], str]
+    may_block: bool = False
+
+    def __call__(self, value: Json) -> str:
+        """Where nobody else waits, as in a thread."""
+        return self.judge(value)
+
+    async def on_loop(self, value: Json) -> str:
+        """Where an event loop must not wait."""
+        if not self.may_block:
+            return self.judge(value)
+        # Imported late: whoever only checks files has no event loop.
+        import anyio.to_thread  # noqa: PLC0415
+
+        return await anyio.to_thread.run_sync(self.judge, value, abandon_on_cancel=True)
+
 
 MAX_REASONS = 5
 """So many things that are wrong are named at once."""
@@ -27,6 +48,16 @@ _LONGEST_REASON = 300
 
 def check_of(schema: Schema, name: str) -> Check:
     """The check of values, which people call `name`, against a schema."""
+    if _has_patterns(schema):
+        # Imported late: few schemas have patterns.
+        from axe_lsp.runtime.structured.apart import check_apart  # noqa: PLC0415
+
+        return Check(partial(check_apart, schema, name), may_block=True)
+    return Check(check_here(schema, name))
+
+
+def check_here(schema: Schema, name: str) -> Callable[[Json], str]:
+    """The same in this process, whatever its patterns are."""
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow, and seldom needed
     from jsonschema.exceptions import best_match  # noqa: PLC0415
     from referencing import Registry  # noqa: PLC0415
@@ -48,6 +79,18 @@ def check_of(schema: Schema, name: str) -> Check:
 def object_schema(schema: Schema) -> Schema:
     """A schema of objects, of which `type` may have been left out."""
     return {"type": "object", **schema}
+
+
+def _has_patterns(schema: Json) -> bool:
+    """Whether a regular expression may be in it. A property of such a name does no harm."""
+    if isinstance(schema, list):
+        return any(map(_has_patterns, schema))
+    if not isinstance(schema, Mapping):
+        return False
+    return not _PATTERNS.isdisjoint(schema) or any(map(_has_patterns, schema.values()))
+
+
+_PATTERNS = frozenset(["pattern", "patternProperties"])
 
 
 def canonical_json(value: Json) -> str:
