@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from support.listening import listening_server
-from support.processes import Sleepers, bearing, wait_for_none
+from support.processes import Sleepers, bearing, hosts_bearing, wait_for_none
 from support.raw_client import RawClient
 from support.scripted_provider import PATIENCE, Call, Says, ScriptedProvider, calls_agent
 from support.session import SERVER, Editor, Project
@@ -63,21 +63,17 @@ def script_two_searches(provider: ScriptedProvider) -> None:
         provider.script("m-searcher", Says(calls=[Call("grep", {"pattern": "x"})]))
 
 
-def hosts_of(mark: str) -> list[int]:
-    return [pid for pid, line in bearing(mark).items() if "hosting.host" in line]
-
-
 def kill_the_server(server: subprocess.Popen[bytes], _: str) -> None:
     server.kill()
 
 
 def kill_the_host(_: subprocess.Popen[bytes], mark: str) -> None:
-    for pid in hosts_of(mark):
+    for pid in hosts_bearing(mark):
         os.kill(pid, signal.SIGKILL)
 
 
 def kill_both(server: subprocess.Popen[bytes], mark: str) -> None:
-    hosts = hosts_of(mark)
+    hosts = hosts_bearing(mark)
     server.kill()
     for pid in hosts:
         with suppress(ProcessLookupError):  # The system may have been faster.
@@ -86,7 +82,7 @@ def kill_both(server: subprocess.Popen[bytes], mark: str) -> None:
 
 def stop_the_host_and_kill_the_server(server: subprocess.Popen[bytes], mark: str) -> None:
     """A host that is stopped can't see that its server has gone until it goes on."""
-    hosts = hosts_of(mark)
+    hosts = hosts_bearing(mark)
     for pid in hosts:
         os.kill(pid, signal.SIGSTOP)
     server.kill()
@@ -112,7 +108,7 @@ def test_no_process_remains_when_something_is_killed(
         editor.client.start_request("axe/run", {"agent": "lead"})
         sleepers.wait_for(6)
         assert client.process is not None
-        assert hosts_of(mark)
+        assert hosts_bearing(mark)
 
         fault(client.process, mark)
 
@@ -158,7 +154,7 @@ def test_no_process_remains_when_a_run_at_a_terminal_is_ended(
     with subprocess.Popen(command, env=environment, cwd=project.root, **quiet) as run:
         try:
             sleepers.wait_for(6)
-            assert len(hosts_of(mark)) == (2 if isolation else 0)
+            assert len(hosts_bearing(mark)) == (2 if isolation else 0)
 
             run.send_signal(how)
 

@@ -141,9 +141,9 @@ def test_a_server_that_is_killed_leaves_nothing_out_either(
         (run,) = editor.client.request("axe/runs", {})
         events = editor.client.request("axe/events", {"runId": run["runId"]})
 
-    assert (run["runId"], run["status"]) == (going["runId"], "cancelled")
+    assert (run["runId"], run["status"]) == (going["runId"], "killed")
     assert events[: len(seen)] == seen
-    assert ends(events) == [("solo", "cancelled"), ("lead", "cancelled")]
+    assert ends(events) == [("solo", "killed"), ("lead", "killed")]
 
 
 def ends(events: list[Json]) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from axe_lsp.runtime.errors import RunCancelledError
 from axe_lsp.runtime.safety.questions import Answer as Reply
 from axe_lsp.runtime.safety.questions import Question
 from support.hosts import Stage, agent, stage
-from support.processes import Sleepers, bearing, wait_for_none
+from support.processes import Sleepers, hosts_bearing, wait_for_none
 from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
 
 APART = '[isolation]\nmode = "process"\n'
@@ -32,8 +32,8 @@ def team(**tables: str) -> Mapping[str, str]:
 
 def processes_of_agents(at: Stage) -> list[int]:
     """The processes that hosts have started for agents."""
-    found = bearing(os.environ["PYTHON_MARK"]).items()
-    return [pid for pid, line in found if "hosting.host" in line and pid not in at.hosts()]
+    mark = os.environ["PYTHON_MARK"]
+    return [pid for pid in hosts_bearing(mark) if pid not in at.hosts()]
 
 
 @pytest.fixture(autouse=True)

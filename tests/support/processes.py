@@ -6,6 +6,7 @@ import os
 import subprocess
 import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
 
 from support.scripted_provider import PATIENCE
@@ -52,6 +53,18 @@ def bearing(mark: str) -> dict[int, str]:
         if mark.encode() in words + surroundings and int(folder.name) != os.getpid():
             found[int(folder.name)] = words.replace(b"\0", b" ").decode("utf-8", "replace")
     return found
+
+
+def hosts_bearing(mark: str) -> list[int]:
+    """The run hosts among them. Each is the first of its session; its guard is not, and ends with it."""
+    hosts = [pid for pid, line in bearing(mark).items() if "hosting.host" in line]
+    return [pid for pid in hosts if _session(pid) == pid]
+
+
+def _session(pid: int) -> int | None:
+    with suppress(ProcessLookupError):  # It has just ended.
+        return os.getsid(pid)
+    return None
 
 
 def wait_for_none(mark: str) -> None:

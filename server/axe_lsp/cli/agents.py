@@ -17,7 +17,7 @@ from axe_lsp.cli.streams import complain, tell_person
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import AgentFolders, check_name, search_folders
 from axe_lsp.runtime.files.folders import config_folder, working_folder
-from axe_lsp.runtime.plain_text import os_fault, shown_path
+from axe_lsp.runtime.plain_text import os_fault, shown_path, valid_text, visible
 from axe_lsp.runtime.preview.preview import shown_number
 
 
@@ -41,10 +41,10 @@ def _list(options: argparse.Namespace) -> int:
     found = list(folders.list())
     definitions = [agent for _, _, agent in found if isinstance(agent, AgentDefinition)]
     for agent in sorted(definitions, key=lambda agent: agent.name):
-        print(f"{agent.name} - {agent.description}" if agent.description else agent.name)
+        print(visible(f"{agent.name} - {agent.description}" if agent.description else agent.name))
     for _, path, fault in found:
         if isinstance(fault, ConfigError):
-            tell_person(f"{shown_path(path)} holds no agent that can be run: {fault}")
+            tell_person(visible(f"{path} holds no agent that can be run: {fault}"))
     if not found:
         looked = ", ".join(map(shown_path, folders.folders))
         tell_person(f"No agents in {looked}. `axe-lsp agents init NAME` creates one.")
@@ -53,7 +53,8 @@ def _list(options: argparse.Namespace) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     for label, value in _facts(_folders(options).resolve(options.agent)):
-        print(f"{label + ':':<16}{value}")
+        lines = map(visible, value.split("\n"))  # A file that somebody else has written.
+        print(f"{label + ':':<16}" + "\n".join(lines))
     return 0
 
 
@@ -64,6 +65,8 @@ def _init(options: argparse.Namespace) -> int:
         raise ConfigError(
             f"give the name without {SUFFIX}: axe-lsp agents init {shlex.quote(name)}"
         )
+    if valid_text(name) != name:
+        raise ConfigError(f"{valid_text(name)} is not UTF-8, as names of agents have to be")
     path = _folder_for_new(options) / f"{name}{SUFFIX}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -195,7 +195,7 @@ def _result(file: Checked, finding: Finding) -> dict[str, Any]:
 
 def _uri(path: Path) -> str:
     """Relative to the root of the project, as SARIF wants it, unless the file lies elsewhere."""
-    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    return path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))
 
 
 def print_github(files: Sequence[Checked], out: TextIO) -> None:
@@ -211,7 +211,8 @@ def print_github(files: Sequence[Checked], out: TextIO) -> None:
 
 
 def _escaped(value: object, allowed: str = "") -> str:
-    text = str(value)
+    # What shows the log of a workflow obeys escape sequences.
+    text = "\n".join(map(visible, str(value).split("\n")))
     for character in "%\r\n:,":
         if character not in allowed:
             text = text.replace(character, f"%{ord(character):02X}")

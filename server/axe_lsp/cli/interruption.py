@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-import select
 import signal
-import sys
 import threading
 import time
 from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
+
+from axe_lsp.hosting.guard import start_guard
 
 IN_ORDER = 1.5
 """Seconds for ending in order after a signal; then the process ends, whatever its threads wait for."""
@@ -75,49 +75,17 @@ def _end_soon(code: int) -> None:
 
 @contextmanager
 def _guarded() -> Iterator[None]:
-    """Have another process kill this one if it is too busy to see a signal.
+    """See to it that the process ends even if it is too busy to see a signal.
 
-    Python's handlers have to wait for the main thread, and a regular expression that runs for ever lets no
-    thread do anything. But Python writes the number of each signal to a pipe at once, from the signal handler proper.
+    Python writes the number of each signal to a pipe at once, whatever its threads do.
     """
-    if sys.platform == "win32":  # It has no `fork`, and ends a process by other means.
+    sink = start_guard(IN_ORDER + _AT_ALL, signals=_SIGNALS)
+    if sink is None:
         yield
         return
-    source, sink = os.pipe()
-    os.set_blocking(sink, False)
-    guard = os.fork()
-    if not guard:
-        with suppress(BaseException):
-            _guard(os.getppid(), source)
-        os._exit(0)
-    os.close(source)
     before = signal.set_wakeup_fd(sink, warn_on_full_buffer=False)
     try:
         yield
     finally:
         signal.set_wakeup_fd(before)
-        os.close(sink)  # By which it ends.
-        with suppress(ChildProcessError):
-            os.waitpid(guard, 0)
-
-
-def _guard(guarded: int, source: int) -> None:
-    """In the other process: wait for a signal, then for the end of the one that is guarded."""
-    for number in _SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
-    os.closerange(0, source)
-    os.closerange(
-        source + 1, source + 1000
-    )  # Nobody may wait for the end of what we have inherited.
-    while numbers := os.read(source, 64):
-        if not set(_SIGNALS).isdisjoint(numbers):
-            break
-    else:
-        return
-    deadline = time.monotonic() + IN_ORDER + _AT_ALL
-    while (left := deadline - time.monotonic()) > 0:
-        ready, _, _ = select.select([source], [], [], left)
-        if ready and not os.read(source, 64):
-            return
-    if os.getppid() == guarded:
-        os.kill(guarded, signal.SIGKILL)
+        os.close(sink)

@@ -2,7 +2,8 @@
 
 It reads orders from its standard input and writes what happens to its standard output, a message a
 line. It ends when it is told to leave, and also when its supervisor dies, since nobody is left to run for:
-then at once, so that its runs are found to have been killed, as they are.
+then as soon as what has happened is written down, so that its runs are found to have been killed, as they are.
+A guard sees to that even if it spins.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from axe_lsp.hosting import messages, process, wire
+from axe_lsp.hosting.guard import start_guard
 from axe_lsp.hosting.handover import Handover
 from axe_lsp.hosting.message import Message
 from axe_lsp.hosting.notifications import Notification
@@ -59,7 +61,7 @@ def main() -> None:
     seclude()  # Before the supervisor hears that this process is ready for keys.
     gc.set_threshold(_GARBAGE)
     orders, news = _take_standard_streams()
-    process.end_with_parent(orders)
+    start_guard(_LAST_SECONDS, lifeline=orders)
     logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
     asyncio.run(_serve(orders, Outbox(news)))
 
@@ -97,17 +99,24 @@ async def _serve(orders: int, outbox: Outbox) -> None:
     def at_end() -> None:
         loop.call_soon_threadsafe(over.set)
 
-    threading.Thread(target=_read, args=(orders, on_line, at_end), daemon=True).start()
+    reading = (orders, on_line, at_end, host.abandon)
+    threading.Thread(target=_read, args=reading, daemon=True).start()
     outbox.send(messages.Ready(os.getpid()))
     await over.wait()
     await host.close()
     outbox.close()
 
 
-def _read(orders: int, on_line: Callable[[bytes], None], at_end: Callable[[], None]) -> None:
+def _read(
+    orders: int,
+    on_line: Callable[[bytes], None],
+    at_end: Callable[[], None],
+    at_death: Callable[[], None],
+) -> None:
     """Read in a thread, which is how a pipe can be read on every system.
 
-    The thread also sees to it that the process ends, should the event loop hang.
+    The thread also sees to it that the process ends, should the event loop hang. `at_death` is called if the
+    supervisor has not said that it leaves.
     """
     last = b""
 
@@ -120,6 +129,7 @@ def _read(orders: int, on_line: Callable[[bytes], None], at_end: Callable[[], No
     while data := os.read(orders, _CHUNK):
         lines.feed(data)
     if last != _LEAVE:
+        at_death()
         os._exit(1)
     at_end()
     threading.Event().wait(_LAST_SECONDS)
@@ -198,6 +208,11 @@ class Host:
         await asyncio.gather(*orders, return_exceptions=True)
         if self._workshop is not None:
             await self._workshop.close()
+
+    def abandon(self) -> None:
+        """Write down what has happened by now, and nothing of how the runs end. Called in a thread."""
+        if self._workshop is not None:
+            self._workshop.abandon()
 
     def _carry_out(self, run_id: str, work: Coroutine[Any, Any, Message]) -> None:
         order = asyncio.get_running_loop().create_task(work, name=run_id)

@@ -89,6 +89,10 @@ class Workshop:
         await self._telemetry.aclose()
         await asyncio.to_thread(self._history.close)
 
+    def abandon(self) -> None:
+        """Finish what is remembered, and nothing else: the process is about to end."""
+        self._history.close()
+
     def _sink(self, start: messages.Start) -> EventSink:
         """Where the events of a run go: to clients, and elsewhere if that is wanted."""
         origin = Origin(start.workplace.workspace, start.keep_days)

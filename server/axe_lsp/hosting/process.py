@@ -20,8 +20,6 @@ OnLine = Callable[[bytes], None]
 
 _INPUT, _OUTPUT, _ERRORS = 0, 1, 2
 
-_PR_SET_PDEATHSIG = 1
-
 _LONGEST_ERROR = 1 << 16
 """What a process writes to its errors without an end of line is cut into lines of this many bytes."""
 
@@ -44,25 +42,6 @@ def apart() -> dict[str, Any]:
     if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
     return {"start_new_session": True}
-
-
-def end_with_parent(lifeline: int) -> None:
-    """Have the system kill this process when the one that has started it dies. Linux only.
-
-    A thread that waits for the end of the lifeline, a pipe from the parent, would not do: while a regular
-    expression runs, no thread of Python's can act.
-    """
-    if sys.platform != "linux":
-        return
-    import ctypes  # noqa: PLC0415 - hosts only
-    import select  # noqa: PLC0415
-
-    # It counts the death of the thread that has started us: the main thread, which runs the event loop.
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    poll = select.poll()
-    poll.register(lifeline, 0)
-    if any(event & select.POLLHUP for _, event in poll.poll(0)):
-        sys.exit(1)  # It has died before.
 
 
 class HostProcess(asyncio.SubprocessProtocol):

@@ -130,11 +130,21 @@ async def test_what_a_command_leaves_running_ends_with_it(tmp_path: Path) -> Non
     assert sleepers.count() == 0
 
 
-async def test_a_command_that_kills_its_keeper_ends_all_the_same(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "{sleep} & kill -9 $PPID; {sleep}",
+        "setsid {sleep} & (setsid sh -c '{sleep} & {sleep}' &) ; kill -9 $PPID; {sleep}",
+        "setsid sh -c 'kill -9 '$PPID'; {sleep}' & wait",
+    ],
+)
+async def test_a_command_that_kills_what_keeps_it_ends_all_the_same(
+    tmp_path: Path, attack: str
+) -> None:
     sleepers = Sleepers()
-    command = f"{sleepers.command} & kill -9 $PPID; {sleepers.command}"
+    command = attack.format(sleep=sleepers.command)
     told = await refusal("run_command", tmp_path, command=command)
-    assert told == "exit code -9\n"
+    assert told == "exit code 137\n"
     assert sleepers.count() == 0
 
 

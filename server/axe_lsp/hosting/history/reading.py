@@ -13,6 +13,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from axe_lsp.hosting.history.database import HistoryError
+from axe_lsp.hosting.history.rows import storable
 from axe_lsp.hosting.jsonable import Json
 from axe_lsp.hosting.notifications import Notification
 
@@ -73,7 +74,7 @@ def past_runs(connection: sqlite3.Connection, wanted: Wanted) -> list[dict[str, 
     where = " AND ".join(conditions)
     found = connection.execute(
         f"{_RUNS} WHERE {where} ORDER BY runs.began DESC, runs.number DESC LIMIT ?",
-        (*values, wanted.limit),
+        (*map(storable, values), wanted.limit),
     )
     return [_run(row) for row in found]
 
@@ -120,7 +121,7 @@ def find_run(connection: sqlite3.Connection, beginning: str) -> tuple[str, str]:
     found = connection.execute(
         "SELECT run_id, root_run_id FROM runs WHERE run_id >= ? AND run_id < ? "
         "ORDER BY run_id LIMIT 2",
-        (beginning, beginning + _LAST_CHARACTER),
+        (storable(beginning), storable(beginning) + _LAST_CHARACTER),
     ).fetchall()
     if not found or not beginning:
         raise HistoryError(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct, field
 
 from axe_lsp.hosting.notifications import Notification
+from axe_lsp.runtime.plain_text import valid_text
 
 if TYPE_CHECKING:
     import sqlite3
@@ -186,7 +187,12 @@ def _insert(
     marks = f"({', '.join('?' * len(rows[0]))})"
     for some in _in_parts(rows, _MOST_VALUES // len(rows[0])):
         statement = f"{insert} {', '.join([marks] * len(some))} {end}"
-        connection.execute(statement, [value for row in some for value in row])
+        connection.execute(statement, [storable(value) for row in some for value in row])
+
+
+def storable(value: Any) -> Any:
+    """A value as it is kept and looked for. Names of files need not be UTF-8, and SQLite takes nothing else."""
+    return valid_text(value) if isinstance(value, str) else value
 
 
 def _in_parts(items: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:

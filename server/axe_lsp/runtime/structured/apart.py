@@ -8,12 +8,12 @@ this way; it takes about a tenth of a second.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.programs import main_of
+from axe_lsp.runtime.safety.seclusion import bare_environment
 from axe_lsp.runtime.structured.schemas import Schema, check_here
 
 _PROCESSOR_SECONDS = 1
@@ -22,18 +22,9 @@ _PROCESSOR_SECONDS = 1
 _PATIENCE = 10.0
 """Seconds until a check is ended on any system, however little of the processor it got."""
 
-_NEEDED = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH")
-_PYTHONS = "PYTHON"
-"""Python's own variables begin with it. Nothing else is handed on: there are keys in the environment."""
-
 
 def check_apart(schema: Schema, name: str, value: Json) -> str:
     """As a check of `schemas`; blocks while the process is at work."""
-    inherited = {
-        variable: text
-        for variable, text in os.environ.items()
-        if variable in _NEEDED or variable.startswith(_PYTHONS)
-    }
     try:
         question = json.dumps([schema, name, value]).encode()
         done = subprocess.run(  # noqa: S603 - our own
@@ -42,7 +33,7 @@ def check_apart(schema: Schema, name: str, value: Json) -> str:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             timeout=_PATIENCE,
-            env=inherited,
+            env=bare_environment(),
             check=False,
         )
     except RecursionError:

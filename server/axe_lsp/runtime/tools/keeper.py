@@ -3,8 +3,9 @@
 A program of its own between axe-lsp and the command, run as a file, so it knows nothing but the
 standard library. Its standard input is the lifeline: when that ends, because axe-lsp wants the command
 to stop or because axe-lsp has been killed, the command is killed. On Linux, what the command has put
-into other sessions is found all the same, since orphans become children of the keeper. It exits with
-the command's code, or 128 and the signal, as shells do.
+into other sessions is found all the same, since orphans become children of the keeper. Between the two
+is a process that does nothing: what the command sees as its parent, and may kill, is not the keeper. It
+exits with the command's code, or 128 and the signal, as shells do.
 """
 
 from __future__ import annotations
@@ -36,17 +37,24 @@ def main(command: list[str]) -> int:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     for each in _SIGNALS:
         signal.signal(each, signal.SIG_IGN)
-    child = os.fork() or _become(command)
-    threading.Thread(target=_hold_lifeline, args=[child], daemon=True).start()
-    _, status = os.waitpid(child, 0)
+    keeper = os.getpid()
+    stand_in = os.fork() or _stand_in(keeper, command)
+    threading.Thread(target=_hold_lifeline, args=[stand_in], daemon=True).start()
+    code = _code_of(stand_in)
     _end_orphans()
-    code = os.waitstatus_to_exitcode(status)
-    return code if code >= 0 else 128 - code
+    return code
 
 
-def _become(command: list[str]) -> int:
-    """In the child: never returns."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def _stand_in(keeper: int, command: list[str]) -> int:
+    """In the child: never returns. It dies with the keeper, and the command with it."""
+    _die_with(keeper)
+    stand_in = os.getpid()
+    os._exit(_code_of(os.fork() or _become(stand_in, command)))
+
+
+def _become(stand_in: int, command: list[str]) -> int:
+    """In its child: never returns."""
+    _die_with(stand_in)
     for each in (*_SIGNALS, *_IGNORED_BY_PYTHON):
         signal.signal(each, signal.SIG_DFL)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -55,6 +63,12 @@ def _become(command: list[str]) -> int:
     except OSError as error:
         os.write(2, f"{command[0]}: {error.strerror}\n".encode())
         os._exit(127)
+
+
+def _code_of(child: int) -> int:
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
 
 
 def _hold_lifeline(child: int) -> None:
@@ -90,6 +104,12 @@ def _children() -> Iterator[int]:
             continue  # It has just ended.
         if int(parent) == os.getpid():
             yield int(status.parent.name)
+
+
+def _die_with(parent: int) -> None:
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # It has died before.
+        os._exit(1)
 
 
 def _prctl(option: int, value: int) -> None:
