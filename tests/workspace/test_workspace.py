@@ -147,6 +147,15 @@ def test_an_agent_that_appears_or_goes_affects_those_that_name_it() -> None:
     assert workspace.apply([Change(child, None)]).affected == {parent, child}
 
 
+def test_a_file_whose_timeout_changes_concerns_those_that_call_it() -> None:
+    workspace = Workspace(PLACES)
+    parent, child = f"{FOLDER}/a.toml", f"{FOLDER}/b.toml"
+    changes = [Change(parent, agent(["b"])), Change(child, agent([]))]
+    workspace.apply(changes, complete=True)
+    assert workspace.apply([Change(child, f"timeout = 5\n{agent([])}")]).affected == {parent, child}
+    assert workspace.apply([Change(child, f"timeout = 5\n{agent([])}\n")]).affected == {child}
+
+
 def test_when_all_folders_have_been_read_files_that_name_others_are_looked_at_again() -> None:
     workspace = Workspace(PLACES)
     parent, child = f"{FOLDER}/a.toml", f"{FOLDER}/b.toml"

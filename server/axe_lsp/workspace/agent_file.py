@@ -57,7 +57,7 @@ class AgentFile(Struct, frozen=True, dict=True):
 
     `open` is there only while an editor has the file open, and `brief` only where places are looked
     for when somebody asks. `typed` is where an agent with a typed input says so; `input` and `output` are what it is called
-    with and answers, as far as they have names.
+    with and answers, as far as they have names. `timeout` is its own, `call_timeout` that of its calls.
     """
 
     place: Place
@@ -76,6 +76,8 @@ class AgentFile(Struct, frozen=True, dict=True):
     ignores: tuple[Ignore, ...] = ()
     open: Lookup | None = None
     brief: Brief | None = None
+    timeout: int = 0
+    call_timeout: int = 0
 
     @property
     def schema(self) -> Schema:
@@ -151,7 +153,6 @@ def _said(place: Place, reading: Reading, brief: Brief | None = None) -> AgentFi
     """What a file says, with none of what only few files have."""
     filled = _filled(reading)
     description = filled.get("description", reading.decoded(("description",)))
-    max_depth = reading.decoded(("sub_agents_config", "max_depth"))
     return AgentFile(
         place=place,
         name=reading.string(("name",)),
@@ -159,10 +160,17 @@ def _said(place: Place, reading: Reading, brief: Brief | None = None) -> AgentFi
         description=description if isinstance(description, str) else "",
         tools=tuple(filled.get("tools", (each.value for each in reading.strings(("tools",))))),
         references=(*_names(reading, SUB_AGENTS), *_names(reading, TASK_TYPES)),
-        max_depth=max_depth if isinstance(max_depth, int) else 0,
+        max_depth=_number(reading, ("sub_agents_config", "max_depth")),
         outside=read_outside(reading),
         brief=brief,
+        timeout=_number(reading, ("timeout",)),
+        call_timeout=_number(reading, ("sub_agents_config", "timeout")),
     )
+
+
+def _number(reading: Reading, path: KeyPath) -> int:
+    value = reading.decoded(path)
+    return value if isinstance(value, int) else 0
 
 
 def _schema(place: Place) -> Schema:

@@ -133,6 +133,13 @@ class _Touched(Struct, frozen=True):
             and self.old.depth_limit != self.new.depth_limit
         )
 
+    @property
+    def has_another_timeout(self) -> bool:
+        """Whether its own timeout is another one, which concerns those that call it."""
+        return (
+            self.old is not None and self.new is not None and self.old.timeout != self.new.timeout
+        )
+
 
 def _with_files(before: Snapshot, changes: Sequence[Change]) -> Snapshot:
     on_disk = [change for change in changes if not change.in_buffer]
@@ -296,7 +303,7 @@ def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) ->
     if after.names is not before.names:
         affected.update(_naming_nobody(after))
     for each in touched:
-        if each.appears_or_goes:
+        if each.appears_or_goes or each.has_another_timeout:
             affected.update(after.callers(each.place.stem))
         affected.update(uri for name in each.renamed for uri in after.names.get(name, ()))
     return frozenset(affected)

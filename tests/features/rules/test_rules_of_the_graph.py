@@ -158,3 +158,35 @@ def test_nothing_is_said_of_others_before_the_folders_are_read() -> None:
         complete=False,
     )
     assert diagnostics(opened.snapshot, opened.file) == ()
+
+
+def test_which_of_two_timeouts_counts() -> None:
+    check_findings(
+        """
+        sub_agents = ["quick", "slow", "same", "free"]
+                      ^^^^^^^ information two-timeouts: "quick" may take 5 seconds by its own timeout, and not the 60 of sub_agents_config.timeout
+                               ^^^^^^ information two-timeouts: "slow" may take 60 seconds when it is called from here (sub_agents_config.timeout), and not the 90 of its own timeout
+        [sub_agents_config]
+        timeout = 60
+        """,
+        others="""
+            --- quick.toml
+            timeout = 5
+            --- slow.toml
+            timeout = 90
+            --- same.toml
+            timeout = 60
+            --- free.toml
+        """,
+    )
+
+
+def test_a_called_agent_has_no_more_time_than_its_caller() -> None:
+    check_findings(
+        """
+        timeout = 30
+        sub_agents = ["slow"]
+                      ^^^^^^ information two-timeouts: "slow" may take what is left of the 30 seconds of this agent when it is called from here, and not the 90 of its own timeout
+        """,
+        others="--- slow.toml\ntimeout = 90\n",
+    )

@@ -1,0 +1,58 @@
+"""Sub-agents with a timeout of their own, where their caller's says something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_complete
+from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile, Reference
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    if not snapshot.is_settled(file.place) or not (file.timeout or file.call_timeout):
+        return
+    for reference in file.references:
+        called = snapshot.agent(reference.name, file.place)
+        if reference.key == SUB_AGENTS and called is not None and called.timeout > 0:
+            message = _which_counts(file, reference, called.timeout)
+            if message:
+                yield Finding(RULE.code, RULE.severity, reference.range, message)
+
+
+def _which_counts(caller: AgentFile, reference: Reference, own: int) -> str:
+    name = quoted(reference.name)
+    if 0 < caller.call_timeout < own:
+        return (
+            f"{name} may take {caller.call_timeout} seconds when it is called from here "
+            f"(sub_agents_config.timeout), and not the {own} of its own timeout"
+        )
+    if 0 < caller.timeout < own:
+        return (
+            f"{name} may take what is left of the {caller.timeout} seconds of this agent when it is "
+            f"called from here, and not the {own} of its own timeout"
+        )
+    if own < caller.call_timeout:
+        return (
+            f"{name} may take {own} seconds by its own timeout, and not the {caller.call_timeout} of "
+            "sub_agents_config.timeout"
+        )
+    return ""
+
+
+RULE = Rule(
+    code="two-timeouts",
+    severity=Severity.INFORMATION,
+    summary="A sub-agent has a timeout of its own, and its caller's says something else.",
+    documentation="""
+When an agent is called, three limits may be stated: the `timeout` in its own file, `sub_agents_config.timeout` in the
+file of its caller, and what is left of the time of the caller itself. The one that ends first counts. The message
+says which one that is.
+
+In axe a called agent's own `timeout` is ignored.
+""",
+    check=check,
+    about=Subject.REFERENCES,
+    is_settled=once_complete,
+)
