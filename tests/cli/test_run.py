@@ -60,7 +60,8 @@ def test_json_is_the_answer_with_its_cost(home: Home, provider: ScriptedProvider
         ([], None, "Execute the task described in your instructions."),
         ([], "  piped\n", "  piped\n"),
         ([], " \n", "Execute the task described in your instructions."),
-        (["-p", "asked"], "piped", "asked"),
+        (["-p", "asked"], "  piped\n", "asked\n\n  piped\n"),
+        (["-p", "asked"], " \n", "asked"),
         (["--prompt=asked"], None, "asked"),
         (["-p", ""], "piped", "piped"),
         (["-p", " \n"], "piped", "piped"),
@@ -68,7 +69,7 @@ def test_json_is_the_answer_with_its_cost(home: Home, provider: ScriptedProvider
         (["-p", " asked "], None, " asked "),
     ],
 )
-def test_the_task_is_the_prompt_or_standard_input_or_the_default(
+def test_the_task_is_the_prompt_with_standard_input_or_the_default(
     home: Home, provider: ScriptedProvider, options: list[str], stdin: str | None, message: str
 ) -> None:
     home.add(agent("solo"))
@@ -77,24 +78,48 @@ def test_the_task_is_the_prompt_or_standard_input_or_the_default(
     assert provider.requests[0].body["messages"][0]["content"] == message
 
 
-@pytest.mark.parametrize("flags", [["-p", "asked"], ["--input", "{}"]])
 @pytest.mark.parametrize(("source", "is_lost"), [("file", True), ("pipe", True), ("none", False)])
 def test_standard_input_that_is_not_read_is_mentioned(
-    home: Home, provider: ScriptedProvider, flags: list[str], source: str, is_lost: bool
+    home: Home, provider: ScriptedProvider, source: str, is_lost: bool
 ) -> None:
     home.add(agent("solo", input={"properties": {}}))
     provider.script("m-solo", Says("ok"))
+    outcome = with_open_input(home, source, "--input", "{}")
+    warning = "Warning: standard input is not read, because of --input\n" if is_lost else ""
+    assert outcome == (0, "ok", warning)
+
+
+def test_a_file_as_standard_input_is_appended_to_the_prompt(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("ok"))
+    assert with_open_input(home, "file", "-p", "asked") == (0, "ok", "")
+    assert provider.requests[0].body["messages"][0]["content"] == "asked\n\nfrom a file"
+
+
+def test_a_prompt_waits_only_for_a_while_for_standard_input_that_stays_open(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("ok"))
+    code, out, err = with_open_input(home, "none", "-p", "asked")
+    assert (code, out) == (0, "ok")
+    assert err.startswith("Warning: standard input is open, but nothing came from it")
+    assert provider.requests[0].body["messages"][0]["content"] == "asked"
+
+
+def with_open_input(home: Home, source: str, *flags: str) -> tuple[int, str, str]:
+    """Run `solo` with a file, a pipe that nobody closes, or one that nobody even writes to."""
     ours, theirs = os.pipe()
     os.write(theirs, b"piped" if source == "pipe" else b"")
     (home.work / "task.txt").write_text("from a file")
     stdin = os.open(home.work / "task.txt", os.O_RDONLY) if source == "file" else ours
-    with home.start("run", "solo", *flags, stdin=stdin) as process:  # Nobody closes the pipe.
+    with home.start("run", "solo", *flags, stdin=stdin) as process:
         out, err = process.communicate(timeout=60)
     for descriptor in {ours, theirs, stdin}:
         os.close(descriptor)
-    flag = {"-p": "--prompt"}.get(flags[0], flags[0])
-    warning = f"Warning: standard input is not read, because of {flag}\n" if is_lost else ""
-    assert (process.returncode, out, err) == (0, "ok", warning)
+    return process.returncode, out, err
 
 
 def test_standard_input_that_is_closed_or_not_utf8(home: Home, provider: ScriptedProvider) -> None:

@@ -13,7 +13,7 @@ from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.cli.arguments import Parser, agents_folder, dollars, seconds, tokens
 from axe_lsp.cli.last_words import tell_last_answer, tell_where_to_look
 from axe_lsp.cli.run_input import read_input
-from axe_lsp.cli.standard_input import has_text, piped_text
+from axe_lsp.cli.standard_input import has_text, piped_text, text_beside_prompt
 from axe_lsp.cli.streams import complain
 from axe_lsp.runtime.errors import RunError, UnfitAnswerError
 from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
@@ -66,7 +66,7 @@ def _parser() -> Parser:
         "-p",
         "--prompt",
         metavar="TEXT",
-        help="what to tell the agent; standard input is then not read",
+        help="what to tell the agent; text from standard input is appended",
     )
     tell("--input", metavar="JSON", help="the object for an agent with [input], or @FILE with it")
     add("--model", metavar="PROVIDER/NAME", default="", help="instead of the agent's own model")
@@ -120,7 +120,8 @@ def _parser() -> Parser:
 
 def _request(options: argparse.Namespace) -> RunRequest:
     given = read_input(options.input) if options.input is not None else None
-    _tell_of_dropped_input(options)
+    if given is not None and has_text():
+        _warn("standard input is not read, because of --input")
     return RunRequest(
         agent=options.agent,
         task=_task(options) if given is None else None,
@@ -135,17 +136,18 @@ def _request(options: argparse.Namespace) -> RunRequest:
 
 
 def _task(options: argparse.Namespace) -> str:
-    """What the agent is told. A blank prompt is none, as in axe."""
+    """What the agent is told: the prompt, then standard input. A blank prompt is none, as in axe."""
     prompt: str = options.prompt or ""
-    return prompt if prompt.strip() else piped_text()
+    if not prompt.strip():
+        return piped_text()
+    piped = text_beside_prompt()
+    if piped is None:
+        _warn("standard input is open, but nothing came from it; `</dev/null` saves the wait")
+    return f"{prompt}\n\n{piped}" if piped and piped.strip() else prompt
 
 
-def _tell_of_dropped_input(options: argparse.Namespace) -> None:
-    """A prompt takes the place of standard input, as in axe; nobody should think that both count."""
-    given = "--input" if options.input is not None else "--prompt"
-    has_prompt = bool(options.prompt and options.prompt.strip())
-    if (has_prompt or options.input is not None) and has_text():
-        print(f"Warning: standard input is not read, because of {given}", file=sys.stderr)
+def _warn(text: str) -> None:
+    print(f"Warning: {text}", file=sys.stderr)
 
 
 def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve, *, as_json: bool) -> None:
@@ -154,7 +156,7 @@ def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve, *, as_json:
     untrusted = reach_warning(request, prepared.definition, workspace, os.environ)
     said = [each for each in (missing, untrusted) if each]
     for warning in (*said, *prepared.warnings):
-        print(f"Warning: {warning}", file=sys.stderr)
+        _warn(warning)
     if as_json:
         # Imported late, as only this needs it; what follows is as well.
         from axe_lsp.hosting.previewing import preview_json  # noqa: PLC0415

@@ -10,6 +10,9 @@ from contextlib import suppress
 from axe_lsp.runtime.errors import AgentError
 from axe_lsp.runtime.plain_text import decode
 
+PATIENCE = 3.0
+"""Seconds for whoever writes to the pipe beside a prompt to begin."""
+
 
 def piped_text() -> str:
     """What is piped in. A terminal and the null device are no input, as in axe. Raises AgentError."""
@@ -21,6 +24,50 @@ def piped_text() -> str:
         return decode(sys.stdin.buffer.read())
     except OSError as error:
         raise AgentError(f"failed to read stdin: {error}") from error
+
+
+def text_beside_prompt() -> str | None:
+    """What is piped in beside a prompt. None if nobody has written anything in PATIENCE seconds.
+
+    A script may have inherited a pipe that nobody ever closes. Raises AgentError.
+    """
+    if sys.stdin is None:
+        return ""
+    try:
+        source = sys.stdin.fileno()
+        mode = os.fstat(source).st_mode
+        if not stat.S_ISFIFO(mode) and not stat.S_ISSOCK(mode):
+            return piped_text()
+    except OSError as error:
+        raise AgentError(f"failed to read stdin: {error}") from error
+    return _read_if_begun(source)
+
+
+def _read_if_begun(source: int) -> str | None:
+    """All that comes, if something does. A thread reads, as Windows can't wait for a pipe."""
+    import threading  # noqa: PLC0415 - rarely needed
+
+    pieces: list[bytes] = []
+    faults: list[OSError] = []
+    begun, ended = threading.Event(), threading.Event()
+
+    def read() -> None:
+        try:
+            while piece := os.read(source, 1 << 16):
+                pieces.append(piece)
+                begun.set()
+        except OSError as error:
+            faults.append(error)
+        ended.set()
+        begun.set()
+
+    threading.Thread(target=read, name="standard input", daemon=True).start()
+    if not begun.wait(PATIENCE):
+        return None
+    ended.wait()
+    if faults:
+        raise AgentError(f"failed to read stdin: {faults[0]}")
+    return decode(b"".join(pieces))
 
 
 def has_text() -> bool:
