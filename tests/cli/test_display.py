@@ -256,14 +256,26 @@ def test_the_answer_can_be_redirected_while_progress_is_watched(
 def test_a_warning_stands_above_the_lines_that_change(
     home: Home, provider: ScriptedProvider
 ) -> None:
-    home.add(agent("solo", workdir="/nowhere", files=["*.md"]))
+    home.add(agent("solo", params={"num_ctx": 8192}))
     hold = Hold()
     provider.script("m-solo", Answer(Says("answer"), hold=hold))
     with on_terminal(home, "run", "solo") as terminal:
         screen = terminal.shows(lambda screen: len(screen) > 1 and "[solo]" in screen[-1])
-        assert screen[0].startswith("Warning: the working directory /nowhere")
+        assert screen[0].startswith("Warning: params.num_ctx is not sent")
         hold.release()
         terminal.end()
+
+
+def test_progress_goes_on_below_the_text_of_a_turn(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo", sub_agents=["helper"]) | agent("helper"))
+    hold = Hold()
+    provider.script("m-solo", Says("I ask.", calls=[calls_agent("helper", "t")]), Says("Done."))
+    provider.script("m-helper", Answer(Says("r"), hold=hold))
+    with on_terminal(home, "run", "solo", "--stream") as terminal:
+        terminal.shows(lambda rows: rows[:1] == ["I ask."] and "[helper]" in "".join(rows))
+        hold.release()
+        code, screen = terminal.end()
+    assert (code, screen[0], screen[-2]) == (0, "I ask.", "Done.")
 
 
 def test_verbose_is_told_line_by_line(home: Home, team: Team) -> None:

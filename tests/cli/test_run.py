@@ -182,13 +182,41 @@ def test_text_is_printed_as_it_arrives(
         assert process.wait(30) == 0
 
 
-@pytest.mark.parametrize(("agents", "flag"), [(TEAM, "--stream"), (agent("parent"), "--json")])
-def test_nothing_is_streamed_with_tools_or_json(
-    home: Home, provider: ScriptedProvider, agents: dict[str, str], flag: str
+def test_every_turn_of_an_agent_with_tools_is_printed_as_it_arrives(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(TEAM)
+    hold = Hold(chunk=3)
+    call = calls_agent("helper", "t")
+    provider.script(
+        "m-parent",
+        Says("I ask the helper.", calls=[call]),
+        Answer(Says("one two three"), hold=hold),
+    )
+    provider.script("m-helper", Says("r"))
+    with home.start("run", "parent", "--stream") as process:
+        assert process.stdout is not None
+        begun = "I ask the helper.\n\none two "
+        assert process.stdout.read(len(begun)) == begun
+        hold.wait_until_arrived()
+        hold.release()
+        assert process.stdout.read() == "three"
+        assert process.wait(30) == 0
+
+
+@pytest.mark.parametrize(
+    ("agents", "flags"),
+    [
+        (agent("parent"), ["--json", "--stream"]),
+        (agent("parent", stream=True, sub_agents=["helper"]), []),
+    ],
+)
+def test_nothing_is_streamed_as_json_or_with_tools_unless_asked_for(
+    home: Home, provider: ScriptedProvider, agents: dict[str, str], flags: list[str]
 ) -> None:
     home.add(agents)
     provider.script("m-parent", Says("whole"))
-    code, out, _ = home.call("run", "parent", flag, "--stream")
+    code, out, _ = home.call("run", "parent", *flags)
     assert code == 0
     assert "whole" in out
     assert "stream" not in provider.requests[0].body

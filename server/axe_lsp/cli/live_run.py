@@ -12,7 +12,14 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, aclosing, closing, contextmanager, nullcontext
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    aclosing,
+    closing,
+    contextmanager,
+    nullcontext,
+)
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +33,7 @@ from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.children.isolation import Elsewhere, Tether
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import BudgetError, UnfitAnswerError
-from axe_lsp.runtime.events import Event, TextDelta
+from axe_lsp.runtime.events import Event, TextDelta, TurnEnd
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import ProviderHook
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest, RunResult, new_run_id
@@ -190,26 +197,35 @@ class _Output:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._json = options.json
-        self._stream = options.stream or sys.stdout.isatty()
+        self._stream = options.stream
         self._log = _verbose_log() if options.verbose else None
         self._progress = None if options.verbose else _progress()
         self._held: list[Callable[[], None]] | None = None
         self._calls = CallDetails()
         self._written = ""
+        self._has_tools = False
+        self._text = ExitStack()
         self._fault: OSError | None = None
         self.on_fault: Callable[[], object] = lambda: None
 
     def streams(self, prepared: Prepared) -> bool:
-        """Whether text is shown as it is written: an answer that comes at once, not as JSON."""
-        wanted = self._stream or prepared.definition.stream
-        may_change = bool(prepared.request.tools) or prepared.output is not None
-        return bool(wanted and not self._json and not may_change)
+        """Whether text is shown as it is written: not as JSON, nor an answer that may change.
+
+        An agent with tools may say something in every turn. It is shown to those who ask for it.
+        """
+        if self._json or prepared.output is not None:
+            return False
+        is_one_answer = not prepared.request.tools
+        return self._stream or (
+            is_one_answer and (prepared.definition.stream or sys.stdout.isatty())
+        )
 
     def ready(self, prepared: Prepared) -> None:
         """The first request is about to be sent."""
         gc.freeze()  # What has been imported for it is no garbage.
         gc.set_threshold(_GARBAGE)
         self._calls.wanted = prepared.definition.beyond_first_axe
+        self._has_tools = bool(prepared.request.tools)
         if self._log:
             self._log.ready(prepared)
 
@@ -221,8 +237,10 @@ class _Output:
             self._progress.event(event)
         self._calls.event(event)
         if isinstance(event, TextDelta) and event.run.depth == 0 and not self._fault:
-            self.close()
+            self._make_room()
             self._write(event.delta)
+        elif isinstance(event, TurnEnd) and event.run.depth == 0 and event.tool_calls:
+            self._end_turn()
 
     def warn(self, text: str) -> None:
         """Something that the user should know."""
@@ -270,6 +288,8 @@ class _Output:
 
     def close(self) -> None:
         """Show no more progress; the answer comes next, or the reason why there is none."""
+        self._end_line()
+        self._text.close()
         if self._progress:
             self._progress.close()
 
@@ -280,6 +300,22 @@ class _Output:
         self._end_line()
         if self._log:
             self._log.failed()
+
+    def _make_room(self) -> None:
+        """Text comes next. Progress goes on after it only where tools may follow."""
+        if self._written:
+            return
+        if not self._has_tools:
+            self.close()
+        elif self._progress:
+            self._text.enter_context(self._progress.paused())
+
+    def _end_turn(self) -> None:
+        """The text of a turn is complete, and tools come next: a blank line before further text."""
+        if self._written and not self._fault:
+            self._write("\n" if self._written.endswith("\n") else "\n\n")
+            self._written = ""
+            self._text.close()
 
     def _tell(self, tell: Callable[[], None]) -> None:
         if self._held is None:
@@ -300,6 +336,7 @@ class _Output:
         """Leave a terminal at the start of a line; pipes get the answer as it is, as in axe."""
         if self._written and not self._written.endswith("\n") and sys.stdout.isatty():
             print()
+            self._written = "\n"
 
 
 def _verbose_log() -> VerboseLog:

@@ -110,7 +110,11 @@ def _parser() -> Parser:
         action="store_true",
         help="print the answer and its cost, or what would be sent, as JSON",
     )
-    add("--stream", action="store_true", help="print the answer while it is being written")
+    add(
+        "--stream",
+        action="store_true",
+        help="print text while it is being written, with tools that of every turn",
+    )
     add("--no-history", action="store_true", help="leave nothing of this run in the history")
     add("-v", "--verbose", action="store_true", help="tell on standard error what is going on")
     add("--record", metavar="FILE", type=Path, help="write requests and answers to FILE")
