@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from axe_lsp.runtime.loop import execute_calls
+from axe_lsp.runtime.loop import CallOrder, execute_calls
 from axe_lsp.runtime.messages import ToolCall, ToolResult
 
 CALLS = [ToolCall(str(number), "t") for number in range(3)]
@@ -20,7 +20,7 @@ async def test_a_single_call_runs_in_place() -> None:
         tasks.append(asyncio.current_task())
         return ToolResult(call.id, "r")
 
-    assert await execute_calls(CALLS[:1], execute, parallel=True) == (ToolResult("0", "r"),)
+    assert await execute_calls(CALLS[:1], execute, ["apart"]) == (ToolResult("0", "r"),)
     assert tasks == [asyncio.current_task()]
 
 
@@ -35,7 +35,7 @@ async def test_results_keep_the_order_of_the_calls() -> None:
         others[number].set()
         return ToolResult(call.id, f"r{number}")
 
-    results = await execute_calls(CALLS, execute, parallel=True)
+    results = await execute_calls(CALLS, execute, ["apart"] * 3)
     assert [result.content for result in results] == ["r0", "r1", "r2"]
 
 
@@ -49,8 +49,38 @@ async def test_one_after_the_other_when_not_parallel() -> None:
         story.append(f"end {call.id}")
         return ToolResult(call.id, "r")
 
-    await execute_calls(CALLS[:2], execute, parallel=False)
+    await execute_calls(CALLS[:2], execute, ["changes"] * 2)
     assert story == ["begin 0", "end 0", "begin 1", "end 1"]
+
+
+@pytest.mark.parametrize(
+    ("order", "at_once"),
+    [
+        (["reads", "reads", "reads"], ["012"]),
+        (["reads", "reads", "changes"], ["01", "2"]),
+        (["changes", "reads", "reads"], ["0", "12"]),
+        (["changes", "apart", "changes"], ["01", "2"]),
+        (["reads", "changes", "reads"], ["0", "1", "2"]),
+        (["apart", "changes", "apart"], ["012"]),
+    ],
+)
+async def test_calls_see_what_those_before_them_have_changed(
+    order: list[CallOrder], at_once: list[str]
+) -> None:
+    working: set[str] = set()
+    seen: list[str] = []
+
+    async def execute(call: ToolCall) -> ToolResult:
+        working.add(call.id)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        seen.append("".join(sorted(working)))
+        await asyncio.sleep(0)
+        working.discard(call.id)
+        return ToolResult(call.id, "r")
+
+    await execute_calls(CALLS, execute, order)
+    assert list(dict.fromkeys(seen)) == at_once
 
 
 async def test_a_limit_on_how_many_work_at_the_same_time() -> None:
@@ -65,5 +95,5 @@ async def test_a_limit_on_how_many_work_at_the_same_time() -> None:
         working -= 1
         return ToolResult(call.id, "r")
 
-    await execute_calls(CALLS, execute, parallel=True, max_concurrent=2)
+    await execute_calls(CALLS, execute, ["apart"] * 3, max_concurrent=2)
     assert most == 2

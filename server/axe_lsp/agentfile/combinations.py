@@ -69,6 +69,8 @@ def _delegation(lookup: Lookup) -> Iterator[Problem]:
     where = lookup.place(path)
     if where is None or lookup.has(("task",)):
         return
+    if lookup.has((*path, "parallel")) and (lookup.has(("tools",)) or lookup.has(("mcp_servers",))):
+        return  # Which holds for the calls of tools as well.
     if lookup.decoded(("sub_agents",)) == [] or not lookup.has(("sub_agents",)):
         message = "sub_agents_config has no effect without sub_agents"
         yield problem("unused-config", schema.key(path), where, message, fatal=False)

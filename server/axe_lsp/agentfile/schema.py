@@ -110,7 +110,8 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "sub_agents_config.parallel",
         _B,
-        "Whether several calls in one answer run at the same time. Results keep their order.",
+        "Whether several calls in one answer run at the same time. Results keep their order. Tools that "
+        "change something run one after another in any case; sub-agents begin at once.",
         default="true",
     ),
     _key(

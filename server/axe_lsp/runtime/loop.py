@@ -5,10 +5,11 @@ What the next step is, `conversation` decides. Here it is awaited.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from time import monotonic
+from typing import Literal
 
 import anyio
 from msgspec import Struct
@@ -46,8 +47,12 @@ from axe_lsp.runtime.providers.provider import Exchange, Provider
 from axe_lsp.runtime.safety.approval import Approve
 from axe_lsp.runtime.safety.redaction import StreamRedactor, redact, redacted_table
 from axe_lsp.runtime.shortening import Shortened, context_limit
-from axe_lsp.runtime.tools.table import execute_tool, unknown_tool
+from axe_lsp.runtime.tools.table import BUILTIN_TOOLS, changes_something, execute_tool, unknown_tool
 from axe_lsp.runtime.tools.tool import Workplace
+
+CallOrder = Literal["reads", "changes", "apart"]
+"""Whether a call only looks, may change something, or has nothing to do with the others, as the
+runs of sub-agents, which begin at once."""
 
 
 class Surroundings(Struct, frozen=True):
@@ -88,6 +93,15 @@ class Surroundings(Struct, frozen=True):
         """Whether the model was offered a tool of this name."""
         return any(each.name == tool for each in self.prepared.request.tools)
 
+    def order_of(self, call: ToolCall) -> CallOrder:
+        """What a call has to wait for."""
+        remote = self.remote.by_name.get(call.name)
+        if remote is not None:
+            return "reads" if remote.only_reads else "changes"
+        if changes_something(call.name):
+            return "changes"
+        return "reads" if call.name in BUILTIN_TOOLS else "apart"
+
     def secrets(self) -> frozenset[str]:
         """What no event may hold."""
         return known_secrets(self.workplace.environment) | self.remote.secrets
@@ -115,34 +129,52 @@ async def converse(conversation: Conversation, around: Surroundings) -> None:
             continue
         around.ledger.charge_calls(len(calls), of_round.turn)
         execute = partial(_execute, around, of_round)
-        results = await execute_calls(calls, execute, config.parallel, config.max_concurrent)
+        order = [around.order_of(call) if config.parallel else "changes" for call in calls]
+        results = await execute_calls(calls, execute, order, config.max_concurrent)
         conversation.deliver(results)
 
 
 async def execute_calls(
     calls: Sequence[ToolCall],
     execute: Callable[[ToolCall], Awaitable[ToolResult]],
-    parallel: bool,
+    order: Sequence[CallOrder],
     max_concurrent: int = 0,
 ) -> tuple[ToolResult, ...]:
-    """Execute the calls of one answer; results keep the order of the calls (001-8.2, 11).
+    """Execute the calls of one answer at the same time; results keep their order (001-8.2, 11).
 
-    No call cancels another one, since `execute` returns failures as results. A cancelled run
-    cancels them all.
+    Calls see each other's effects: one that changes something waits for those before it that are not
+    `apart`, and those after it wait for it. No call cancels another one, since `execute` returns
+    failures as results. A cancelled run cancels them all.
     """
-    if len(calls) == 1 or not parallel:
-        return tuple([await execute(call) for call in calls])
+    if len(calls) == 1:
+        return (await execute(calls[0]),)
     results: list[ToolResult | None] = [None] * len(calls)
     gate = anyio.Semaphore(max_concurrent) if max_concurrent else nullcontext()
+    over = [anyio.Event() for _ in calls]
 
     async def execute_at(index: int) -> None:
+        for before in _before(index, order):
+            await over[before].wait()
         async with gate:
             results[index] = await execute(calls[index])
+        over[index].set()
 
     async with anyio.create_task_group() as tasks:
         for index in range(len(calls)):
             tasks.start_soon(execute_at, index)
     return tuple(result for result in results if result is not None)
+
+
+def _before(index: int, order: Sequence[CallOrder]) -> Iterator[int]:
+    """The calls that have to be over before this one begins."""
+    if order[index] == "apart":
+        return
+    for other in reversed(range(index)):
+        if order[other] == "changes":
+            yield other
+            return  # What came before that one is over as well.
+        if order[other] == "reads" and order[index] == "changes":
+            yield other
 
 
 async def _turn(conversation: Conversation, around: Surroundings) -> _Round:

@@ -63,7 +63,9 @@ def _wanted(call: ToolCall) -> tuple[str, _Edit]:
 
 def _apply(folder: Path, path: str, edit: _Edit) -> int:
     found = place(folder, path)
-    with writing(path):
+    with speaking_of(path):
+        require_file(found)
+    with writing(found, path):
         content, count = edit.apply(_content(found, path))
         write_whole_file(found, content)
     return count

@@ -58,6 +58,11 @@ BUILTIN_TOOLS: Mapping[str, BuiltinTool] = _Tools()
 """By name."""
 
 
+def changes_something(name: str) -> bool:
+    """Whether a call of the tool may change what a later call sees."""
+    return name in BUILTIN_TOOLS and BUILTIN_TOOLS[name].rehearse is not None
+
+
 def ordinary_tools(definition: AgentDefinition) -> tuple[Tool, ...]:
     """The tools that an agent is offered besides those for delegation, in the order of its file."""
     return tuple(BUILTIN_TOOLS[name].definition for name in definition.ordinary_tools)

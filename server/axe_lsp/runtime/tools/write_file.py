@@ -49,10 +49,11 @@ def _read(folder: Path, path: str) -> bytes | None:
 
 def _write(folder: Path, path: str, data: bytes) -> None:
     found = place(folder, path)
-    with writing(path):
+    with speaking_of(path):
         if found.exists():  # A device or a pipe is not written to.
             require_file(found)
         _make_folder(found.parent)
+    with writing(found, path):
         write_whole_file(found, data)
 
 
