@@ -275,7 +275,7 @@ class AgentRun:
             ledger=self._ledger,
             streams=tree.streams(prepared),
             clock=self._scope.clock,
-            timeout=str(self._scope.interruption()),
+            overtime=self._scope.overtime,
             warn=self._warn,
         )
 

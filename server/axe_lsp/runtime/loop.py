@@ -73,7 +73,7 @@ class Surroundings(Struct, frozen=True):
     ledger: Ledger
     streams: bool
     clock: Clock
-    timeout: str
+    overtime: Callable[[], str]
     warn: Callable[[str], None]
 
     @property
@@ -248,7 +248,7 @@ def _exchange(conversation: Conversation, around: Surroundings, turn: int) -> Ex
         request=conversation.request,
         workdir=around.prepared.prompt.folder,
         deadline=around.clock.deadline,
-        timeout=around.timeout,
+        overtime=around.overtime,
         warn=around.warn,
         on_wait=_wait_listener(around, turn),
         heard=around.clock.progress,

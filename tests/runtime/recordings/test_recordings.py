@@ -11,6 +11,7 @@ import tomli
 from axe_lsp.runtime.engine import always
 from axe_lsp.runtime.errors import ConfigError, ProviderError, RunTimeoutError
 from axe_lsp.runtime.events import TextDelta, ToolEnd
+from axe_lsp.runtime.limits.clock import LONG_PATIENCE
 from axe_lsp.runtime.messages import Response, ToolCall
 from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.providers.replay import Replay
@@ -24,6 +25,7 @@ from axe_lsp.runtime.recordings.recording import (
     Sent,
 )
 from support.engines import agent, bench, running
+from support.passing_time import passing_time
 from support.scripted_provider import (
     Answer,
     Hold,
@@ -214,6 +216,23 @@ async def test_failures_are_recorded(provider: ScriptedProvider, tmp_path: Path)
         RecordedError("server", "boom"),
     }
     await _replays_as_recorded(provider, tmp_path, agents, recording)
+
+
+async def test_that_nothing_was_heard_of_a_run_is_recorded(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", Says(calls=[calls_agent("scout", "slow")]), Says("coped"))
+    provider.script("m-scout", Answer(Says("late"), hold=hold))
+    with passing_time() as time:
+        async with running(record(provider, tmp_path, TEAM)) as recorded:
+            await hold.arrived()
+            await time.goes_by(LONG_PATIENCE + 2)
+            recording = await recorded
+    (failure,) = [run.turns[0].answer for run in recording.runs if run.agent == "scout"]
+    assert isinstance(failure, RecordedError)
+    assert (failure.category, failure.message[:21]) == ("timeout", "no progress for 600s:")
+    await _replays_as_recorded(provider, tmp_path, TEAM, recording)
 
 
 async def test_what_was_cancelled_is_not_recorded(
@@ -465,6 +484,7 @@ async def test_a_recording_can_be_an_agents_model(
     provider: ScriptedProvider, tmp_path: Path, place: str
 ) -> None:
     (tmp_path / place).mkdir(parents=True)
+    (tmp_path / "work").mkdir(exist_ok=True)
     (tmp_path / place / "hello.toml").write_text(HELLO.format(agent="bot", text="Hello!"))
     agents = agent("bot", model="replay/hello", workdir="work")
     async with bench(provider, tmp_path, agents, {"OPENAI_API_KEY": ""}) as work:

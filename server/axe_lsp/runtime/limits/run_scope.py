@@ -58,6 +58,10 @@ class RunScope:
         if not self.clock.is_stated:
             self.clock.watch()
 
+    def overtime(self) -> str:
+        """Why the time is over, "" if it is not, or if somebody has stopped the run."""
+        return str(self.interruption()) if self.clock.is_over and not self._stopped else ""
+
     def interruption(self) -> RunError:
         """Why the work ends, if it is ended now."""
         if self._stopped:

@@ -90,8 +90,9 @@ class Gate:
         """
         await self._let_in(entry)
         passage = _Passage(next(self._numbers))
-        for other in self._in_flight:
-            other.is_shared = passage.is_shared = True
+        if len(self._in_flight) == 1:
+            next(iter(self._in_flight)).is_shared = True
+        passage.is_shared = bool(self._in_flight)
         self._in_flight.add(passage)
         self._wake()  # There may be room for more than one.
         try:

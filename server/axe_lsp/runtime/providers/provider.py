@@ -25,13 +25,14 @@ def _nobody(_provider: str, _seconds: float) -> None:
 class Exchange(Struct, frozen=True):
     """One request on its way: who asks, whom, in which turn (from 1) and what.
 
-    `workdir` is the run's working directory; recordings may lie below it. At `deadline` (of the
-    event loop's clock) the run fails with the text `timeout`. `warn` takes what the user should know.
-    `attempt` is how often the request was sent before.
+    `workdir` is the run's working directory; recordings may lie below it. The run has to be ready
+    at `deadline` (of the event loop's clock), and `overtime` says why its time is over, "" if it is
+    not. `warn` takes what the user should know. `attempt` is how often the request was sent before.
 
-    `on_wait` takes the name of a provider that has no room for the request, and for how many seconds; 0
-    are as long as others take. `heard` is called whenever something arrives from the provider. Inside `waiting` the run needs to make no
-    progress: it is known how long that takes, or that others have to be ready first.
+    `on_wait` takes the name of a provider that has no room for the request, and for how many
+    seconds; 0 are as long as others take. `heard` is called whenever something arrives from the
+    provider. Inside `waiting` the run needs to make no progress: it is known how long that takes,
+    or that others have to be ready first.
     """
 
     run: RunIds
@@ -40,7 +41,7 @@ class Exchange(Struct, frozen=True):
     request: Request
     workdir: Path
     deadline: float = math.inf
-    timeout: str = ""
+    overtime: Callable[[], str] = str
     warn: Callable[[str], object] = bool
     attempt: int = 0
     on_wait: Callable[[str, float], object] = _nobody

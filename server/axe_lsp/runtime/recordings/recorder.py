@@ -64,8 +64,8 @@ class Recorder:
             answer = RecordedError(error.category, error.message)
             raise
         except anyio.get_cancelled_exc_class():
-            if anyio.current_time() >= exchange.deadline:
-                answer = RecordedError("timeout", exchange.timeout)
+            if reason := exchange.overtime():
+                answer = RecordedError("timeout", reason)
             raise
         finally:
             if answer is not None:
