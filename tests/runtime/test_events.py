@@ -136,7 +136,7 @@ async def test_a_turn_is_heard_while_a_child_is_still_at_work(
 async def test_text_is_heard_as_it_is_written(
     provider: ScriptedProvider, tmp_path: Path, dialect: str
 ) -> None:
-    chunk = 4 if dialect == "anthropic" else 2
+    chunk = {"anthropic": 4, "responses": 5}.get(dialect, 2)
     hold = Hold(chunk)
     provider.script("m-solo", Answer(Says("Once upon a time", usage=(7, 8)), hold=hold))
     agents = agent("solo", dialect)

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import unquote
 
-Dialect = Literal["anthropic", "openai", "ollama", "google"]
-DIALECTS: tuple[Dialect, ...] = ("anthropic", "openai", "ollama", "google")
-"""By the name of the provider that speaks it."""
+Dialect = Literal["anthropic", "openai", "responses", "ollama", "google"]
+DIALECTS: tuple[Dialect, ...] = ("anthropic", "openai", "responses", "ollama", "google")
+"""By the name of the provider that speaks it. `responses` is not built in."""
 
 PATHS: dict[str, Dialect] = {
     "/v1/messages": "anthropic",
     "/v1/chat/completions": "openai",
+    "/v1/responses": "responses",
     "/api/chat": "ollama",
 }
 
@@ -238,6 +239,109 @@ def _openai_stream(says: Says, model: str) -> list[bytes]:
     return [f"data: {_json(chunk)}\n\n".encode() for chunk in chunks] + [b"data: [DONE]\n\n"]
 
 
+def _responses_items(says: Says) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = []
+    if says.thinking:
+        summary = [{"type": "summary_text", "text": says.thinking}]
+        secret = f"of {says.thinking}"
+        item = {"id": "rs_0", "type": "reasoning", "summary": summary, "encrypted_content": secret}
+        items.append(item)
+    ended = "incomplete" if says.stop_reason else "completed"
+    if says.text or not says.calls:
+        part: dict[str, Any] = {"type": "output_text", "text": says.text, "annotations": []}
+        message = {"id": "msg_0", "type": "message", "role": "assistant", "status": ended}
+        items.append({**message, "content": [{**part, "logprobs": []}]})
+    return items + [
+        {
+            "id": f"fc_{index}",
+            "type": "function_call",
+            "status": "completed",
+            "call_id": _call_id("responses", call, index),
+            "name": call.name,
+            "arguments": json.dumps(call.arguments),
+        }
+        for index, call in enumerate(says.calls)
+    ]
+
+
+def _responses_body(says: Says, model: str) -> dict[str, Any]:
+    read, written = says.usage
+    return {
+        "id": "resp_0",
+        "object": "response",
+        "created_at": 0,
+        "status": "incomplete" if says.stop_reason else "completed",
+        "error": None,
+        "incomplete_details": {"reason": says.stop_reason} if says.stop_reason else None,
+        "instructions": None,
+        "model": model,
+        "output": _responses_items(says),
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {
+            "input_tokens": read,
+            "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+            "output_tokens": written,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": read + written,
+        },
+    }
+
+
+def _responses_stream(says: Says, model: str) -> list[bytes]:
+    body = _responses_body(says, model)
+    begun = {**body, "status": "in_progress", "output": [], "usage": None}
+    begun["incomplete_details"] = None
+    events: list[dict[str, Any]] = [
+        {"type": f"response.{name}", "response": begun} for name in ("created", "in_progress")
+    ]
+    for index, item in enumerate(body["output"]):
+        events += _responses_item_events(index, item)
+    events.append({"type": f"response.{body['status']}", "response": body})
+    return [
+        f"event: {event['type']}\ndata: {_json({**event, 'sequence_number': number})}\n\n".encode()
+        for number, event in enumerate(events)
+    ]
+
+
+def _responses_item_events(index: int, item: dict[str, Any]) -> list[dict[str, Any]]:
+    """How an item begins, what is added to it, and how it ends."""
+    at = {"item_id": item["id"], "output_index": index}
+    if item["type"] == "reasoning":
+        begun: dict[str, Any] = {**item, "summary": [], "encrypted_content": "unfinished"}
+        part, text = item["summary"][0], item["summary"][0]["text"]
+        at["summary_index"] = 0
+        empty = {**part, "text": ""}
+        before = [{"type": "response.reasoning_summary_part.added", "part": empty, **at}]
+        kind, whole = "response.reasoning_summary_text", {"text": text}
+        after = [{"type": "response.reasoning_summary_part.done", "part": part, **at}]
+        pieces = words(text)
+    elif item["type"] == "message":
+        begun = {**item, "content": [], "status": "in_progress"}
+        part, text = item["content"][0], item["content"][0]["text"]
+        at["content_index"] = 0
+        before = [{"type": "response.content_part.added", "part": {**part, "text": ""}, **at}]
+        kind, whole = "response.output_text", {"text": text, "logprobs": []}
+        after = [{"type": "response.content_part.done", "part": part, **at}]
+        pieces = words(text)
+    else:
+        begun = {**item, "arguments": "", "status": "in_progress"}
+        before, after = [], []
+        kind = "response.function_call_arguments"
+        whole = {"arguments": item["arguments"], "name": item["name"]}
+        pieces = _slices(item["arguments"])
+    more = {"logprobs": []} if item["type"] == "message" else {}
+    return [
+        {"type": "response.output_item.added", "output_index": index, "item": begun},
+        *before,
+        *({"type": f"{kind}.delta", "delta": piece, **at, **more} for piece in pieces),
+        {"type": f"{kind}.done", **whole, **at},
+        *after,
+        {"type": "response.output_item.done", "output_index": index, "item": item},
+    ]
+
+
 def _ollama_calls(says: Says) -> list[dict[str, Any]]:
     return [{"function": {"name": call.name, "arguments": call.arguments}} for call in says.calls]
 
@@ -334,12 +438,14 @@ def _json(value: Any) -> str:
 _BODIES: dict[Dialect, Callable[[Says, str], dict[str, Any]]] = {
     "anthropic": _anthropic_body,
     "openai": _openai_body,
+    "responses": _responses_body,
     "ollama": _ollama_body,
     "google": _google_body,
 }
 _STREAMS: dict[Dialect, Callable[[Says, str], list[bytes]]] = {
     "anthropic": _anthropic_stream,
     "openai": _openai_stream,
+    "responses": _responses_stream,
     "ollama": _ollama_stream,
     "google": _google_stream,
 }

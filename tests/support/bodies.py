@@ -15,6 +15,7 @@ from axe_lsp.runtime.providers.wire import WireFormat
 _WIRES: dict[str, Wire] = {
     "anthropic": "anthropic",
     "openai": "openai-chat",
+    "responses": "openai-responses",
     "ollama": "ollama",
     "google": "gemini",
 }
@@ -30,13 +31,12 @@ def path_tells_streams(dialect: str) -> bool:
 
 def messages_of(body: dict[str, Any]) -> list[dict[str, Any]]:
     """The messages of a request of any wire format."""
-    messages: list[dict[str, Any]] = body["contents"] if "contents" in body else body["messages"]
-    return messages
+    return next(body[key] for key in ("messages", "contents", "input") if key in body)
 
 
 def text_of(message: dict[str, Any]) -> str:
     """The text of a message, which may be in parts."""
-    content = message.get("content", message.get("parts"))
+    content = message.get("content", message.get("parts", message.get("output")))
     return content if isinstance(content, str) else "".join(part["text"] for part in content or ())
 
 

@@ -17,7 +17,7 @@ from axe_lsp.runtime.events import Event
 from axe_lsp.runtime.files.agent_files import AgentFolders
 from axe_lsp.runtime.runs import RunRequest, RunResult
 from axe_lsp.runtime.safety.trust import TrustGate
-from support.scripted_provider import PATIENCE, ScriptedProvider
+from support.scripted_provider import PATIENCE, ScriptedProvider, name_providers
 
 E = TypeVar("E", bound=Event)
 T = TypeVar("T")
@@ -78,6 +78,7 @@ async def bench(
         "XDG_DATA_HOME": str(workspace / "data"),
         "HOME": str(workspace / "home"),
     }
+    name_providers(workspace / "config", agents.values())
     settings = {**places, **provider.environment, **(environment or {})}
     options.setdefault("resolve", resolver(agents))
     engine = Engine(

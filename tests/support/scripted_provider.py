@@ -1,6 +1,7 @@
 """A provider that answers as a test tells it to: real HTTP on loopback, in a thread of its own.
 
-It speaks the wire formats of the providers, streamed and whole, and remembers what it was asked. Each model has its own script:
+It speaks the wire formats of the providers, streamed and whole, and remembers what it was asked.
+Each model has its own script:
 
     with ScriptedProvider() as provider:
         provider.script("m-parent", Says(calls=[calls_agent("helper", "do it")]), Says("done"))
@@ -20,9 +21,10 @@ import http.client
 import json
 import math
 import threading
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -48,7 +50,11 @@ __all__ = [
     "Says",
     "ScriptedProvider",
     "calls_agent",
+    "name_providers",
 ]
+
+_NAMED = {"responses": "openai-responses"}
+"""The wires of providers that are not built in."""
 
 PATIENCE = 20.0
 """Seconds after which waiting for something that should happen is a failure."""
@@ -207,6 +213,8 @@ class ScriptedProvider:
             "AXE_OLLAMA_BASE_URL": self.url,
             "GEMINI_API_KEY": "key-google",
             "AXE_GOOGLE_BASE_URL": self.url,
+            "RESPONSES_API_KEY": "key-responses",
+            "AXE_RESPONSES_BASE_URL": self.url,
         }
 
     def script(self, model: str, *answers: Answer | Says | Refuses | Raw) -> None:
@@ -324,6 +332,15 @@ class ScriptedProvider:
             if answer.match in text:
                 return answer if answer.repeat else script.pop(index)
         return Answer(Refuses(500, f"the script of {received.model} has no further answer"))
+
+
+def name_providers(config: Path, texts: Iterable[str]) -> None:
+    """Write a config.toml with the providers of these texts that are not built in, if there are any."""
+    named = {name for name in _NAMED for text in texts if f"{name}/" in text}
+    if named:
+        (config / "axe").mkdir(parents=True, exist_ok=True)
+        tables = [f'[providers.{name}]\nwire = "{_NAMED[name]}"\n' for name in sorted(named)]
+        (config / "axe" / "config.toml").write_text("".join(tables), "utf-8")
 
 
 def _received(path: str, headers: dict[str, str], raw: bytes) -> Received:

@@ -19,6 +19,9 @@ Wire = Literal["openai-responses", "openai-chat", "anthropic", "gemini", "bedroc
 Auth = Literal["bearer", "x-api-key", "api-key", "x-goog-api-key", "sigv4", "none"]
 """How a request shows its key: in a header, by AWS Signature Version 4, or not at all."""
 
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+"""How much a model can be asked to think, from the least to the most."""
+
 WIRE_NAMES: tuple[Wire, ...] = get_args(Wire)
 AUTH_NAMES: tuple[Auth, ...] = get_args(Auth)
 
@@ -105,6 +108,9 @@ def _upper(name: str) -> str:
     return name.upper().replace("-", "_")
 
 
+_REASONS = r"(?!.*-chat-latest$)(gpt-5|gpt-6|o1|o3|o4|codex|computer-use|gpt-daybreak|gpt-rosalind)"
+"""OpenAI's models that reason, whose tools need the Responses API, or that have no other."""
+
 _REFERER = {"referer": "HTTP-Referer", "title": "X-OpenRouter-Title"}
 
 PROVIDERS: Mapping[str, Provider] = {
@@ -116,6 +122,7 @@ PROVIDERS: Mapping[str, Provider] = {
             "openai-chat",
             "https://api.openai.com",
             ("OPENAI_API_KEY",),
+            wires=((_REASONS, "openai-responses"),),
         ),
         Provider(
             "ollama", "ollama", "http://localhost:11434", ("OLLAMA_API_KEY",), needs_key=False
@@ -141,7 +148,7 @@ PROVIDERS: Mapping[str, Provider] = {
             "https://opencode.ai/zen",
             ("OPENCODE_API_KEY",),
             auth="bearer",
-            wires=((r"claude-", "anthropic"),),
+            wires=((r"claude-", "anthropic"), (r"gpt-", "openai-responses")),
         ),
         Provider(
             "bedrock",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.key_spec import EXTENSION, KeySpec, KeyType, Names, Schema
+from axe_lsp.agentfile.providers import EFFORTS
 
 
 def _key(dotted: str, type_: KeyType, doc: str, **columns: object) -> KeySpec:
@@ -347,7 +348,7 @@ KEYS: tuple[KeySpec, ...] = (
         "How much the model thinks before it answers. Absent: not sent, so the provider decides. Each "
         "provider gets its own form of it; [providers](providers.md) has the table.",
         since=EXTENSION,
-        choices=("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+        choices=EFFORTS,
         says_value=True,
     ),
     _key(

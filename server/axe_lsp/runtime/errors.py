@@ -125,6 +125,7 @@ class ProviderError(RunError):
     `retry_after` is for how many seconds the provider wants to be left alone, if it said so.
     `may_pass`: the same request may succeed if it is sent again; without it, the category decides.
     `was_shared`: other requests to the provider were in flight at the same time.
+    `codes` are the provider's words for programs: code, type, and the field that is at fault.
     """
 
     kind = "api"
@@ -136,6 +137,8 @@ class ProviderError(RunError):
         status: int = 0,
         retry_after: float | None = None,
         may_pass: bool | None = None,
+        *,
+        codes: tuple[str, ...] = (),
     ) -> None:
         super().__init__(f"{category}: {message}")
         self.category = category
@@ -144,11 +147,13 @@ class ProviderError(RunError):
         self.retry_after = retry_after
         self.was_shared = False
         self.may_pass = category in PASSING if may_pass is None else may_pass
+        self.codes = codes
         self.exit_code = ExitCode.AGENT if category in _AT_FAULT else ExitCode.API
 
     def reworded(self, message: str) -> ProviderError:
         """The same failure in other words."""
-        error = ProviderError(self.category, message, self.status, self.retry_after, self.may_pass)
+        told = (self.status, self.retry_after, self.may_pass)
+        error = ProviderError(self.category, message, *told, codes=self.codes)
         error.was_shared = self.was_shared
         return error
 

@@ -32,7 +32,7 @@ from support.answers import (
 )
 from support.engines import agent, bench
 from support.raw_server import RawServer, http, raw_server
-from support.scripted_provider import Answer, Raw, ScriptedProvider
+from support.scripted_provider import Answer, Raw, ScriptedProvider, name_providers
 
 KEY = "key-that-nobody-may-see"
 SAYS = Says("Hi, wörld!", [Call("find", {"n": 1}, "a")])
@@ -48,11 +48,13 @@ class Asker:
 
     def __init__(self, dialect: Dialect, url: str, stream: bool, folder: Path) -> None:
         self._dialect, self._stream, self._folder = dialect, stream, folder
+        name_providers(folder, [f"{dialect}/"])
         self._provider = HttpProvider(
             {
                 "ANTHROPIC_API_KEY": KEY,
                 "OPENAI_API_KEY": KEY,
                 "GEMINI_API_KEY": KEY,
+                "RESPONSES_API_KEY": KEY,
                 f"AXE_{dialect.upper()}_BASE_URL": url,
                 "XDG_CONFIG_HOME": str(folder),
             }
@@ -377,7 +379,7 @@ def assert_asked(server: RawServer, times: int) -> None:
     assert len(server.asked) == times
 
 
-@pytest.mark.parametrize("dialect", ["anthropic", "openai"])
+@pytest.mark.parametrize("dialect", ["anthropic", "openai", "responses"])
 async def test_a_key_that_is_repeated_in_the_text_goes_no_further(
     provider: ScriptedProvider, dialect: Dialect, tmp_path: Path
 ) -> None:
@@ -400,6 +402,6 @@ async def test_a_key_that_is_repeated_in_the_text_goes_no_further(
 def _in_letters(dialect: Dialect, text: str) -> bytes:
     """A stream with one letter at a time. What comes at the end is an answer's, with no text."""
     one = stream_chunks(dialect, Says("X"), "m")
-    (place,) = [index for index, chunk in enumerate(one) if b'"X"' in chunk]
+    place = next(index for index, chunk in enumerate(one) if b'"X"' in chunk)
     letters = [one[place].replace(b'"X"', json.dumps(letter).encode()) for letter in text]
     return b"".join([*one[:place], *letters, *one[place + 1 :]])

@@ -41,6 +41,13 @@ from openai.types.chat import (  # noqa: E402
     ChatCompletionChunk,
     completion_create_params,
 )
+from openai.types.responses import (  # noqa: E402
+    Response as OpenAIResponse,
+)
+from openai.types.responses import (  # noqa: E402
+    ResponseStreamEvent,
+    response_create_params,
+)
 from pydantic import TypeAdapter  # noqa: E402
 
 from support.typed import faults  # noqa: E402
@@ -136,6 +143,62 @@ def test_requests_to_openai_are_of_its_types(what: str, stream: bool) -> None:
         else completion_create_params.CompletionCreateParamsNonStreaming
     )
     assert faults(type_, encode(FORMATS["openai"], REQUESTS[what], stream=stream)) == []
+
+
+ITEMS = [
+    {
+        "id": "rs_0",
+        "type": "reasoning",
+        "summary": [{"type": "summary_text", "text": "Well."}],
+        "encrypted_content": "secret",
+    },
+    {
+        "id": "msg_0",
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "phase": "commentary",
+        "content": [{"type": "output_text", "text": "hm", "annotations": []}],
+    },
+    *(
+        {"id": f"fc_{id_}", "type": "function_call", "call_id": id_, "name": "x", "arguments": "{}"}
+        for id_ in ("a", "b")
+    ),
+]
+PICTURE = Image("image/png", "iVBORw0KGgo=")
+
+TO_RESPONSES = {
+    **REQUESTS,
+    "reasoning": Request(
+        "m",
+        (
+            ASK,
+            Message("assistant", "hm", CALLS, original=ITEMS),
+            Message("tool", tool_results=RESULTS),
+        ),
+        tools=(TOOL,),
+    ),
+    "effort": Request("m", (ASK,), params=Params(effort="high", top_p=0.5), session="run-1"),
+    "pictures": Request(
+        "m",
+        (
+            Message("user", "look", images=(PICTURE,)),
+            Message("assistant", tool_calls=CALLS[:1]),
+            Message("tool", tool_results=(ToolResult("a", "seen", images=(PICTURE,)),)),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("what", TO_RESPONSES)
+def test_requests_for_responses_are_of_openai_s_types(what: str, stream: bool) -> None:
+    type_ = (
+        response_create_params.ResponseCreateParamsStreaming
+        if stream
+        else response_create_params.ResponseCreateParamsNonStreaming
+    )
+    assert faults(type_, encode(FORMATS["responses"], TO_RESPONSES[what], stream=stream)) == []
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -329,6 +392,40 @@ def test_the_client_of_openai_reads_what_we_read(
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("what", ANSWERS)
+def test_the_client_of_openai_reads_the_responses_that_we_read(
+    provider: ScriptedProvider, what: str, stream: bool
+) -> None:
+    says = _said("responses", what)
+    provider.script("m", says)
+    request: dict[str, Any] = {"model": "m", "input": "ask"}
+    with openai.OpenAI(api_key="key", base_url=f"{provider.url}/v1", max_retries=0) as client:
+        if stream:
+            with client.responses.stream(**request) as events:
+                deltas = [each for each in events if each.type == "response.output_text.delta"]
+                answer = events.get_final_response() if not says.stop_reason else None
+            assert "".join(each.delta for each in deltas) == says.text
+        if not stream or answer is None:
+            provider.script("m", says)
+            answer = client.responses.create(**request)
+    # The library adds fields of its own to the items.
+    assert replace(_ours("responses", says), original=None) == Response(
+        content=answer.output_text,
+        tool_calls=tuple(
+            ToolCall(item.call_id, item.name, json.loads(item.arguments))
+            for item in answer.output
+            if item.type == "function_call"
+        ),
+        model=answer.model,
+        stop_reason=says.stop_reason or answer.status,
+        input_tokens=answer.usage.input_tokens,
+        output_tokens=answer.usage.output_tokens,
+        incomplete="length" if says.stop_reason else None,
+        thoughts=says.thinking,
+    )
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("what", ANSWERS)
 def test_the_client_of_ollama_reads_what_we_read(
     provider: ScriptedProvider, what: str, stream: bool
 ) -> None:
@@ -388,9 +485,9 @@ def _google(provider: ScriptedProvider) -> Any:
 
 
 def _said(dialect: Dialect, what: str) -> Says:
-    """The answer; some call it by another name that there was no room for more."""
+    """The answer; each service has a word of its own for an answer that reached its limit."""
     says = ANSWERS[what]
-    words = {"anthropic": "max_tokens", "google": "MAX_TOKENS"}
+    words = {"anthropic": "max_tokens", "google": "MAX_TOKENS", "responses": "max_output_tokens"}
     if says.stop_reason == "length":
         return Says(says.text, stop_reason=words.get(dialect, "length"))
     return says
@@ -408,12 +505,14 @@ def _ours(dialect: Dialect, says: Says) -> Response:
 _WHOLE: dict[Dialect, TypeAdapter[Any]] = {
     "anthropic": TypeAdapter(anthropic.types.Message),
     "openai": TypeAdapter(ChatCompletion),
+    "responses": TypeAdapter(OpenAIResponse),
     "ollama": TypeAdapter(ollama.ChatResponse),
     "google": TypeAdapter(genai.types.GenerateContentResponse),
 }
 _STREAMED: dict[Dialect, TypeAdapter[Any]] = {
     "anthropic": TypeAdapter(RawMessageStreamEvent),
     "openai": TypeAdapter(ChatCompletionChunk),
+    "responses": TypeAdapter(ResponseStreamEvent),
     "ollama": TypeAdapter(ollama.ChatResponse),
     "google": TypeAdapter(genai.types.GenerateContentResponse),
 }

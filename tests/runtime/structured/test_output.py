@@ -44,6 +44,7 @@ async def test_the_providers_own_structured_output_is_asked_for(
     body = request.body
     asked = {
         "openai": lambda: body["response_format"]["json_schema"]["schema"],
+        "responses": lambda: body["text"]["format"]["schema"],
         "anthropic": lambda: body["output_config"]["format"]["schema"],
         "ollama": lambda: body["format"],
         "google": lambda: body["generationConfig"]["responseJsonSchema"],

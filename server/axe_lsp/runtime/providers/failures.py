@@ -75,6 +75,14 @@ _BY_KIND: Mapping[str, ProviderErrorCategory] = {
 }
 """Codes and types that decide, whatever the status is."""
 
+_IMAGE_CODES = (
+    *("invalid_image", "invalid_image_format", "invalid_base64_image", "invalid_image_url"),
+    *("invalid_image_mode", "image_too_large", "image_too_small", "image_parse_error"),
+    *("image_content_policy_violation", "image_file_too_large", "unsupported_image_media_type"),
+    *("empty_image_file", "failed_to_download_image", "image_file_not_found"),
+)
+"""What OpenAI says of pictures (`ResponseError.code`)."""
+
 _WITHOUT_STATUS: Mapping[str, ProviderErrorCategory] = {
     "authentication_error": "auth",
     "permission_error": "auth",
@@ -83,6 +91,8 @@ _WITHOUT_STATUS: Mapping[str, ProviderErrorCategory] = {
     "invalid_prompt": "bad_request",
     "bio_policy": "bad_request",
     "misalignment_policy_violation": "bad_request",
+    "data_residency_mismatch": "bad_request",
+    **dict.fromkeys(_IMAGE_CODES, "bad_request"),
     "not_found_error": "bad_request",
     "INVALID_ARGUMENT": "bad_request",
     "rate_limit_error": "rate_limit",
@@ -123,7 +133,7 @@ def refusal(
     message = fault.message or _status_text(status) + otherwise
     wait = _wait(fault, message, category, headers, now)
     may_pass = _may_pass(status, category, headers, wait)
-    return ProviderError(category, _explained(message, fault), status, wait, may_pass)
+    return ProviderError(category, _explained(message, fault), status, wait, may_pass, codes=kinds)
 
 
 def reported(body: Json) -> ProviderError | None:
@@ -228,7 +238,7 @@ def _kinds(error: Mapping[str, Json]) -> Iterator[str]:
             violations = detail.get("violations")
             places += [detail, *(each for each in violations or () if isinstance(each, dict))]
     for place in places:
-        for key in ("code", "type", "status", "reason", "quotaId", "error_code", "__type"):
+        for key in ("code", "type", "status", "reason", "quotaId", "error_code", "__type", "param"):
             value = place.get(key)
             if isinstance(value, (str, int)):
                 yield str(value)

@@ -25,15 +25,16 @@ from axe_lsp.runtime.errors import AgentError, ConfigError, NoAnswerError, Provi
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import UserConfig, load_user_config
 from axe_lsp.runtime.limits.usage import cost_of
-from axe_lsp.runtime.messages import Response, ResponseFormat
+from axe_lsp.runtime.messages import Request, Response, ResponseFormat
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.providers.auth import key_headers
 from axe_lsp.runtime.providers.body import encode_body
 from axe_lsp.runtime.providers.failures import refusal
 from axe_lsp.runtime.providers.gate import Entry, Gate
+from axe_lsp.runtime.providers.originals import forget_originals, with_readable
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta
 from axe_lsp.runtime.providers.read_answer import read_answer
-from axe_lsp.runtime.providers.terms import Field, Terms, accepted, left_out, refused_field, told_of
+from axe_lsp.runtime.providers.terms import Terms, accepted, learnt, left_out, told_of, wire_hint
 from axe_lsp.runtime.providers.waits import last_moment
 from axe_lsp.runtime.providers.wire import (
     WireError,
@@ -66,6 +67,17 @@ class Service(Struct, frozen=True):
     config: UserConfig
 
     @property
+    def may_lack_responses(self) -> bool:
+        """Whether it stands in for OpenAI, and nobody has said that it has the Responses API."""
+        is_stated = self.config.states_wire(self.provider)
+        return self.wire == "openai-responses" and not self.is_own and not is_stated
+
+    @property
+    def terms(self) -> Terms:
+        """How requests are written as long as nothing is known of the model."""
+        return Terms(self.is_own, provider=self.provider, wire=self.wire)
+
+    @property
     def wire_format(self) -> WireFormat:
         """How requests are written."""
         return format_of(self.wire)
@@ -81,6 +93,8 @@ class Service(Struct, frozen=True):
         message = redact(error.message, self.config.secrets())
         if self.wire == "ollama" and message == "connection refused":
             message += f": is Ollama running? (expected at {_shown(self.base_url)})"
+        elif self.wire == "openai-chat" and "/v1/responses" in message:
+            message += f" ({wire_hint(self.provider)})"
         elif isinstance(error, NoAnswerError):
             message += f" ({self.provider} at {_shown(self.base_url)})"
         return error.reworded(message)
@@ -89,7 +103,14 @@ class Service(Struct, frozen=True):
 _SHOWN = 80
 """Characters of what was no answer."""
 
-_Place = tuple[str, ModelName, ResponseFormat | None]
+_NO_SUCH_PATH = (404, 405, 501)
+
+_UNREADABLE = "invalid_encrypted_content"
+"""The code with which OpenAI refuses reasoning that it can't decrypt."""
+
+_FORGETS = "the model {} can't read its earlier reasoning any more, so the run goes on without it"
+
+_Place = tuple[str, Wire, ModelName, ResponseFormat | None]
 """Where something was refused: what one schema is refused for says nothing about another."""
 
 
@@ -99,7 +120,8 @@ class HttpProvider:
     def __init__(self, environment: Environment) -> None:
         self._load_config = once_a_step(partial(load_user_config, environment))
         self._client: HttpClient | None = None
-        self._refused: dict[_Place, frozenset[Field]] = {}
+        self._terms: dict[_Place, Terms] = {}
+        self._without_responses: set[str] = set()
         self._gates: dict[tuple[str, str, str], Gate] = {}
 
     def check(self, model: ModelName, workdir: Path) -> None:
@@ -110,23 +132,34 @@ class HttpProvider:
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Answer a request. Raises RunError."""
-        service = self._service(exchange.model)
-        place = service.base_url, exchange.model, exchange.request.response_format
+        request, model = exchange.request, exchange.model
+        told: set[str] = set()
         while True:
-            terms = Terms(service.is_own, self._refused.get(place, frozenset()), service.provider)
+            service = self._service(model)
+            place = service.base_url, service.wire, model, request.response_format
+            terms = self._terms.get(place, service.terms)
             if exchange.turn == 1:
-                for text in left_out(exchange.request, terms):
-                    exchange.warn(text)
+                for text in left_out(request, terms):
+                    if text not in told:
+                        exchange.warn(text)
+                        told.add(text)
             try:
-                response = await self._ask(service, exchange, terms, on_delta)
-                for text in told_of(exchange.request, response, WIRES[service.wire]):
+                sent = replace(exchange, request=with_readable(request))
+                response = await self._ask(service, sent, terms, on_delta)
+                for text in told_of(request, response, WIRES[service.wire]):
                     exchange.warn(text)
-                return _priced(response, exchange.model)
+                return _priced(response, model)
             except ProviderError as error:
-                refused = refused_field(error, exchange.request, terms)
-                if refused is None:
+                known = learnt(error, request, terms)
+                if known is not None:
+                    self._terms[place] = known
+                elif service.may_lack_responses and _lacks_path(error, request):
+                    self._without_responses.add(service.base_url)
+                    exchange.warn(_asks_chat(service))
+                elif _UNREADABLE in error.codes and forget_originals(request):
+                    exchange.warn(_FORGETS.format(request.model))
+                else:
                     raise service.explained(error) from None  # What it came from may hold the key.
-                self._refused[place] = self._refused.get(place, frozenset()) | {refused}
 
     async def close(self) -> None:
         """Close all connections."""
@@ -134,7 +167,10 @@ class HttpProvider:
             await self._client.close()
 
     def _service(self, model: ModelName) -> Service:
-        return service_of(model, self._load_config())
+        service = service_of(model, self._load_config())
+        if service.may_lack_responses and service.base_url in self._without_responses:
+            return replace(service, wire="openai-chat")
+        return service
 
     async def _ask(
         self, service: Service, exchange: Exchange, terms: Terms, on_delta: OnDelta | None
@@ -273,6 +309,20 @@ def _require_address(provider: str, base_url: str) -> None:
             f"base URL {quoted(_shown(base_url))} of provider {quoted(provider)} is not an "
             f"http or https address (check {address_variable(provider)} or config.toml)"
         )
+
+
+def _lacks_path(error: ProviderError, request: Request) -> bool:
+    """Whether a server does not know the address, rather than the model or an item of the request."""
+    is_first = all(message.original is None for message in request.messages)
+    return error.status in _NO_SUCH_PATH and is_first and request.model not in error.message
+
+
+def _asks_chat(service: Service) -> str:
+    return (
+        f"{service.provider} at {_shown(service.base_url)} has no /v1/responses, so it is asked on "
+        f'/v1/chat/completions (wire = "openai-chat" in [providers.{service.provider}] of config.toml '
+        "says so at once)"
+    )
 
 
 def _about_address(answer: HttpAnswer, url: str) -> str:

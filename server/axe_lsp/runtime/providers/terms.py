@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.providers import WireTraits
+from axe_lsp.agentfile.providers import EFFORTS, Wire, WireTraits
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Message, Request, Response
 
@@ -27,10 +27,18 @@ Field = Literal[
     "think",
     "images",
     "response_format",
+    "effort",
+    "tools_with_effort",
+    "summary",
+    "include",
+    "prompt_cache_key",
     "cache_control",
     "stream_options",
 ]
+"""What can be left out or changed. `tools_with_effort`: tools are taken only with `effort` none."""
 
+LEAST_OUTPUT = 16
+"""The lowest `max_output_tokens` that OpenAI's Responses API takes."""
 
 _LONG = 2
 """Answers after which a run is long."""
@@ -41,24 +49,27 @@ class Terms(Struct, frozen=True):
 
     `current`: it is the provider's own, which knows all of its API. Those that stand in for it,
     proxies and compatible servers, are asked in the words of axe M7 (001-2, 001-3, 001-4). `provider`
-    is the name of the service, for wires that have dialects.
+    is the name of the service, for wires that have dialects. `efforts` are those that the model takes
+    of `params.effort`, none as long as it has not refused one.
     """
 
     current: bool = False
     refused: frozenset[Field] = frozenset()
     provider: str = ""
+    wire: Wire = "openai-chat"
+    efforts: tuple[str, ...] = ()
 
 
 def accepted(request: Request, terms: Terms) -> Request:
     """The request without what may be left out and was refused."""
+    params = request.params
     if "temperature" in terms.refused:
         request = replace(request, temperature=None)
-    params = request.params
     if refused := {name: None for name in ("top_p", "top_k") if name in terms.refused}:
         params = replace(params, **refused)
-    if "think" in terms.refused:
-        params = replace(params, effort="")
-    if params is not request.params:
+    if params.effort:
+        params = replace(params, effort=_effort(params.effort, terms))
+    if params != request.params:
         request = replace(request, params=params)
     if "tools" in terms.refused:
         request = replace(request, tools=())
@@ -118,13 +129,41 @@ def marked_messages(request: Request, terms: Terms) -> Collection[int]:
     return ours[-2:]
 
 
-def refused_field(error: ProviderError, request: Request, terms: Terms) -> Field | None:
-    """What of the request the error is about, if the server may be asked again without it."""
-    if error.status not in (400, 422):
-        return None
-    sent = (field for field in _REFUSALS if _was_sent(field, request, terms))
-    return next((field for field in sent if re.search(_REFUSALS[field], error.message)), None)
+def _effort(asked: str, terms: Terms) -> str:
+    """The effort that a request asks for: the next lower one that the model takes, "" for none of them."""
+    if terms.refused & {"effort", "think"}:
+        return ""
+    if not terms.efforts or asked in terms.efforts:
+        return asked
+    lower = [each for each in terms.efforts if EFFORTS.index(each) < EFFORTS.index(asked)]
+    return lower[-1] if lower else terms.efforts[0]
 
+
+def learnt(error: ProviderError, request: Request, terms: Terms) -> Terms | None:
+    """The terms with what the error says of them, if the server may be asked again in another way."""
+    if error.status not in _REFUSING:
+        return None
+    said = "\n".join((error.message, *error.codes))
+    sent = (field for field in _REFUSALS if _was_sent(field, request, terms))
+    field = next((field for field in sent if re.search(_REFUSALS[field], said)), None)
+    asked = accepted(request, terms).params.effort
+    if field == "tools_with_effort" and asked:
+        return None  # The user wants both, and has to choose.
+    efforts = tuple(each for each in _efforts_in(said, terms) if each != asked)
+    if field == "effort" and efforts:
+        return replace(terms, efforts=efforts)
+    return replace(terms, refused=terms.refused | {field}) if field else None
+
+
+def _efforts_in(said: str, terms: Terms) -> Collection[str]:
+    """The efforts that a refusal lists, the lowest first. Of two refusals the second takes one away."""
+    if terms.efforts:
+        return terms.efforts
+    listed = re.split(r"(?i)supported values|one of|expected|choose from", said, maxsplit=1)[-1]
+    return [each for each in EFFORTS if re.search(rf"\b{each}\b", listed)]
+
+
+_REFUSING = (400, 422)
 
 _REFUSALS: dict[Field, str] = {
     "max_tokens": "max_completion_tokens",
@@ -133,7 +172,7 @@ _REFUSALS: dict[Field, str] = {
         r"(?is)unsupported.*temperature"
         r"|temperature.*(unsupported|not support|not allowed|deprecated)"
     ),
-    "top_p": r"(?i)top_?p.*(unsupported|not support|not allowed|deprecated)",
+    "top_p": r"(?is)unsupported.*top_?p|top_?p.*(unsupported|not support|not allowed|deprecated)",
     "top_k": r"(?i)top_?k.*(unsupported|not support|not allowed|deprecated)",
     "tools": "does not support tools",
     "think": "does not support thinking",
@@ -141,6 +180,11 @@ _REFUSALS: dict[Field, str] = {
         r"(?is)(image|vision|multimodal).*(not support|unsupported|not allowed|not enabled|only text)"
         r"|(not support|unsupported).*(image|vision|multimodal)|image_url"
     ),
+    "tools_with_effort": "(?i)tools with reasoning_effort are not supported",
+    "summary": r"(?i)reasoning.?summar",
+    "effort": r"(?i)\b(reasoning[._])?effort\b",
+    "include": r"(?im)encrypted content is not supported|^include\b",
+    "prompt_cache_key": "prompt_cache_key",
     "cache_control": "cache_control",
     "stream_options": "stream_options",
     "response_format": "(?i)format|schema|output_config|mime type",
@@ -152,14 +196,21 @@ def _was_sent(field: Field, request: Request, terms: Terms) -> bool:
     if field in terms.refused:
         return False
     wanted, params = request.response_format, request.params
+    effort = accepted(request, terms).params.effort
+    is_item_wire = terms.wire == "openai-responses"
     sent: dict[Field, bool] = {
         "max_tokens": bool(request.max_tokens) and not terms.current,
         "temperature": request.temperature is not None,
         "top_p": params.top_p is not None,
         "top_k": params.top_k is not None,
         "tools": bool(request.tools),
-        "think": bool(params.effort),
+        "think": bool(effort),
         "images": _has_images(request),
+        "tools_with_effort": bool(request.tools),
+        "effort": bool(effort),
+        "summary": bool(effort) and is_item_wire,
+        "include": is_item_wire,
+        "prompt_cache_key": is_item_wire,
         "response_format": wanted is not None and wanted.optional,
         "cache_control": caches(request, terms),
         "stream_options": True,
@@ -169,25 +220,46 @@ def _was_sent(field: Field, request: Request, terms: Terms) -> bool:
 
 def left_out(request: Request, terms: Terms) -> list[str]:
     """What the user should know about a request as it is sent."""
-    wanted = request.response_format
-    sent: dict[Field, object] = {
-        "temperature": request.temperature,
-        "top_p": request.params.top_p,
-        "top_k": request.params.top_k,
-        "response_format": wanted if wanted is not None and not wanted.otherwise else None,
+    model, wanted, params = request.model, request.response_format, request.params
+    asked: dict[Field, bool] = {
+        "temperature": request.temperature is not None,
+        "top_p": params.top_p is not None,
+        "top_k": params.top_k is not None,
+        "response_format": wanted is not None and not wanted.otherwise,
+        "effort": bool(params.effort),
     }
-    texts = [
-        f"the model {request.model} refuses params.{field}, so it is left out"
-        for field, value in sent.items()
-        if field in terms.refused and value is not None
+    told = [
+        f"the model {model} refuses params.{field}, so it is left out"
+        for field, is_asked in asked.items()
+        if is_asked and field in terms.refused
     ]
     if "tools" in terms.refused and request.tools:
-        texts.append(f"the model {request.model} does not support tools, so it is offered none")
-    if "think" in terms.refused and request.params.effort:
-        texts.append(f"the model {request.model} does not think, so params.effort is left out")
+        told.append(f"the model {model} does not support tools, so it is offered none")
+    if "think" in terms.refused and params.effort:
+        told.append(f"the model {model} does not think, so params.effort is left out")
     if "images" in terms.refused and _has_images(request):
-        texts.append(f"the model {request.model} takes no pictures, so they are left out")
-    return texts
+        told.append(f"the model {model} takes no pictures, so they are left out")
+    effort = accepted(request, terms).params.effort
+    if effort and effort != request.params.effort:
+        told.append(
+            f"the model {model} refuses the effort {request.params.effort}, so it is asked for {effort}"
+        )
+    if "tools_with_effort" in terms.refused and request.tools:
+        told.append(
+            f"the model {model} takes tools on /v1/chat/completions only with the effort none, "
+            f"so it does not reason; {wire_hint(terms.provider)}"
+        )
+    if terms.wire == "openai-responses" and 0 < request.max_tokens < LEAST_OUTPUT:
+        told.append(
+            f"params.max_tokens is {request.max_tokens}, and {LEAST_OUTPUT} is asked for, "
+            "the lowest number that the API takes"
+        )
+    return told
+
+
+def wire_hint(provider: str) -> str:
+    """How to come to the Responses API."""
+    return f'wire = "openai-responses" in [providers.{provider}] of config.toml asks /v1/responses'
 
 
 def told_of(request: Request, response: Response, traits: WireTraits) -> list[str]:

@@ -13,8 +13,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn, Protocol
 from urllib.parse import urlencode, urlsplit
 
+from msgspec.structs import replace
+
 from axe_lsp.runtime.messages import (
     Delta,
+    Image,
     Json,
     Message,
     Request,
@@ -158,6 +161,14 @@ def call_of(id_: str, name: str, arguments: str) -> ToolCall:
     return ToolCall(id_, name, value, is_broken=not value and not _is_empty_object(arguments))
 
 
+def read_call(id_: str, name: str, arguments: Node, *, is_whole: bool = True) -> ToolCall:
+    """A call whose arguments are a JSON text, or the object itself, as some servers write them."""
+    if isinstance(arguments.value, dict):
+        return ToolCall(id_, name, usable_arguments(arguments.value), is_broken=not is_whole)
+    call = call_of(id_, name, arguments.text())
+    return call if is_whole else replace(call, is_broken=True)
+
+
 def _is_empty_object(text: str) -> bool:
     return not text.strip() or "".join(text.split()) == "{}"
 
@@ -247,6 +258,25 @@ def tool_schema(tool: Tool) -> dict[str, Any]:
         "properties": {name: _parameter_schema(parameter) for name, parameter in parameters},
         "required": [name for name, parameter in parameters if parameter.required],
     }
+
+
+def is_strict_schema(schema: Json) -> bool:
+    """Whether all objects are closed and all their members required, as OpenAI's `strict` wants."""
+    if isinstance(schema, list):
+        return all(is_strict_schema(each) for each in schema)
+    if not isinstance(schema, dict):
+        return True
+    members = schema.get("properties")
+    if schema.get("type") == "object" or isinstance(members, dict):
+        is_closed, required = schema.get("additionalProperties") is False, schema.get("required")
+        if not is_closed or sorted(members or ()) != sorted(map(str, required or ())):
+            return False
+    return all(is_strict_schema(each) for each in schema.values())
+
+
+def data_url(image: Image) -> str:
+    """A picture as an address that holds it."""
+    return f"data:{image.media_type};base64,{image.data}"
 
 
 def _parameter_schema(parameter: ToolParameter) -> dict[str, Any]:

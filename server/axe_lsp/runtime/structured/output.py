@@ -17,7 +17,7 @@ from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import UnfitAnswerError
 from axe_lsp.runtime.incomplete import explained
 from axe_lsp.runtime.messages import Json, ResponseFormat
-from axe_lsp.runtime.providers.wire import WireError, parse_json, to_json
+from axe_lsp.runtime.providers.wire import WireError, is_strict_schema, parse_json, to_json
 from axe_lsp.runtime.structured.schemas import Check, Schema, check_of, object_schema
 
 MAX_REPAIRS = 2
@@ -66,7 +66,7 @@ class Output(Struct, frozen=True):
         if wanted is not None or not is_promised:
             return wanted, told
         schema = _closed(self.schema) if _is_plain(self.schema) else self.schema
-        is_strict = _is_strict(schema)
+        is_strict = is_strict_schema(schema)
         return ResponseFormat(
             "json_schema", schema, strict=is_strict, optional=True, otherwise=told
         ), ""
@@ -159,17 +159,3 @@ def _closed(schema: Json) -> Json:
     if "items" in schema:
         closed["items"] = _closed(schema["items"])
     return closed
-
-
-def _is_strict(schema: Json) -> bool:
-    """Whether all objects are closed and all their members required, as OpenAI's `strict` wants."""
-    if isinstance(schema, list):
-        return all(_is_strict(each) for each in schema)
-    if not isinstance(schema, dict):
-        return True
-    members = schema.get("properties")
-    if schema.get("type") == "object" or isinstance(members, dict):
-        is_closed = schema.get("additionalProperties") is False
-        if not is_closed or set(members or {}) != set(schema.get("required", ())):
-            return False
-    return all(_is_strict(each) for each in schema.values())

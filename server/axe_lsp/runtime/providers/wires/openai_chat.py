@@ -48,22 +48,38 @@ def path(_model: str, _stream: bool) -> str:
 
 def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
     """The body of a request without its messages."""
-    body: dict[str, Json] = {"model": request.model}
-    if request.temperature is not None:
-        body["temperature"] = request.temperature
-    if request.max_tokens:
-        # OpenAI's own models want the new name, the newer ones no other. Stand-ins know the old one.
-        is_new = terms.current or "max_tokens" in terms.refused
-        body["max_completion_tokens" if is_new else "max_tokens"] = request.max_tokens
-    if request.response_format:
-        body["response_format"] = _encode_format(request.response_format)
-    if request.tools:
-        body["tools"] = [function_of(tool) for tool in request.tools]
-    if stream:
-        body["stream"] = True
-        if "stream_options" not in terms.refused:
-            body["stream_options"] = {"include_usage": True}
-    return body
+    limit, params = request.max_tokens or None, request.params
+    # OpenAI's own models want the new name, the newer ones no other. Stand-ins know the old one.
+    is_new = terms.current or "max_tokens" in terms.refused
+    has_options = stream and "stream_options" not in terms.refused
+    optional: dict[str, Json] = {
+        "temperature": request.temperature,
+        "top_p": params.top_p,
+        "seed": params.seed,
+        "stop": list(params.stop) or None,
+        "max_completion_tokens" if is_new else "max_tokens": limit,
+        **_encode_effort(request, terms),
+        "response_format": _encode_format(request.response_format),
+        "tools": [function_of(tool) for tool in request.tools] or None,
+        "stream": stream or None,
+        "stream_options": {"include_usage": True} if has_options else None,
+    }
+    asked = {key: value for key, value in optional.items() if value is not None}
+    return {"model": request.model, **asked}
+
+
+def _encode_effort(request: Request, terms: Terms) -> dict[str, Json]:
+    """How much to think. OpenRouter has a table for that, which takes a number of tokens too."""
+    effort, budget = request.params.effort, request.params.thinking_budget
+    if terms.provider == "openrouter":
+        limits = {"effort": effort or None, "max_tokens": budget or None}
+        asked = {key: value for key, value in limits.items() if value is not None}
+        if budget == 0:
+            asked["effort"] = "none"
+        return {"reasoning": asked or None}
+    if request.tools and "tools_with_effort" in terms.refused:
+        effort = "none"
+    return {"reasoning_effort": effort or None}
 
 
 def opening(request: Request) -> list[Json]:
@@ -211,7 +227,9 @@ class _PartialCall(Struct):
         return {"id": self.id, "function": function}
 
 
-def _encode_format(wanted: ResponseFormat) -> Json:
+def _encode_format(wanted: ResponseFormat | None) -> Json:
+    if wanted is None:
+        return None
     if wanted.type != "json_schema":
         return {"type": wanted.type}
     schema = {"name": wanted.name, "strict": wanted.strict, "schema": dict(wanted.schema)}

@@ -1,0 +1,320 @@
+"""The wire format of OpenAI's Responses API. No I/O.
+
+The conversation is a list of items: messages, calls, their outputs, and reasoning, which is encrypted.
+Nothing is stored at the service (`store: false`), so the items of an answer go back as they came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.incomplete import Incomplete
+from axe_lsp.runtime.messages import (
+    Delta,
+    Image,
+    Json,
+    Message,
+    Request,
+    Response,
+    ResponseFormat,
+    Tool,
+    ToolResult,
+)
+from axe_lsp.runtime.providers.failures import reported
+from axe_lsp.runtime.providers.sse import SseParser
+from axe_lsp.runtime.providers.terms import LEAST_OUTPUT, Terms
+from axe_lsp.runtime.providers.wire import (
+    Node,
+    WireError,
+    data_url,
+    is_strict_schema,
+    parse_json,
+    read_call,
+    to_json,
+    tool_schema,
+)
+
+HEADERS: Mapping[str, str] = {}
+STREAM_TYPES = frozenset({"text/event-stream"})
+ANY_VERSION = True
+IS_BINARY = False
+MESSAGES = "input"
+CACHE_MARK = b""
+
+_LONGEST_CACHE_KEY = 64
+
+_TEXTS = {"output_text": "text", "refusal": "refusal"}
+"""Which field of a part of a message holds its text."""
+
+_TEXT_DELTAS = frozenset({"response.output_text.delta", "response.refusal.delta"})
+_THOUGHT_DELTAS = frozenset(
+    {"response.reasoning_summary_text.delta", "response.reasoning_text.delta"}
+)
+_LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_DONE = "[DONE]"
+"""OpenAI sends no such mark. Some local servers do."""
+
+_OUTPUT_LIMIT = "max_output_tokens"
+
+
+def path(_model: str, _stream: bool) -> str:
+    """The same for all models."""
+    return "v1/responses"
+
+
+def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
+    """The body of a request without its items."""
+    limit, wanted = request.max_tokens, request.response_format
+    is_keyed = request.session and "prompt_cache_key" not in terms.refused
+    optional: dict[str, Json] = {
+        "include": None if "include" in terms.refused else ["reasoning.encrypted_content"],
+        "instructions": request.system or None,
+        "prompt_cache_key": request.session[:_LONGEST_CACHE_KEY] if is_keyed else None,
+        "temperature": request.temperature,
+        "top_p": request.params.top_p,
+        "max_output_tokens": max(limit, LEAST_OUTPUT) if limit else None,
+        "reasoning": _encode_effort(request.params.effort, terms),
+        "text": {"format": _encode_format(wanted)} if wanted else None,
+        "tools": [_encode_tool(tool) for tool in request.tools] or None,
+        "stream": stream or None,
+    }
+    asked = {key: value for key, value in optional.items() if value is not None}
+    return {"model": request.model, "store": False, **asked}
+
+
+def opening(_request: Request) -> list[Json]:
+    """Nothing: the system prompt is a field of its own."""
+    return []
+
+
+def encode_message(message: Message, _marked: bool) -> list[Json]:
+    """The items of a message. Caching needs no marks here."""
+    if message.tool_results:
+        return [_encode_result(result) for result in message.tool_results]
+    if isinstance(message.original, list):
+        return _items_back(message, message.original)
+    items: list[Json] = []
+    if message.content or message.images or not message.tool_calls:
+        content = _encode_content(message.content, message.images)
+        items.append({"role": message.role, "content": content})
+    items += [
+        {
+            "type": "function_call",
+            "call_id": call.id,
+            "name": call.name,
+            "arguments": to_json(dict(call.arguments)),
+        }
+        for call in message.tool_calls
+    ]
+    return items
+
+
+def decode(body: Json) -> Response:
+    """The answer in a whole body."""
+    answer = Node(body)
+    failure = reported(body)
+    if failure is not None:
+        raise failure
+    items, status = _with_call_ids(answer), answer["status"].text()
+    if status in ("failed", "cancelled") or answer["output"].value is None:
+        raise ProviderError("server", f"the response is {status}" if status else "no output")
+    output = [(item["type"].text(), item) for item in items]
+    parts = [
+        (part["type"].text(), part)
+        for kind, item in output
+        if kind == "message"
+        for part in item["content"].items()
+    ]
+    is_refused = any(kind == "refusal" for kind, _ in parts)
+    reason = answer["incomplete_details"]["reason"].text()
+    incomplete, detail = _incomplete(status, reason, is_refused)
+    usage = answer["usage"]
+    return Response(
+        content="".join(part[_TEXTS[kind]].text() for kind, part in parts if kind in _TEXTS),
+        tool_calls=tuple(
+            read_call(
+                item["call_id"].text(),
+                item["name"].text(),
+                item["arguments"],
+                is_whole=item["status"].text() != "incomplete",
+            )
+            for kind, item in output
+            if kind == "function_call"
+        ),
+        model=answer["model"].text(),
+        stop_reason=reason or status,
+        input_tokens=usage["input_tokens"].integer(),
+        output_tokens=usage["output_tokens"].integer(),
+        cache_read_tokens=usage["input_tokens_details"]["cached_tokens"].integer(),
+        cache_write_tokens=usage["input_tokens_details"]["cache_write_tokens"].integer(),
+        original=[item.table() for item in items] or None,
+        incomplete=incomplete,
+        incomplete_detail=detail,
+        thoughts=_thoughts(item for kind, item in output if kind == "reasoning"),
+    )
+
+
+def _incomplete(status: str, reason: str, is_refused: bool) -> tuple[Incomplete | None, str]:
+    """Why an answer is not whole, and the provider's word for it where ours says less."""
+    if status == "incomplete":
+        if reason == "content_filter":
+            return "content_filter", ""
+        return "length", "" if reason == _OUTPUT_LIMIT else reason
+    return ("refusal" if is_refused else None), ""
+
+
+def _with_call_ids(answer: Node) -> list[Node]:
+    """The items, each call with an id: servers that stand in for OpenAI's may leave it empty."""
+    items = answer["output"].items()
+    for index, item in enumerate(items):
+        if item["type"].text() == "function_call" and not item["call_id"].text():
+            item.table()["call_id"] = f"call_{answer['id'].text()}_{index}"
+    return items
+
+
+def _thoughts(items: Iterable[Node]) -> str:
+    """What the model lets people know of its reasoning, in paragraphs."""
+    parts = (part for item in items for key in ("summary", "content") for part in item[key].items())
+    return "\n\n".join(filter(None, (part["text"].text() for part in parts)))
+
+
+def stream_decoder() -> ResponsesStream:
+    """A decoder for one streamed answer."""
+    return ResponsesStream()
+
+
+class ResponsesStream:
+    """Shows the pieces of a stream. Its last event holds the whole answer.
+
+    Only what is encrypted is taken from the event that ends its item, where it is sure to be whole.
+    """
+
+    def __init__(self) -> None:
+        self._events = SseParser()
+        self._text: list[str] = []
+        self._thoughts: list[str] = []
+        self._thinks_in: tuple[str, int] | None = None
+        self._done: dict[int, dict[str, Json]] = {}
+        self._last: Response | None = None
+
+    def feed(self, line: bytes) -> Delta:
+        """Take a line; returns what it adds."""
+        data = self._events.feed(line)
+        return self._take(parse_json(data)) if data and data != _DONE else Delta()
+
+    def finish(self) -> Response:
+        """The whole answer. What has been shown is its text."""
+        if self._last is None:
+            raise WireError("the stream ended before the answer was complete")
+        thoughts = self._last.thoughts or "".join(self._thoughts)
+        return replace(self._last, content="".join(self._text), thoughts=thoughts)
+
+    def _take(self, body: Json) -> Delta:
+        event = Node(body, "event")
+        kind = event["type"].text()
+        failure = reported({"error": body} if kind == "error" and "error" not in body else body)
+        if failure is not None:
+            raise failure
+        if kind in _TEXT_DELTAS:
+            return self._show(event["delta"].text())
+        if kind in _THOUGHT_DELTAS:
+            return self._think(event)
+        if kind == "response.output_item.done":
+            self._done[event["output_index"].integer()] = event["item"].table()
+        elif kind in _LAST:
+            self._last = decode(self._completed(event["response"]))
+            # A server that sends no pieces has its text shown at the end.
+            shown = "".join(self._text)
+            if self._last.content.startswith(shown):
+                return self._show(self._last.content[len(shown) :])
+        return Delta()
+
+    def _show(self, text: str) -> Delta:
+        self._text.append(text)
+        return Delta(text)
+
+    def _think(self, event: Node) -> Delta:
+        part = event["item_id"].text(), event["summary_index"].integer()
+        is_new = bool(self._thoughts) and part != self._thinks_in
+        self._thinks_in = part
+        thought = ("\n\n" if is_new else "") + event["delta"].text()
+        self._thoughts.append(thought)
+        return Delta(thought=thought)
+
+    def _completed(self, response: Node) -> Json:
+        """The body of the answer. Some servers leave its items out, which all have come by then."""
+        done = [self._done[index] for index in sorted(self._done)]
+        encrypted = {
+            Node(item)["id"].text(): item["encrypted_content"]
+            for item in done
+            if item.get("encrypted_content")
+        }
+        items = [item.table() for item in response["output"].items()] or done
+        for item in items:
+            if item.get("type") == "reasoning" and (id_ := Node(item)["id"].text()) in encrypted:
+                item["encrypted_content"] = encrypted[id_]
+        return {**response.table(), "output": items}
+
+
+def _items_back(message: Message, items: Sequence[dict[str, Json]]) -> list[Json]:
+    """The items of an answer as it gets them back: as they came.
+
+    Except for calls that nobody answers, arguments that are no JSON, and reasoning that leads to no
+    item, each of which the service would refuse.
+    """
+    calls = {call.id: call for call in message.tool_calls}
+    back: list[Json] = []
+    for item in items:
+        if item.get("type") != "function_call":
+            back.append(item)
+        elif (call := calls.get(item.get("call_id", ""))) is not None:
+            came = item.get("arguments")
+            is_fit = came and isinstance(came, str) and not call.is_broken
+            back.append(item if is_fit else {**item, "arguments": to_json(dict(call.arguments))})
+    while back and back[-1].get("type") == "reasoning":
+        back.pop()
+    return back or [{"role": "assistant", "content": message.content}]
+
+
+def _encode_effort(effort: str, terms: Terms) -> Json:
+    """With a summary, which is all that people get to see of the reasoning."""
+    if not effort:
+        return None
+    has_summary = effort != "none" and "summary" not in terms.refused
+    return {"effort": effort, **({"summary": "auto"} if has_summary else {})}
+
+
+def _encode_result(result: ToolResult) -> Json:
+    output = _encode_content(result.content, result.images)
+    return {"type": "function_call_output", "call_id": result.call_id, "output": output}
+
+
+def _encode_content(text: str, images: Sequence[Image]) -> Json:
+    if not images:
+        return text
+    parts: list[Json] = [{"type": "input_text", "text": text}] if text else []
+    return parts + [
+        {"type": "input_image", "image_url": data_url(image), "detail": "auto"} for image in images
+    ]
+
+
+def _encode_tool(tool: Tool) -> Json:
+    """Not strict: that wants every parameter required."""
+    return {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool_schema(tool),
+        "strict": False,
+    }
+
+
+def _encode_format(wanted: ResponseFormat) -> Json:
+    if wanted.type != "json_schema":
+        return {"type": wanted.type}
+    schema = dict(wanted.schema)
+    is_strict = wanted.strict and is_strict_schema(schema)
+    return {"type": "json_schema", "name": wanted.name, "strict": is_strict, "schema": schema}
