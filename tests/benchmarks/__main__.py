@@ -203,9 +203,9 @@ _SHORT = """\
   start of Python with the modules that are needed.
 - `initialize` could be answered within the time of the stub by a process that loads the rest afterwards. The first
   diagnostics would come no earlier, and what the server can do would have to be written down twice; so it isn't.
-- Nearly all of the time from the start of `axe-lsp run` to its first request goes into imports: four fifths of it (650 of 810 million
-  instructions) into Python's own modules, msgspec, anyio and aiohttp, without which no request is sent. A smaller HTTP client would be one that we had written
-  ourselves, with its own ideas of TLS, proxies and broken connections. A daemon that keeps everything loaded would be there
+- Nearly all of the time from the start of `axe-lsp run` to its first request goes into imports: four fifths of it into
+  Python's own modules, msgspec, anyio and httpcore2, without which no request is sent. Another fifth less was had by leaving aiohttp; a smaller client would be one that we
+  had written ourselves, with its own ideas of HTTP and proxies. A daemon that keeps everything loaded would be there
   for editors already, and would have to be kept in step with the shell from which somebody starts a run: its environment,
   folder, terminal and version.
 - The slowest twentieth of the keystrokes beside 100 children takes longer than beside none, and nearly as long when the

@@ -18,6 +18,9 @@ PROMPT = "You answer questions. " * 20
 
 Converse = Callable[[str], Awaitable[object]]
 
+ON_AIOHTTP = "aiohttp"
+"""The argument after the provider's address that asks for aiohttp's connections in place of httpx's."""
+
 
 async def serve(conversations: Callable[[str], Converse]) -> None:
     """Make conversations until the input ends."""

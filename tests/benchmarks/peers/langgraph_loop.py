@@ -8,11 +8,16 @@ from conversations import PROMPT, Converse, serve
 from langchain.agents import create_agent
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
+from on_aiohttp import http_client
 
 
 def conversations(address: str) -> Converse:
+    client = http_client()
+
     def model_of(name: str) -> ChatOpenAI:
-        return ChatOpenAI(model=name, base_url=f"{address}/v1", api_key="key")
+        return ChatOpenAI(
+            model=name, base_url=f"{address}/v1", api_key="key", http_async_client=client
+        )
 
     child = create_agent(model_of("wait-50"), [], system_prompt=PROMPT)
 

@@ -12,12 +12,13 @@ from agents import (
     set_tracing_disabled,
 )
 from conversations import PROMPT, Converse, serve
+from on_aiohttp import http_client
 from openai import AsyncOpenAI
 
 
 def conversations(address: str) -> Converse:
     set_tracing_disabled(True)
-    client = AsyncOpenAI(base_url=f"{address}/v1", api_key="key")
+    client = AsyncOpenAI(base_url=f"{address}/v1", api_key="key", http_client=http_client())
     child = Agent(
         name="child",
         instructions=PROMPT,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from conversations import PROMPT, Converse, serve
+from on_aiohttp import http_client
 from pydantic_ai import Agent
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
@@ -12,7 +13,7 @@ from pydantic_ai.usage import UsageLimits
 
 
 def conversations(address: str) -> Converse:
-    provider = OpenAIProvider(base_url=f"{address}/v1", api_key="key")
+    provider = OpenAIProvider(base_url=f"{address}/v1", api_key="key", http_client=http_client())
     child = Agent(OpenAIChatModel("wait-50", provider=provider), system_prompt=PROMPT)
 
     async def look_up(what: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import socketserver
 import threading
 import zlib
@@ -134,6 +135,20 @@ async def test_what_a_server_does_not_want_to_answer_is_not_sent_for_ever(
     with pytest.raises(ProviderError, match="closed before an answer arrived"):
         await post(place, place)
     assert len(provider.requests) == 3, "sent once more on a connection of its own"
+
+
+async def test_a_host_with_several_addresses_of_which_none_answers_refuses(
+    monkeypatch: pytest.MonkeyPatch, unused_tcp_port: int
+) -> None:
+    async def both(_: object, __: str, port: int, **___: object) -> list[Any]:
+        return [
+            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"127.0.0.{last}", port))
+            for last in (1, 2)
+        ]
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", both)
+    with pytest.raises(ProviderError, match=r"^server: connection refused$"):
+        await post(f"http://localhost:{unused_tcp_port}/v1/messages")
 
 
 async def test_a_connection_that_nobody_uses_any_more_is_closed(
