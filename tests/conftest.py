@@ -22,7 +22,7 @@ settings.load_profile("repeatable")
 
 TESTS = Path(__file__).parent
 
-PROCESS_FOLDERS = frozenset({"benchmarks", "clients", "conformance", "e2e", "hosting"})
+PROCESS_FOLDERS = frozenset({"benchmarks", "clients", "conformance", "e2e", "hosting", "security"})
 """Folders below `tests` of which every test starts a process."""
 
 PROCESS_FIXTURES = frozenset({"home", "start_lab", "common_lab"})

@@ -254,7 +254,9 @@ def test_agents_of_the_project_come_first(home: Home, provider: ScriptedProvider
     (deeper / "helper.toml").write_text(agent("helper", model="openai/deeper")["helper"])
     provider.script("local", Says(calls=[calls_agent("helper", "t")]), Says("F"))
     provider.script("deeper", Says("r"))
-    assert home.call("run", "parent") == (0, "F", "")
+    code, out, err = home.call("run", "parent")
+    assert (code, out) == (0, "F")
+    assert err.count("is the one of this workspace") == 2  # The user has others of these names.
     assert [request.model for request in provider.requests] == ["local", "deeper", "local"]
 
 
@@ -293,7 +295,9 @@ def test_a_named_folder_comes_before_all_others(home: Home, provider: ScriptedPr
     mine.mkdir()
     (mine / "solo.toml").write_text(agent("solo", model="openai/mine")["solo"])
     provider.script("mine", Says("mine"))
-    assert home.call("run", "solo", "--agents-dir", "mine") == (0, "mine", "")
+    code, out, err = home.call("run", "solo", "--agents-dir", "mine")
+    assert (code, out) == (0, "mine")
+    assert "is the one of this workspace (mine/solo.toml)" in err
 
 
 def test_a_dry_run_as_json_is_the_preview_of_editors(home: Home) -> None:
