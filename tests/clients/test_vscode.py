@@ -80,7 +80,6 @@ def test_agents_ask_in_vscode_before_they_change_something(
         window.wait_for_message("wants to change notes.txt")
         window.wait_for_diff("line 1", "first line")
         window.wait_for_diff("line 12", "line 12")  # Both sides are the whole file.
-        window.picture("approval")
         window.answer_message("wants to change notes.txt", "Deny")
         window.wait_for_message("wants to write a.txt")
         window.answer_message("wants to write a.txt", "More…")
@@ -140,12 +139,12 @@ def test_nobody_answers_a_question_in_vscode_who_is_typing_something_else(
 
         window.wait_until("a question", typing_meets_question)
         window.wait_for_diff("", "A")
-        window.screenshot("question")
+        runs.wait_until_spoken("writer", "writer, asks you, wants to write a.txt")
+        window.picture("approval")
         for key in ("Enter", "Space", "Control+Shift+a", "Escape", "Enter"):
             window.press_keys(key)
             window.type_on(f"# typed {next(lines)}\n")
         window.wait_for_text(*(f"# typed {line}" for line in range(1, next(lines))))
-        runs.wait_until_spoken("writer", "writer, asks you, wants to write a.txt")
         assert len(provider.asked("m-writer")) == 1, "nothing was answered"
         assert not (project / "a.txt").exists()
 
