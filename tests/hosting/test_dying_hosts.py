@@ -70,6 +70,27 @@ async def test_a_killed_host_leaves_nothing_that_was_remembered_for_its_runs(
         assert not kept.exists()
 
 
+async def test_an_order_that_a_dying_idle_host_has_not_read_goes_to_the_next_one(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    provider.script("m-left", Says("first"), Says("second"), Says("third"))
+    async with stage(tmp_path, TEAM) as at:
+        await at.start("left").result()
+        os.kill(at.hosts()[0], signal.SIGSTOP)  # From now on it reads nothing.
+        run, cancelled = at.start("left"), at.start("left")
+        at.runs.cancel(cancelled.id)
+
+        os.kill(at.hosts()[0], signal.SIGKILL)
+
+        assert (await run.result()).content == "second"
+        assert len(at.hosts()) == 2
+        with pytest.raises(RunError):
+            await cancelled.result()
+        begins = [params for method, params in at.of(run.id) if params.get("kind") == "begin"]
+        assert len([each for each in begins if "task" in each]) == 1
+        assert len(provider.requests) == 2
+
+
 async def test_a_host_that_hangs_is_noticed_and_replaced(
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:

@@ -215,6 +215,7 @@ class Host:
             self._workshop.abandon()
 
     def _carry_out(self, run_id: str, work: Coroutine[Any, Any, Message]) -> None:
+        self._outbox.send(messages.Taken(run_id))
         order = asyncio.get_running_loop().create_task(work, name=run_id)
         self._orders[run_id] = order
         order.add_done_callback(self._answer)

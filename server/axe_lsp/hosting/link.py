@@ -45,10 +45,11 @@ class Link:
     """The connection with one host, from before its start until after its end."""
 
     def __init__(self, receive: Callable[[Message], None]) -> None:
+        self.is_ready = False
+        """Whether the host has come up: what was sent since then, it has read unless it died in that moment."""
         self._receive = receive
         self._process: process.HostProcess | None = None
         self._launched = asyncio.Event()
-        self._is_ready = False
         self._unsent: list[bytes] = []
         self._unanswered: dict[int, asyncio.Future[None]] = {}
         self._pings = 0
@@ -69,7 +70,7 @@ class Link:
     def send(self, message: Message) -> None:
         """Tell the host something, as soon as it is ready."""
         data = wire.encode(message)
-        if self._is_ready and self._process is not None:
+        if self.is_ready and self._process is not None:
             self._process.write(data)
         else:
             self._unsent.append(data)
@@ -113,11 +114,12 @@ class Link:
             self._on_pong(message)
             return
         if isinstance(message, messages.Ready):
-            self._on_ready()
+            self._on_ready(message.pid)
         self._receive(message)
 
-    def _on_ready(self) -> None:
-        self._is_ready = True
+    def _on_ready(self, pid: int) -> None:
+        _log.info("The run host is process %d", pid)
+        self.is_ready = True
         self.send(messages.Environment(_as_characters(os.environ)))
         unsent, self._unsent = self._unsent, []
         if self._process is not None:

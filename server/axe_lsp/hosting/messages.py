@@ -83,6 +83,14 @@ class Leave(Message, frozen=True):
     TYPE = "leave"
 
 
+class Taken(Message, frozen=True):
+    """From the host, before anything else about it: a run or a preview has begun."""
+
+    TYPE = "taken"
+
+    run_id: str
+
+
 class UsedUp(Message, frozen=True):
     """To the host: the callers of the run have nothing left of their budget."""
 

@@ -44,7 +44,8 @@ class Order(Struct, eq=False):
     `link` leads to the host that carries it out; there is none yet while it waits for its turn.
     `outcome` is the answer or a RunError; `tree` stays empty in a preview.
     `ask` leads to the person who answers the questions of the run. `limit` says how many root runs of its `client`
-    may be at work at the same time, 0 for any number.
+    may be at work at the same time, 0 for any number. One that `may_move` goes to the next host if this one dies:
+    it was sent to a host that was up, and that has never said to have begun.
     """
 
     message: messages.Start | messages.Preview
@@ -53,6 +54,7 @@ class Order(Struct, eq=False):
     client: object = None
     limit: Callable[[], int] = lambda: 0
     link: Link | None = None
+    may_move: bool = False
     tree: RunTree = field(default_factory=RunTree)
 
     @property

@@ -118,6 +118,7 @@ class Runs:
         if order.link is None:
             self._settle(order.id, RunCancelledError())
         else:
+            order.may_move = False
             order.link.send(messages.Cancel(run_id))
             ending = self._see_the_end(order, order.link, run_id)
             self._tasks.start_unattended(ending, f"cancellation of {run_id}")
@@ -158,7 +159,7 @@ class Runs:
             self._serving[self._link] = self._tasks.start_unattended(
                 self._serve(self._link), "run host"
             )
-        order.link = self._link
+        order.link, order.may_move = self._link, self._link.is_ready
         order.link.send(order.message)
 
     def _order_of(self, run_id: str) -> Order | None:
@@ -178,7 +179,10 @@ class Runs:
             del self._serving[link]
             self._turn_away_from(link)
             for order in self._orders_at(link):
-                self._end(order, "killed", HostedRunError(_obituary(how)))
+                if order.may_move and not self._closed:
+                    self._hand_over(order)
+                else:
+                    self._end(order, "killed", HostedRunError(_obituary(how)))
             self.archive.take_over_finished(self._orders)
 
     async def _watch(self, link: Link) -> None:
@@ -217,10 +221,10 @@ class Runs:
 
     def _receive(self, message: Message) -> None:
         match message:
-            case messages.Ready(pid):
-                _log.info("The run host is process %d", pid)
             case Notification():
                 self._on_event(message)
+            case messages.Taken(run_id) if run_id in self._orders:
+                self._orders[run_id].may_move = False
             case messages.Stored(run_id, seq):
                 self.archive.stored(run_id, seq)
             case messages.Warned() if message.run_id in self._orders:
