@@ -8,14 +8,23 @@ from __future__ import annotations
 
 import json
 import re
+import struct
+import zlib
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import unquote
 
-Dialect = Literal["anthropic", "openai", "responses", "ollama", "google"]
-DIALECTS: tuple[Dialect, ...] = ("anthropic", "openai", "responses", "ollama", "google")
+Dialect = Literal["anthropic", "openai", "responses", "ollama", "google", "bedrock"]
+DIALECTS: tuple[Dialect, ...] = (
+    "anthropic",
+    "openai",
+    "responses",
+    "ollama",
+    "google",
+    "bedrock",
+)
 """By the name of the provider that speaks it. `responses` is not built in."""
 
 PATHS: dict[str, Dialect] = {
@@ -30,6 +39,7 @@ _MODEL_PATHS: tuple[tuple[str, Dialect], ...] = (
         r"/v1beta/models/(?P<model>[^/:]+):(generate|(?P<stream>streamGenerate))Content(\?alt=sse)?",
         "google",
     ),
+    (r"/model/(?P<model>[^/]+)/converse(?P<stream>-stream)?", "bedrock"),
 )
 """Those that hold the model, and say whether the answer shall be streamed."""
 
@@ -88,13 +98,16 @@ def content_type(dialect: Dialect, stream: bool) -> str:
     """The media type of an answer."""
     if not stream:
         return "application/json; charset=utf-8"
-    return "application/x-ndjson" if dialect == "ollama" else "text/event-stream; charset=utf-8"
+    others = {"ollama": "application/x-ndjson", "bedrock": "application/vnd.amazon.eventstream"}
+    return others.get(dialect, "text/event-stream; charset=utf-8")
 
 
 def error_body(dialect: Dialect, message: str) -> dict[str, Any]:
     """The JSON of a refusal."""
     if dialect == "ollama":
         return {"error": message}
+    if dialect == "bedrock":
+        return {"message": message}
     error = {"type": "api_error", "message": message}
     return {"type": "error", "error": error} if dialect == "anthropic" else {"error": error}
 
@@ -427,6 +440,84 @@ def _google_stream(says: Says, model: str) -> list[bytes]:
     return [f"data: {_json(chunk)}\n\n".encode() for chunk in chunks]
 
 
+def _bedrock_blocks(says: Says) -> list[dict[str, Any]]:
+    blocks: list[dict[str, Any]] = []
+    if says.thinking:
+        thought = {"text": says.thinking, "signature": f"of {says.thinking}"}
+        blocks.append({"reasoningContent": {"reasoningText": thought}})
+    if says.text:
+        blocks.append({"text": says.text})
+    return blocks + [
+        {
+            "toolUse": {
+                "toolUseId": call.id or f"tooluse_{index}",
+                "name": call.name,
+                "input": call.arguments,
+            }
+        }
+        for index, call in enumerate(says.calls)
+    ]
+
+
+def _bedrock_stop(says: Says) -> str:
+    return says.stop_reason or ("tool_use" if says.calls else "end_turn")
+
+
+def _bedrock_end(says: Says) -> dict[str, Any]:
+    usage = {
+        "inputTokens": says.usage[0],
+        "outputTokens": says.usage[1],
+        "totalTokens": sum(says.usage),
+    }
+    return {"usage": usage, "metrics": {"latencyMs": 1}}
+
+
+def _bedrock_body(says: Says, _model: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": _bedrock_blocks(says)}
+    end = _bedrock_end(says)
+    return {"output": {"message": message}, "stopReason": _bedrock_stop(says), **end}
+
+
+def bedrock_events(says: Says) -> list[tuple[str, dict[str, Any]]]:
+    """The events of a stream, by their types. Only calls have a start."""
+    events: list[tuple[str, dict[str, Any]]] = [("messageStart", {"role": "assistant"})]
+    for index, block in enumerate(_bedrock_blocks(says)):
+        if "toolUse" in block:
+            call = dict(block["toolUse"])
+            deltas = [{"toolUse": {"input": piece}} for piece in _slices(_json(call.pop("input")))]
+            start = {"start": {"toolUse": call}, "contentBlockIndex": index}
+            events.append(("contentBlockStart", start))
+        elif "text" in block:
+            deltas = [{"text": piece} for piece in words(block["text"])]
+        else:
+            thought = block["reasoningContent"]["reasoningText"]
+            pieces = [{"text": piece} for piece in words(thought["text"])]
+            pieces.append({"signature": thought["signature"]})
+            deltas = [{"reasoningContent": piece} for piece in pieces]
+        for delta in deltas:
+            events.append(("contentBlockDelta", {"delta": delta, "contentBlockIndex": index}))
+        events.append(("contentBlockStop", {"contentBlockIndex": index}))
+    events.append(("messageStop", {"stopReason": _bedrock_stop(says)}))
+    return [*events, ("metadata", _bedrock_end(says))]
+
+
+def _bedrock_stream(says: Says, _model: str) -> list[bytes]:
+    return [aws_event(name, event) for name, event in bedrock_events(says)]
+
+
+def aws_event(name: str, payload: Any, kind: str = "event") -> bytes:
+    """An event, or with the kind `exception` an error, as AWS puts it into a stream."""
+    headers = {f":{kind}-type": name, ":content-type": "application/json", ":message-type": kind}
+    encoded = b"".join(
+        bytes([len(key)]) + key.encode() + struct.pack(">BH", 7, len(value)) + value.encode()
+        for key, value in headers.items()
+    )
+    data = _json(payload).encode()
+    lengths = struct.pack(">II", 16 + len(encoded) + len(data), len(encoded))
+    message = lengths + struct.pack(">I", zlib.crc32(lengths)) + encoded + data
+    return message + struct.pack(">I", zlib.crc32(message))
+
+
 def _slices(text: str, size: int = 7) -> list[str]:
     return [text[start : start + size] for start in range(0, len(text), size)] or [""]
 
@@ -441,6 +532,7 @@ _BODIES: dict[Dialect, Callable[[Says, str], dict[str, Any]]] = {
     "responses": _responses_body,
     "ollama": _ollama_body,
     "google": _google_body,
+    "bedrock": _bedrock_body,
 }
 _STREAMS: dict[Dialect, Callable[[Says, str], list[bytes]]] = {
     "anthropic": _anthropic_stream,
@@ -448,4 +540,5 @@ _STREAMS: dict[Dialect, Callable[[Says, str], list[bytes]]] = {
     "responses": _responses_stream,
     "ollama": _ollama_stream,
     "google": _google_stream,
+    "bedrock": _bedrock_stream,
 }

@@ -18,6 +18,7 @@ _WIRES: dict[str, Wire] = {
     "responses": "openai-responses",
     "ollama": "ollama",
     "google": "gemini",
+    "bedrock": "bedrock",
 }
 
 FORMATS: dict[str, WireFormat] = {dialect: format_of(wire) for dialect, wire in _WIRES.items()}
@@ -37,13 +38,18 @@ def messages_of(body: dict[str, Any]) -> list[dict[str, Any]]:
 def text_of(message: dict[str, Any]) -> str:
     """The text of a message, which may be in parts."""
     content = message.get("content", message.get("parts", message.get("output")))
-    return content if isinstance(content, str) else "".join(part["text"] for part in content or ())
+    parts = [{"text": content}] if isinstance(content, str) else content or ()
+    return "".join(part.get("text", "") for part in parts)
 
 
 def tools_of(body: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
     """The tools of a request: name, description and schema of each."""
     found = []
-    for tool in body.get("tools", ()):
+    for tool in body.get("toolConfig", body).get("tools", ()):
+        if "toolSpec" in tool:
+            spec = tool["toolSpec"]
+            found.append((spec["name"], spec["description"], spec["inputSchema"]["json"]))
+            continue
         for each in tool.get("functionDeclarations", [tool.get("function", tool)]):
             keys = ("parameters", "input_schema", "parametersJsonSchema")
             schema = next(each[key] for key in keys if key in each)

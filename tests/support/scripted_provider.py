@@ -215,6 +215,9 @@ class ScriptedProvider:
             "AXE_GOOGLE_BASE_URL": self.url,
             "RESPONSES_API_KEY": "key-responses",
             "AXE_RESPONSES_BASE_URL": self.url,
+            "AWS_BEARER_TOKEN_BEDROCK": "key-bedrock",
+            "AWS_REGION": "eu-central-1",
+            "AXE_BEDROCK_BASE_URL": self.url,
         }
 
     def script(self, model: str, *answers: Answer | Says | Refuses | Raw) -> None:

@@ -31,7 +31,8 @@ class WireTraits(Struct, frozen=True):
 
     `params` are the keys of an agent's `[params]` that it has a field for. `json_object`: it can be
     asked for JSON without a schema. `schema_with_tools`: a model that is held to a schema can still
-    call tools. `needs_max_tokens`: each request must say how long the answer may be.
+    call tools. `needs_max_tokens`: each request must say how long the answer may be. `names_model`:
+    answers say which model has given them.
     """
 
     auth: Auth
@@ -39,6 +40,7 @@ class WireTraits(Struct, frozen=True):
     json_object: bool = True
     schema_with_tools: bool = True
     needs_max_tokens: bool = False
+    names_model: bool = True
 
 
 _ALWAYS = frozenset({"max_tokens", "temperature", "top_p", "effort", "response_format", "extra"})
@@ -53,7 +55,12 @@ WIRES: Mapping[Wire, WireTraits] = {
         needs_max_tokens=True,
     ),
     "gemini": WireTraits("x-goog-api-key", _ALWAYS | {"thinking_budget", "top_k", "seed", "stop"}),
-    "bedrock": WireTraits("bearer", _ALWAYS | {"thinking_budget", "stop"}, json_object=False),
+    "bedrock": WireTraits(
+        "bearer",
+        _ALWAYS | {"thinking_budget", "stop"},
+        json_object=False,
+        names_model=False,
+    ),
     "ollama": WireTraits(
         "bearer", _ALWAYS | {"top_k", "seed", "stop", "num_ctx"}, schema_with_tools=False
     ),

@@ -85,19 +85,21 @@ def test_what_was_sent_is_the_beginning_of_what_is_sent_next(dialect: Dialect) -
     after = encode_body(
         FORMATS[dialect], replace(growing, messages=tuple(messages)), stream=False, terms=None
     )
-    if dialect != "anthropic":
+    if not FORMATS[dialect].CACHE_MARK:
         assert after.startswith(before.removesuffix(b"]}"))
     else:
-        assert _unmarked(after)["messages"][:3] == _unmarked(before)["messages"]
+        mark = FORMATS[dialect].CACHE_MARK
+        assert _unmarked(after, mark)["messages"][:3] == _unmarked(before, mark)["messages"]
 
 
-def _unmarked(body: bytes) -> dict[str, list[object]]:
-    mark = b',"cache_control":{"type":"ephemeral"}'
+def _unmarked(body: bytes, mark: bytes) -> dict[str, list[object]]:
     unmarked: dict[str, list[object]] = json.loads(body.replace(mark, b""))
     return unmarked
 
 
-@pytest.mark.parametrize(("dialect", "most"), [("openai", 1), ("ollama", 1), ("anthropic", 2)])
+@pytest.mark.parametrize(
+    ("dialect", "most"), [("openai", 1), ("ollama", 1), ("anthropic", 2), ("bedrock", 2)]
+)
 def test_a_long_run_encodes_no_message_again(dialect: Dialect, most: int) -> None:
     """Twice with Anthropic: with the mark of the last turns, and without."""
     encoded: Counter[int] = Counter()

@@ -26,6 +26,8 @@ from support.answers import (
     Call,
     Dialect,
     Says,
+    aws_event,
+    bedrock_events,
     content_type,
     stream_chunks,
     whole_body,
@@ -55,6 +57,8 @@ class Asker:
                 "OPENAI_API_KEY": KEY,
                 "GEMINI_API_KEY": KEY,
                 "RESPONSES_API_KEY": KEY,
+                "AWS_BEARER_TOKEN_BEDROCK": KEY,
+                "AWS_REGION": "eu-central-1",
                 f"AXE_{dialect.upper()}_BASE_URL": url,
                 "XDG_CONFIG_HOME": str(folder),
             }
@@ -191,6 +195,14 @@ def _spoiled(dialect: Dialect, stream: bool) -> Iterable[bytes]:
     if not stream:
         body = whole_body(dialect, SAYS, "m")
         return [json.dumps(each).encode() for each in _variants(body)]
+    if dialect == "bedrock":
+        events = bedrock_events(SAYS)
+        frames = [aws_event(*event) for event in events]
+        return [
+            b"".join([*frames[:index], aws_event(name, variant), *frames[index + 1 :]])
+            for index, (name, event) in enumerate(events)
+            for variant in _variants(event)
+        ]
     lines = b"".join(stream_chunks(dialect, SAYS, "m")).split(b"\n")
     spoiled = []
     for index, line in enumerate(lines):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import Any
 
 import pytest
@@ -25,17 +26,33 @@ from axe_lsp.runtime.messages import (
     ToolParameter,
     ToolResult,
 )
-from support.answers import DIALECTS, Call, Dialect, Says, calls_agent, stream_chunks, whole_body
+from axe_lsp.runtime.providers.terms import Terms
+from axe_lsp.runtime.providers.wires import bedrock
+from support.answers import (
+    DIALECTS,
+    Call,
+    Dialect,
+    Says,
+    aws_event,
+    calls_agent,
+    content_type,
+    stream_chunks,
+    whole_body,
+)
 from support.bodies import FORMATS, encode
-from support.scripted_provider import ScriptedProvider
+from support.scripted_provider import Raw, ScriptedProvider
 
 # They are heavy, and whoever has an older environment shall still be able to run the other tests.
 anthropic: Any = pytest.importorskip("anthropic", reason="pip install -e '.[dev]' brings it")
 ollama: Any = pytest.importorskip("ollama", reason="pip install -e '.[dev]' brings it")
 openai: Any = pytest.importorskip("openai", reason="pip install -e '.[dev]' brings it")
+aws: Any = pytest.importorskip("botocore.session", reason="pip install -e '.[dev]' brings it")
 genai: Any = pytest.importorskip("google.genai", reason="pip install -e '.[dev]' brings it")
 
 from anthropic.types import RawMessageStreamEvent, message_create_params  # noqa: E402
+from botocore.config import Config  # noqa: E402
+from botocore.exceptions import EventStreamError  # noqa: E402
+from botocore.validate import ParamValidator  # noqa: E402
 from openai.types.chat import (  # noqa: E402
     ChatCompletion,
     ChatCompletionChunk,
@@ -79,6 +96,12 @@ SIGNED = [
         "thoughtSignature": "YWJj",
     },
     {"functionCall": {"id": "b", "name": "find", "args": {"n": [1, None]}}},
+]
+REASONED = [
+    {"reasoningContent": {"reasoningText": {"text": "Well.", "signature": "abc"}}},
+    {"reasoningContent": {"redactedContent": "eHl6"}},
+    {"toolUse": {"toolUseId": "a", "name": "call_agent", "input": {"agent": "x"}}},
+    {"toolUse": {"toolUseId": "b", "name": "find", "input": {"n": [1, None]}}},
 ]
 PICTURE = Image("image/png", "iVBORw0KGgo=")
 
@@ -285,6 +308,58 @@ def test_a_request_to_google_is_the_one_that_its_client_sends(provider: Scripted
     assert sent.path == "/" + FORMATS["google"].path("m", False)
 
 
+TO_BEDROCK = {
+    **REQUESTS,
+    "all parameters": Request(
+        "claude-opus-5",
+        (ASK,),
+        "You help.",
+        temperature=0.5,
+        max_tokens=9,
+        tools=(TOOL,),
+        response_format=ResponseFormat("json_schema", SCHEMA, "count"),
+        params=Params(effort="high", top_p=0.5, stop=("a", "b")),
+    ),
+    "a budget": Request("claude-opus-4-1", (ASK,), params=Params(thinking_budget=2000)),
+    "images": TO_GOOGLE["images"],
+    "thoughts": Request(
+        "m",
+        (
+            ASK,
+            Message("assistant", tool_calls=CALLS, original=REASONED),
+            Message("tool", tool_results=RESULTS),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("current", [False, True], ids=["", "cached"])
+@pytest.mark.parametrize("what", TO_BEDROCK)
+def test_requests_to_bedrock_are_of_its_types(what: str, current: bool) -> None:
+    body = encode(FORMATS["bedrock"], TO_BEDROCK[what], terms=Terms(current))
+    report = ParamValidator().validate({**body, "modelId": "m"}, _converse().input_shape)
+    assert not report.has_errors(), report.generate_report()
+
+
+def test_the_check_for_bedrock_finds_what_is_wrong() -> None:
+    body = encode(FORMATS["bedrock"], TO_BEDROCK["all parameters"])
+    body["inferenceConfig"]["max_tokens"] = 9
+    body["toolConfig"]["tools"][0]["toolSpec"]["inputSchema"] = {}
+    report = ParamValidator().validate({**body, "modelId": "m"}, _converse().input_shape)
+    assert "max_tokens" in report.generate_report()
+    assert "inputSchema" in report.generate_report()
+
+
+def test_a_request_to_bedrock_is_the_one_that_its_client_sends(provider: ScriptedProvider) -> None:
+    ours = encode(FORMATS["bedrock"], TO_BEDROCK["all parameters"])
+    model = "us.anthropic.claude-opus-5-v1:0"
+    provider.script(model, Says("ok"))
+    _bedrock(provider).converse(modelId=model, **ours)
+    (sent,) = provider.requests
+    assert sent.body == ours
+    assert sent.path == "/" + FORMATS["bedrock"].path(model, False)
+
+
 def test_the_check_itself_finds_what_is_wrong() -> None:
     body = encode(FORMATS["openai"], REQUESTS["calls after text"], stream=False)
     body["messages"][1]["tool_calls"][0]["function"]["args"] = "{}"
@@ -306,7 +381,7 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("what", ANSWERS)
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", [each for each in DIALECTS if each != "bedrock"])
 def test_what_the_scripted_provider_sends_is_of_the_types(dialect: Dialect, what: str) -> None:
     says = _said(dialect, what)
     _WHOLE[dialect].validate_python(whole_body(dialect, says, "m"))
@@ -479,6 +554,55 @@ def test_the_client_of_google_reads_what_we_read(
     )
 
 
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("what", ANSWERS)
+def test_the_client_of_bedrock_reads_what_we_read(
+    provider: ScriptedProvider, what: str, stream: bool
+) -> None:
+    says = _said("bedrock", what)
+    provider.script("m", says)
+    client = _bedrock(provider)
+    asked = {"modelId": "m", "messages": [{"role": "user", "content": [{"text": "ask"}]}]}
+    if stream:
+        # What their client has read is written again, so that ours can read it.
+        decoder = bedrock.stream_decoder()
+        for event in client.converse_stream(**asked)["stream"]:
+            ((name, payload),) = event.items()
+            decoder.feed(aws_event(name, payload))
+        answer = decoder.finish()
+    else:
+        read = client.converse(**asked)
+        answer = bedrock.decode({key: read[key] for key in ("output", "stopReason", "usage")})
+    assert answer == _ours("bedrock", says)
+
+
+def test_the_client_of_bedrock_reads_an_exception_in_a_stream(provider: ScriptedProvider) -> None:
+    frame = aws_event("throttlingException", {"message": "slow down"}, "exception")
+    headers = {"Content-Type": content_type("bedrock", True)}
+    provider.script("m", Raw(frame, headers=headers))
+    stream = _bedrock(provider).converse_stream(modelId="m")["stream"]
+    with pytest.raises(EventStreamError, match=r"throttlingException.*slow down"):
+        list(stream)
+
+
+@cache
+def _aws() -> Any:
+    session = aws.Session()
+    session.set_credentials("AKID", "secret")
+    return session
+
+
+def _converse() -> Any:
+    return _aws().get_service_model("bedrock-runtime").operation_model("Converse")
+
+
+def _bedrock(provider: ScriptedProvider) -> Any:
+    config = Config(retries={"total_max_attempts": 1})
+    return _aws().create_client(
+        "bedrock-runtime", region_name="eu-central-1", endpoint_url=provider.url, config=config
+    )
+
+
 def _google(provider: ScriptedProvider) -> Any:
     options = {"base_url": provider.url, "api_version": "v1beta", "retry_options": {"attempts": 1}}
     return genai.Client(api_key="key", vertexai=False, http_options=options)
@@ -487,7 +611,12 @@ def _google(provider: ScriptedProvider) -> Any:
 def _said(dialect: Dialect, what: str) -> Says:
     """The answer; each service has a word of its own for an answer that reached its limit."""
     says = ANSWERS[what]
-    words = {"anthropic": "max_tokens", "google": "MAX_TOKENS", "responses": "max_output_tokens"}
+    words = {
+        "anthropic": "max_tokens",
+        "bedrock": "max_tokens",
+        "google": "MAX_TOKENS",
+        "responses": "max_output_tokens",
+    }
     if says.stop_reason == "length":
         return Says(says.text, stop_reason=words.get(dialect, "length"))
     return says

@@ -47,6 +47,9 @@ async def test_the_providers_own_structured_output_is_asked_for(
         "responses": lambda: body["text"]["format"]["schema"],
         "anthropic": lambda: body["output_config"]["format"]["schema"],
         "ollama": lambda: body["format"],
+        "bedrock": lambda: json.loads(
+            body["outputConfig"]["textFormat"]["structure"]["jsonSchema"]["schema"]
+        ),
         "google": lambda: body["generationConfig"]["responseJsonSchema"],
     }[dialect]()
     assert asked == OUTPUT

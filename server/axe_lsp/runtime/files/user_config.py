@@ -74,12 +74,14 @@ class UserConfig(Struct, frozen=True):
             if not wire:
                 return None
             row = Provider(name, cast(Wire, wire), "", (default_key_variable(name),))
+            if wire == "bedrock":  # It has an address for each region, and takes signed requests.
+                row = replace(row, base_url=PROVIDERS[wire].base_url, needs_key=False)
         variable, auth = self._setting(name, "api_key_env"), self._setting(name, "auth")
         if wire:
             row = replace(row, wire=cast(Wire, wire), wires=())
         if auth:
             row = replace(row, auth=cast(Auth, auth))
-        if row.auth == "none":
+        if row.auth in ("none", "sigv4"):
             row = replace(row, needs_key=False)
         if variable:
             row = replace(row, key_variables=(variable, *row.key_variables))

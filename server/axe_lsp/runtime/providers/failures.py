@@ -95,6 +95,8 @@ _WITHOUT_STATUS: Mapping[str, ProviderErrorCategory] = {
     **dict.fromkeys(_IMAGE_CODES, "bad_request"),
     "not_found_error": "bad_request",
     "INVALID_ARGUMENT": "bad_request",
+    "ValidationException": "bad_request",
+    "AccessDeniedException": "auth",
     "rate_limit_error": "rate_limit",
     "rate_limit_exceeded": "rate_limit",
     "RESOURCE_EXHAUSTED": "rate_limit",
@@ -215,7 +217,7 @@ def _fault_in(body: Json, *, refused: bool = False) -> _Fault:
 
 
 def _fault_of(error: Mapping[str, Json]) -> _Fault:
-    message = error.get("message")
+    message = error.get("message") or error.get("Message")  # AWS writes both.
     message = message if isinstance(message, str) else ""
     metadata = error.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}

@@ -6,7 +6,7 @@ The HTTP client is imported before the first request, so that whatever sends non
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import cache, lru_cache, partial
 from importlib import import_module
@@ -34,7 +34,15 @@ from axe_lsp.runtime.providers.gate import Entry, Gate
 from axe_lsp.runtime.providers.originals import forget_originals, with_readable
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta
 from axe_lsp.runtime.providers.read_answer import read_answer
-from axe_lsp.runtime.providers.terms import Terms, accepted, learnt, left_out, told_of, wire_hint
+from axe_lsp.runtime.providers.terms import (
+    Field,
+    Terms,
+    accepted,
+    learnt,
+    left_out,
+    told_of,
+    wire_hint,
+)
 from axe_lsp.runtime.providers.waits import last_moment
 from axe_lsp.runtime.providers.wire import (
     WireError,
@@ -53,7 +61,9 @@ class Service(Struct, frozen=True):
     """Whom to ask for a model and how, as the user has configured it.
 
     Requests go below `base_url`, with `query` at the end of the address and with `headers`. `is_own`:
-    that is the provider's own service, and none that stands in for it.
+    that is the provider's own service, and none that stands in for it. `sign` makes the headers that
+    sign a request, from its address, headers and body; None where the key itself is sent.
+    `unsupported` is what the model is known to refuse.
     """
 
     provider: str
@@ -65,6 +75,8 @@ class Service(Struct, frozen=True):
     headers: Mapping[str, str]
     query: Mapping[str, str]
     config: UserConfig
+    sign: Callable[[str, Mapping[str, str], bytes], Mapping[str, str]] | None = None
+    unsupported: frozenset[Field] = frozenset()
 
     @property
     def may_lack_responses(self) -> bool:
@@ -75,7 +87,7 @@ class Service(Struct, frozen=True):
     @property
     def terms(self) -> Terms:
         """How requests are written as long as nothing is known of the model."""
-        return Terms(self.is_own, provider=self.provider, wire=self.wire)
+        return Terms(self.is_own, self.unsupported, self.provider, self.wire)
 
     @property
     def wire_format(self) -> WireFormat:
@@ -88,6 +100,12 @@ class Service(Struct, frozen=True):
         path = wire_format.path(model, stream)
         return address(self.base_url, path, wire_format.ANY_VERSION, self.query)
 
+    def proof(self, url: str, headers: Mapping[str, str], body: bytes) -> Mapping[str, str]:
+        """The headers that show who asks."""
+        if self.sign is not None:
+            return self.sign(url, headers, body)
+        return key_headers(self.auth, self.key)
+
     def explained(self, error: ProviderError) -> ProviderError:
         """The error with what the user needs to know, and without any key."""
         message = redact(error.message, self.config.secrets())
@@ -99,6 +117,9 @@ class Service(Struct, frozen=True):
             message += f" ({self.provider} at {_shown(self.base_url)})"
         return error.reworded(message)
 
+
+_REGION = "{region}"
+"""Stands in an address for the region of AWS."""
 
 _SHOWN = 80
 """Characters of what was no answer."""
@@ -148,7 +169,7 @@ class HttpProvider:
                 response = await self._ask(service, sent, terms, on_delta)
                 for text in told_of(request, response, WIRES[service.wire]):
                     exchange.warn(text)
-                return _priced(response, model)
+                return _priced(response, model, service.wire)
             except ProviderError as error:
                 known = learnt(error, request, terms)
                 if known is not None:
@@ -201,8 +222,8 @@ class HttpProvider:
             "content-type": "application/json",
             **wire_format.HEADERS,
             **service.headers,
-            **key_headers(service.auth, service.key),
         }
+        headers.update(service.proof(url, headers, body))
         async with (
             self._gate(service).passage(_entry(service, exchange)),
             self._connected().post(url, headers, body) as answer,
@@ -245,9 +266,11 @@ def _entry(service: Service, exchange: Exchange) -> Entry:
     return Entry(exchange.attempt, last_moment(exchange.deadline), waiting)
 
 
-def _priced(response: Response, name: ModelName) -> Response:
-    """The answer with its cost, if the model is one whose prices are known."""
+def _priced(response: Response, name: ModelName, wire: Wire) -> Response:
+    """The answer with its cost, if the model is one whose prices are known, and with the model's name."""
     model = known_model(str(name))
+    if not WIRES[wire].names_model:
+        response = replace(response, model=name.name)
     return response if model is None else replace(response, cost=cost_of(model, response.usage))
 
 
@@ -266,23 +289,42 @@ def service_of(model: ModelName, config: UserConfig) -> Service:
         )
     wire, key = row.wire_of(model.name), config.require_key(name)
     _require_sendable(row, key)
-    base_url = config.base_url(name) or row.base_url
+    base_url, auth = config.base_url(name) or row.base_url, row.auth_of(wire)
+    is_own = name in PROVIDERS and address(base_url, "v1/") == address(row.base_url, "v1/")
+    if wire == "bedrock" and auth == "bearer" and not key:
+        auth = "sigv4"
+    sign = None
+    if auth == "sigv4" or _REGION in base_url:
+        from axe_lsp.runtime.providers import aws  # noqa: PLC0415 - for users of AWS only
+
+        region = aws.region_of(config, name, base_url)
+        base_url = base_url.replace(_REGION, region)
+        if auth == "sigv4":
+            sign = partial(aws.signed_headers, aws.find_keys(config.environment, name), region)
     _require_address(name, base_url)
     named = {header: config.setting(name, setting) for setting, header in row.headers.items()}
     return Service(
         provider=name,
         wire=wire,
         base_url=base_url,
-        is_own=name in PROVIDERS and address(base_url, "v1/") == address(row.base_url, "v1/"),
+        is_own=is_own,
         key=key,
-        auth=row.auth_of(wire),
+        auth=auth,
         headers={
             **{header: text for header, text in named.items() if text},
             **config.table(name, "headers"),
         },
         query=config.table(name, "query"),
         config=config,
+        sign=sign,
+        unsupported=_unsupported(wire, model.name),
     )
+
+
+def _unsupported(wire: Wire, model: str) -> frozenset[Field]:
+    """On Bedrock, the models of most makers refuse to be told what to cache."""
+    is_known = wire != "bedrock" or re.search("claude|nova", model)
+    return frozenset() if is_known else frozenset({"cache_control"})
 
 
 @cache

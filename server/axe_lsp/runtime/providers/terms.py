@@ -185,7 +185,7 @@ _REFUSALS: dict[Field, str] = {
     "effort": r"(?i)\b(reasoning[._])?effort\b",
     "include": r"(?im)encrypted content is not supported|^include\b",
     "prompt_cache_key": "prompt_cache_key",
-    "cache_control": "cache_control",
+    "cache_control": "(?i)cache_control|cache ?point|prompt caching",
     "stream_options": "stream_options",
     "response_format": "(?i)format|schema|output_config|mime type",
 }

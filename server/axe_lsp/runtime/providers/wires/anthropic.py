@@ -88,7 +88,7 @@ def path(_model: str, _stream: bool) -> str:
 def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
     """The body of a request without its messages."""
     mark = _MARK if caches(request, terms) else {}
-    params, thinking = request.params, _thinking(request)
+    params, thinking = request.params, thinking_of(request)
     longest = request.max_tokens or default_max_tokens(request.model)
     budget = thinking.get("budget_tokens", 0)
     # What the model thinks counts as a part of its answer.
@@ -116,7 +116,7 @@ def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
     return body
 
 
-def _thinking(request: Request) -> dict[str, Json]:
+def thinking_of(request: Request) -> dict[str, Json]:
     """How the model is asked to think, empty if nobody says so.
 
     Newer models decide about the length themselves, older ones and other makers' want a budget.
@@ -135,12 +135,20 @@ def _thinking(request: Request) -> dict[str, Json]:
 def _output_config(request: Request) -> dict[str, Json]:
     """The form of the answer, and how much effort goes into it."""
     config: dict[str, Json] = {}
-    effort, wanted = request.params.effort, request.response_format
-    if effort not in ("", "none") and _ADAPTIVE.search(request.model):
-        config["effort"] = "low" if effort == "minimal" else effort
+    wanted = request.response_format
+    if effort := effort_of(request):
+        config["effort"] = effort
     if wanted and wanted.type == "json_schema":
         config["format"] = {"type": "json_schema", "schema": dict(wanted.schema)}
     return config
+
+
+def effort_of(request: Request) -> str:
+    """How much effort the model is asked for, "" if it is not told."""
+    effort = request.params.effort
+    if effort in ("", "none") or not _ADAPTIVE.search(request.model):
+        return ""
+    return "low" if effort == "minimal" else effort
 
 
 def default_max_tokens(model: str) -> int:

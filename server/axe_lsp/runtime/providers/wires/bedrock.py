@@ -1,0 +1,323 @@
+"""The wire format of Amazon Bedrock's Converse API. No I/O.
+
+Fields are those of AWS's own model of the service, in botocore 1.44 (`bedrock-runtime`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from urllib.parse import quote
+
+from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.incomplete import Incomplete
+from axe_lsp.runtime.messages import (
+    Delta,
+    Image,
+    Json,
+    Message,
+    Request,
+    Response,
+    ResponseFormat,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+from axe_lsp.runtime.providers.event_stream import EventStreamParser, StreamMessage
+from axe_lsp.runtime.providers.failures import reported
+from axe_lsp.runtime.providers.terms import Terms, caches
+from axe_lsp.runtime.providers.wire import (
+    Node,
+    WireError,
+    parse_arguments,
+    parse_json,
+    to_json,
+    tool_schema,
+    usable_arguments,
+)
+from axe_lsp.runtime.providers.wires import anthropic
+
+HEADERS: Mapping[str, str] = {}
+STREAM_TYPES = frozenset({"application/vnd.amazon.eventstream"})
+ANY_VERSION = False
+IS_BINARY = True
+MESSAGES = "messages"
+CACHE_MARK = b',{"cachePoint":{"type":"default"}}'
+
+_MARK: dict[str, Json] = {"cachePoint": {"type": "default"}}
+
+_EMPTY = "(empty)"
+"""What is sent in place of a text without letters, which the API refuses."""
+
+_INCOMPLETE: Mapping[str, Incomplete] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "context_window",
+    "content_filtered": "content_filter",
+    "guardrail_intervened": "content_filter",
+    "malformed_tool_use": "malformed_call",
+    "malformed_model_output": "malformed_call",
+}
+"""What a `stopReason` means. Every other one means that the answer is whole."""
+
+
+def path(model: str, stream: bool) -> str:
+    """The model and the method; nothing of a model's name, not even an ARN's `/`, is left as it is."""
+    return f"model/{quote(model, safe='')}/converse{'-stream' if stream else ''}"
+
+
+def head(request: Request, _stream: bool, terms: Terms) -> dict[str, Json]:
+    """The body of a request without its messages."""
+    marks = [_MARK] if caches(request, terms) else []
+    thinking = anthropic.thinking_of(request) if _is_claude(request.model) else _budget(request)
+    body: dict[str, Json] = {}
+    if request.system.strip():
+        body["system"] = [{"text": request.system}, *marks]
+    if config := _inference(request, thinking.get("budget_tokens", 0)):
+        body["inferenceConfig"] = config
+    if tools := _tools(request):
+        # Amazon's own models take no mark among the tools.
+        body["toolConfig"] = {"tools": [*tools, *(marks if _is_claude(request.model) else ())]}
+    if output := _output(request):
+        body["outputConfig"] = output
+    if thinking:
+        body["additionalModelRequestFields"] = {"thinking": thinking}
+    return body
+
+
+def _is_claude(model: str) -> bool:
+    return "claude" in model
+
+
+def _budget(request: Request) -> dict[str, Json]:
+    budget = request.params.thinking_budget
+    if budget is None:
+        return {}
+    return {"type": "enabled", "budget_tokens": budget} if budget else {"type": "disabled"}
+
+
+def _inference(request: Request, budget: int) -> dict[str, Json]:
+    """Limits and sampling. A model that thinks by a budget takes no sampling, and needs more room."""
+    longest = request.max_tokens
+    sampling = {"temperature": request.temperature, "topP": request.params.top_p}
+    fields: dict[str, Json] = {
+        "maxTokens": (longest if longest > budget else budget + longest) if longest else None,
+        **({} if budget else sampling),
+        "stopSequences": list(request.params.stop) or None,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _tools(request: Request) -> list[Json]:
+    """The tools, or else those that the history names: with calls in it, the API wants some."""
+    if request.tools:
+        return [{"toolSpec": _encode_tool(tool)} for tool in request.tools]
+    names = {call.name: None for message in request.messages for call in message.tool_calls}
+    return [{"toolSpec": _encode_tool(Tool(name, ""))} for name in names]
+
+
+def _encode_tool(tool: Tool) -> Json:
+    description = {"description": tool.description} if tool.description else {}
+    return {"name": tool.name, **description, "inputSchema": {"json": tool_schema(tool)}}
+
+
+def _output(request: Request) -> dict[str, Json]:
+    """The form of the answer, and how much effort goes into it."""
+    config: dict[str, Json] = {}
+    wanted = request.response_format
+    if wanted and wanted.type == "json_schema":
+        config["textFormat"] = _encode_format(wanted)
+    is_claude = _is_claude(request.model)
+    if effort := anthropic.effort_of(request) if is_claude else request.params.effort:
+        config["effort"] = effort
+    return config
+
+
+def _encode_format(wanted: ResponseFormat) -> Json:
+    schema = {"name": wanted.name, "schema": to_json(dict(wanted.schema))}
+    return {"type": "json_schema", "structure": {"jsonSchema": schema}}
+
+
+def opening(_request: Request) -> list[Json]:
+    """Nothing: the system prompt is no message here."""
+    return []
+
+
+def encode_message(message: Message, marked: bool) -> list[Json]:
+    """A message. `marked`: the provider shall cache all up to its end."""
+    role = "assistant" if message.role == "assistant" else "user"
+    return [{"role": role, "content": [*_encode_blocks(message), *([_MARK] if marked else ())]}]
+
+
+def decode(body: Json) -> Response:
+    """The answer in a whole body."""
+    failure = reported(body)
+    if failure is not None:
+        raise failure
+    answer = Node(body)
+    message = answer["output"]["message"]
+    if message.value is None:
+        raise ProviderError("server", "response contains no message")
+    blocks, usage = message["content"].items(), answer["usage"]
+    calls = [block["toolUse"] for block in blocks if block["toolUse"].value is not None]
+    stop_reason = answer["stopReason"].text()
+    why = _INCOMPLETE.get(stop_reason)
+    read = usage["cacheReadInputTokens"].integer()
+    written = usage["cacheWriteInputTokens"].integer()
+    return Response(
+        content="".join(block["text"].text() for block in blocks),
+        tool_calls=tuple(
+            ToolCall(
+                call["toolUseId"].text(),
+                call["name"].text(),
+                usable_arguments(call["input"].table()),
+            )
+            for call in calls
+        ),
+        stop_reason=stop_reason,
+        incomplete=why,
+        incomplete_detail=stop_reason if why in ("content_filter", "malformed_call") else "",
+        # What went through the cache is counted apart.
+        input_tokens=usage["inputTokens"].integer() + read + written,
+        output_tokens=usage["outputTokens"].integer(),
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+        original=_returned(blocks) or None,
+        thoughts="".join(
+            block["reasoningContent"]["reasoningText"]["text"].text() for block in blocks
+        ),
+    )
+
+
+def _returned(blocks: Sequence[Node]) -> list[Json]:
+    """The blocks as the model wants them back: as they came, but for what would be refused."""
+    kept: list[Json] = []
+    for block in (block.table() for block in blocks):
+        call = block.get("toolUse")
+        if call is not None and not usable_arguments(block):  # Nested without a bottom.
+            kept.append({**block, "toolUse": {**call, "input": {}}})
+        elif usable_arguments(block) and (block.get("text") or "-").strip():
+            kept.append(block)
+    return kept
+
+
+def stream_decoder() -> BedrockStream:
+    """A decoder for one streamed answer."""
+    return BedrockStream()
+
+
+class BedrockStream:
+    """Puts the events of a stream together again to the body of an unstreamed answer."""
+
+    def __init__(self) -> None:
+        self._messages = EventStreamParser()
+        self._calls: dict[int, dict[str, Json]] = {}
+        self._parts: dict[int, dict[str, list[str]]] = {}
+        self._stop_reason: str | None = None
+        self._usage: Json = None
+
+    def feed(self, chunk: bytes) -> Delta:
+        """Take some bytes; returns what they add."""
+        deltas = [self._take(message) for message in self._messages.feed(chunk)]
+        return Delta(
+            "".join(delta.text for delta in deltas), "".join(delta.thought for delta in deltas)
+        )
+
+    def finish(self) -> Response:
+        """The whole answer."""
+        if self._stop_reason is None or not self._messages.is_between_messages:
+            raise WireError("the stream ended before the answer was complete")
+        content = [self._whole(index) for index in sorted(self._parts)]
+        message = {"role": "assistant", "content": content}
+        body = {"output": {"message": message}, "stopReason": self._stop_reason}
+        return decode({**body, "usage": self._usage})
+
+    def _take(self, message: StreamMessage) -> Delta:
+        kind = message.headers.get(":message-type")
+        if kind in ("exception", "error"):
+            raise _failure(message)
+        name = message.headers.get(":event-type")
+        event = Node(parse_json(message.payload), name or "event")
+        index = event["contentBlockIndex"].integer()
+        if name == "contentBlockStart":
+            self._calls[index] = event["start"]["toolUse"].table()
+            self._parts.setdefault(index, {})
+        elif name == "contentBlockDelta":
+            return self._add(self._parts.setdefault(index, {}), event["delta"])
+        elif name == "messageStop":
+            self._stop_reason = event["stopReason"].text()
+        elif name == "metadata":
+            self._usage = event["usage"].value
+        return Delta()
+
+    def _add(self, parts: dict[str, list[str]], delta: Node) -> Delta:
+        reasoning = delta["reasoningContent"]
+        pieces = {
+            "text": delta["text"],
+            "input": delta["toolUse"]["input"],
+            "thought": reasoning["text"],
+            "signature": reasoning["signature"],
+            "redacted": reasoning["redactedContent"],
+        }
+        for name, piece in pieces.items():
+            if piece.value is not None:
+                parts.setdefault(name, []).append(piece.text())
+        return Delta(pieces["text"].text(), pieces["thought"].text())
+
+    def _whole(self, index: int) -> Json:
+        """A block as it stands in an answer that is not streamed."""
+        parts = {name: "".join(pieces) for name, pieces in self._parts[index].items()}
+        if index in self._calls:
+            arguments = dict(parse_arguments(parts.get("input", "")))
+            return {"toolUse": {**self._calls[index], "input": arguments}}
+        if "redacted" in parts:
+            return {"reasoningContent": {"redactedContent": parts["redacted"]}}
+        if "thought" in parts or "signature" in parts:
+            signature = {"signature": parts["signature"]} if "signature" in parts else {}
+            text = {"text": parts.get("thought", ""), **signature}
+            return {"reasoningContent": {"reasoningText": text}}
+        return {"text": parts.get("text", "")}
+
+
+def _failure(message: StreamMessage) -> ProviderError:
+    """The error that the service reports in place of the rest of an answer."""
+    headers = message.headers
+    name = headers.get(":exception-type") or headers.get(":error-code") or "exception"
+    try:
+        told = Node(parse_json(message.payload))["message"].text()
+    except WireError:
+        told = ""
+    error = {
+        "type": name[:1].upper() + name[1:],
+        "message": told or headers.get(":error-message") or name,
+    }
+    return reported({"error": error}) or ProviderError("server", name)
+
+
+def _encode_blocks(message: Message) -> list[Json]:
+    if message.original is not None:
+        return list(message.original)
+    if message.tool_results:
+        return [{"toolResult": _encode_result(result)} for result in message.tool_results]
+    blocks: list[Json] = [*map(_encode_image, message.images), *_encode_text(message.content)]
+    blocks += [
+        {"toolUse": {"toolUseId": call.id, "name": call.name, "input": dict(call.arguments)}}
+        for call in message.tool_calls
+    ]
+    return blocks or [{"text": _EMPTY}]
+
+
+def _encode_result(result: ToolResult) -> Json:
+    content = [*_encode_text(result.content), *map(_encode_image, result.images)]
+    return {
+        "toolUseId": result.call_id,
+        "content": content or [{"text": _EMPTY}],
+        "status": "error" if result.is_error else "success",
+    }
+
+
+def _encode_text(text: str) -> list[Json]:
+    return [{"text": text}] if text.strip() else []
+
+
+def _encode_image(image: Image) -> Json:
+    form = image.media_type.partition("/")[2]
+    return {"image": {"format": form, "source": {"bytes": image.data}}}
