@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -118,8 +120,89 @@ def test_an_answer_that_does_not_fit_is_in_json(home: Home, provider: ScriptedPr
     code, out, err = home.call("run", "finder", "--json")
     assert (code, err) == (1, "the answer does not fit [output]: output.found is missing\n")
     answer = json.loads(out)
-    assert (answer["content"], answer["error"]) == ('{"lost": 1}', err.strip())
+    assert answer["content"] == '{"lost": 1}'
+    assert answer["error"] == {"kind": "agent", "message": err.strip(), "status": "failed"}
     assert (answer["input_tokens"], "output" in answer) == (3, False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "error"),
+    [
+        (["nobody"], 2, {"kind": "config", "message": "agent config not found: nobody"}),
+        (
+            ["lost"],
+            2,
+            {"kind": "config", "message": "the working directory {w}/gone does not exist"},
+        ),
+        (["bare", "--replay", "x"], 2, {"kind": "config", "message": "recording not found: x"}),
+        (["bare", "--dry-run", "--model", "x"], 1, {"kind": "agent", "message": ...}),
+    ],
+)
+def test_a_run_that_can_not_begin_is_an_object_of_json_too(
+    home: Home, arguments: list[str], code: int, error: dict[str, Any]
+) -> None:
+    home.add(agent("lost", workdir="gone") | agent("bare"))
+    outcome = home.call("run", *arguments, "--json")
+    answer = json.loads(outcome[1])
+    told = outcome[2].strip()
+    expected = error["message"] if error["message"] is not ... else told
+    assert outcome[0] == code
+    assert answer["error"] == {
+        "kind": error["kind"],
+        "message": expected.format(w=home.work),
+        "status": "failed",
+    }
+    assert answer["error"]["message"] == told
+    assert (answer["content"], answer["input_tokens"]) == ("", 0)
+
+
+def test_what_a_run_had_when_it_failed_is_not_lost(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo", sub_agents=["helper"]) | agent("helper"))
+    call = calls_agent("helper", "t")
+    for _ in range(2):
+        provider.script(
+            "m-solo", Says("First find.", calls=[call], usage=(3, 4)), Refuses(500, "x")
+        )
+        provider.script("m-helper", Says("r"))
+    code, out, err = home.call("run", "solo", "--json")
+    answer = json.loads(out)
+    assert (code, err) == (3, "server: x\n")
+    assert answer["error"] == {"kind": "api", "message": "server: x", "status": "failed"}
+    assert (answer["content"], answer["input_tokens"]) == ("First find.", 3)
+    assert (answer["tool_calls"], len(answer["run_id"])) == (1, 32)
+    told = "server: x\nIts last text, which is no answer yet, was:\n\nFirst find.\n"
+    assert home.call("run", "solo") == (3, "", told)
+
+
+def test_what_a_stopped_run_had_is_an_object_of_json(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo", sub_agents=["helper"]) | agent("helper"))
+    hold = Hold()
+    provider.script("m-solo", Says("First find.", calls=[calls_agent("helper", "t")], usage=(3, 4)))
+    provider.script("m-helper", Answer(Says("r"), hold=hold))
+    with home.start("run", "solo", "--json") as process:
+        hold.wait_until_arrived()
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    answer = json.loads(out)
+    assert process.returncode == 130
+    assert answer["error"] == {"kind": "agent", "message": "cancelled", "status": "cancelled"}
+    assert (answer["content"], answer["input_tokens"]) == ("First find.", 3)
+
+
+def test_a_parent_gets_what_its_child_had_when_it_failed(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo", sub_agents=["child"]))
+    home.add(agent("child", sub_agents=["helper"]) | agent("helper"))
+    provider.script("m-solo", Says(calls=[calls_agent("child", "t")]), Says("F"))
+    provider.script("m-child", Says("Half.", calls=[calls_agent("helper", "t")]), Refuses(500, "x"))
+    provider.script("m-helper", Says("r"))
+    assert home.call("run", "solo") == (0, "F", "")
+    told = provider.requests[-1].body["messages"][-1]["content"]
+    assert told.startswith('Error: sub-agent "child" failed - server: x.')
+    assert told.endswith("\n\nHalf.")
 
 
 def test_a_reader_who_goes_away_ends_the_run_quietly(

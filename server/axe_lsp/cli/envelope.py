@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
-from axe_lsp.runtime.events import Event, ToolBegin, ToolEnd
+from axe_lsp.runtime.errors import RunError
+from axe_lsp.runtime.events import AgentEnd, Event, RunIds, Status, ToolBegin, ToolEnd, TurnEnd
 from axe_lsp.runtime.messages import argument_text
+from axe_lsp.runtime.outcome import status_of
 from axe_lsp.runtime.runs import RunResult
 
 LONGEST_OUTPUT = 1024
 """Bytes of a tool's result that are shown, as in axe."""
 
 
+_NO_FAILURE: Mapping[str, object] = MappingProxyType({})
+
+
 class CallDetails:
-    """The tool calls of a root run, in the order in which they were asked for.
+    """What the events of a root run tell: its tool calls in order, its last text and its end.
 
     `wanted` says whether the agent is one for which axe's later versions show them.
     """
@@ -28,12 +34,37 @@ class CallDetails:
         self.wanted = False
         self.calls: list[dict[str, Any]] = []
         self._open: dict[str, list[dict[str, Any]]] = {}
+        self._text = ""
+        self._end: AgentEnd | None = None
+
+    def until_now(self, status: Status) -> RunResult:
+        """What the events say of a run that leaves no result."""
+        end = self._end or AgentEnd(run=RunIds("", "", ""), status=status, duration_ms=0)
+        return RunResult(
+            run_id=end.run.run_id,
+            agent=end.run.agent,
+            status=end.status,
+            model="",
+            content=self._text,
+            stop_reason="",
+            input_tokens=end.input_tokens,
+            output_tokens=end.output_tokens,
+            turns=end.turns,
+            tool_calls=end.tool_calls,
+            duration_ms=end.duration_ms,
+            cost=end.cost,
+            tree=end.tree,
+        )
 
     def event(self, event: Event) -> None:
         """Take note of an event."""
         if event.run.depth:
             return
-        if isinstance(event, ToolBegin):
+        if isinstance(event, TurnEnd):
+            self._text = event.text
+        elif isinstance(event, AgentEnd):
+            self._end = event
+        elif isinstance(event, ToolBegin):
             detail = _begun(event)
             self.calls.append(detail)
             self._open.setdefault(event.call_id, []).append(detail)
@@ -41,8 +72,19 @@ class CallDetails:
             self._open[event.call_id].pop(0).update(_ended(event))
 
 
-def as_json(result: RunResult, details: CallDetails, error: str = "") -> str:
-    """The result as one line; `error` is why the answer is none, if that is so."""
+def failure_as_json(error: RunError, details: CallDetails) -> str:
+    """What there is of a run that has failed, or could not even begin, as one line."""
+    status = status_of(error)
+    result = error.partial or details.until_now(status)
+    reason = {"kind": error.kind, "message": str(error), "status": status}
+    identity = {"run_id": result.run_id} if result.run_id else {}
+    return as_json(result, details, {"error": reason, **identity})
+
+
+def as_json(
+    result: RunResult, details: CallDetails, failure: Mapping[str, object] = _NO_FAILURE
+) -> str:
+    """The result as one line; `failure` are the keys that say why the content is no result."""
     envelope = {
         "content": result.content,
         "duration_ms": result.duration_ms,
@@ -52,7 +94,7 @@ def as_json(result: RunResult, details: CallDetails, error: str = "") -> str:
         "stop_reason": result.stop_reason,
         "tool_calls": result.tool_calls,
         **({} if result.output is None else {"output": result.output}),
-        **({"error": error} if error else {}),
+        **failure,
         **({"refused": True} if result.refused else {}),
         **({"incomplete": result.incomplete} if result.incomplete else {}),
         **_cache(result),

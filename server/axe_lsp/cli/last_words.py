@@ -8,11 +8,20 @@ from __future__ import annotations
 import sys
 
 from axe_lsp.cli.streams import shown, tell_person
+from axe_lsp.runtime.errors import BudgetError, RunError, UnfitAnswerError
 
 
-def tell_last_answer(content: str) -> None:
-    """The answer that is no result, whole: somebody has paid for it."""
-    print(f"Its last answer was:\n\n{shown(content, sys.stderr)}", file=sys.stderr)
+def tell_last_text(error: RunError) -> None:
+    """What the agent had said when it failed, whole: somebody has paid for it.
+
+    That of a used-up budget is on standard output already.
+    """
+    content = error.partial.content if error.partial else ""
+    if not content or isinstance(error, BudgetError):
+        return
+    is_answer = isinstance(error, UnfitAnswerError)
+    what = "Its last answer was:" if is_answer else "Its last text, which is no answer yet, was:"
+    print(f"{what}\n\n{shown(content, sys.stderr)}", file=sys.stderr)
 
 
 def tell_cancelled(milliseconds: int) -> None:

@@ -24,7 +24,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from axe_lsp.cli.envelope import CallDetails, as_json
+from axe_lsp.cli.envelope import CallDetails, as_json, failure_as_json
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.last_words import tell_cancelled, tell_where_to_look
 from axe_lsp.cli.remembering import Remembering
@@ -32,7 +32,7 @@ from axe_lsp.cli.streams import shown
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.children.isolation import Elsewhere, Tether
 from axe_lsp.runtime.engine import Engine
-from axe_lsp.runtime.errors import BudgetError, UnfitAnswerError
+from axe_lsp.runtime.errors import BudgetError, RunCancelledError, RunError
 from axe_lsp.runtime.events import Event, TextDelta, TurnEnd
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import ProviderHook
@@ -57,11 +57,21 @@ _GARBAGE = 200_000
 
 
 def run_live(
-    request: RunRequest, workspace: Path, resolve: Resolve, options: argparse.Namespace
+    request: RunRequest,
+    workspace: Path,
+    resolve: Resolve,
+    options: argparse.Namespace,
+    calls: CallDetails,
 ) -> int:
-    """Run an agent and print its answer; returns the exit code. Raises RunError."""
+    """Run an agent and print its answer; returns the exit code. Raises RunError.
+
+    `calls` takes note of the tool calls.
+    """
     with _recordings(options) as hook:
-        return run_until_interrupted(_run(request, workspace, resolve, options, hook))
+        output = _Output(options, calls)
+        return run_until_interrupted(
+            _run(request, workspace, resolve, options, hook=hook, output=output)
+        )
 
 
 def _recordings(options: argparse.Namespace) -> AbstractContextManager[ProviderHook | None]:
@@ -77,11 +87,12 @@ async def _run(
     workspace: Path,
     resolve: Resolve,
     options: argparse.Namespace,
+    *,
     hook: ProviderHook | None,
+    output: _Output,
 ) -> int:
     asyncio.get_running_loop().call_later(_SOON, seclude)
     run_id, began = new_run_id(), time.monotonic()
-    output = _Output(options)
     memory = Remembering(workspace, output.warn, is_wanted=not options.no_history)
 
     telemetry = Telemetry()
@@ -113,14 +124,11 @@ async def _run(
         try:
             with closing(output):
                 result = await engine.run(request, run_id, on_ready=output.ready)
-        except BudgetError as error:
-            output.finished(error.partial) if error.partial else output.failed()
-            raise
-        except UnfitAnswerError as error:
-            output.unfit(error)
+        except RunError as error:
+            output.gave_up(error)
             raise
         except asyncio.CancelledError:
-            output.failed()
+            output.cancelled()
             tell_cancelled(round(1000 * (time.monotonic() - began)))
             if memory.has_begun:
                 tell_where_to_look(run_id)
@@ -195,13 +203,13 @@ def _elsewhere(
 class _Output:
     """What the user sees: the answer on standard output, the rest on standard error."""
 
-    def __init__(self, options: argparse.Namespace) -> None:
+    def __init__(self, options: argparse.Namespace, calls: CallDetails) -> None:
         self._json = options.json
         self._stream = options.stream
         self._log = _verbose_log() if options.verbose else None
         self._progress = None if options.verbose else _progress()
         self._held: list[Callable[[], None]] | None = None
-        self._calls = CallDetails()
+        self._calls = calls
         self._written = ""
         self._has_tools = False
         self._text = ExitStack()
@@ -280,11 +288,18 @@ class _Output:
             self._written = result.content
         self._end_line()
 
-    def unfit(self, error: UnfitAnswerError) -> None:
-        """There is an answer, but it is not what programs may rely on."""
+    def gave_up(self, error: RunError) -> None:
+        """The run has failed. As text, what a used-up budget was spent on counts as its answer."""
+        if isinstance(error, BudgetError) and error.partial and not self._json:
+            self.finished(error.partial)
+        else:
+            self.failed()
+
+    def cancelled(self) -> None:
+        """Somebody has stopped the run."""
         self.failed()
-        if self._json and error.partial:
-            print(as_json(error.partial, self._calls, str(error)))
+        if self._json:
+            print(failure_as_json(RunCancelledError(), self._calls))
 
     def close(self) -> None:
         """Show no more progress; the answer comes next, or the reason why there is none."""

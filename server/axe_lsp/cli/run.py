@@ -11,11 +11,12 @@ from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.cli.arguments import Parser, agents_folder, dollars, seconds, tokens
-from axe_lsp.cli.last_words import tell_last_answer, tell_where_to_look
+from axe_lsp.cli.envelope import CallDetails, failure_as_json
+from axe_lsp.cli.last_words import tell_last_text, tell_where_to_look
 from axe_lsp.cli.run_input import read_input
 from axe_lsp.cli.standard_input import has_text, piped_text, text_beside_prompt
 from axe_lsp.cli.streams import complain
-from axe_lsp.runtime.errors import RunError, UnfitAnswerError
+from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.prepare import prepare_request
@@ -27,6 +28,7 @@ from axe_lsp.runtime.unsupported import unsupported_warning
 def main(arguments: Sequence[str]) -> int:
     """Run an agent; returns the exit code."""
     options = _parser().parse_args(arguments)
+    calls = CallDetails()
     try:
         workspace = working_folder()
         resolve = agent_resolver(workspace, agents_folder(options.agents_dir))
@@ -37,14 +39,15 @@ def main(arguments: Sequence[str]) -> int:
         # Imported late, so that `--dry-run` and `--help` do not wait for an event loop.
         from axe_lsp.cli.live_run import run_live  # noqa: PLC0415
 
-        return run_live(request, workspace, resolve, options)
+        return run_live(request, workspace, resolve, options, calls)
     except RunError as error:
         complain(error)
-        if error.partial is not None:  # It had begun to talk.
-            if isinstance(error, UnfitAnswerError) and not options.json:
-                tell_last_answer(error.partial.content)
-            if not options.no_history:
-                tell_where_to_look(error.run_id)
+        if options.json:
+            print(failure_as_json(error, calls))
+        elif not options.stream:
+            tell_last_text(error)
+        if error.partial is not None and not options.no_history:  # It had begun to talk.
+            tell_where_to_look(error.run_id)
         return int(error.exit_code)
 
 

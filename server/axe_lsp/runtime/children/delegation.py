@@ -167,6 +167,6 @@ def _failure(error: RunError, agent: str) -> str:
         f"Error: sub-agent {quoted(agent)} failed - {error.described(agent)}. "
         "You may retry or proceed without this result."
     )
-    # What a child's own budget was used for is not lost.
-    partial = error.partial.content if error.kind == "budget" and error.partial else ""
+    # What the child has said until then is not lost.
+    partial = error.partial.content if error.partial else ""
     return f"{text}\n\n{partial}" if partial else text
