@@ -1,6 +1,8 @@
 """The thread that writes, at moments that real hosts rarely give it."""
 
 import os
+import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from axe_lsp.hosting.history import writer as writer_module
 from axe_lsp.hosting.history.database import history_file, open_history
 from axe_lsp.hosting.history.life import lives_beside
 from axe_lsp.hosting.history.reading import Wanted, past_runs
@@ -46,3 +49,34 @@ def test_what_is_expired_goes_though_there_was_more_to_write_at_first(
     with closing(open_history(path)) as connection:
         assert [run["runId"] for run in past_runs(connection, Wanted())] == ["new"]
     assert warnings == []
+
+
+def test_a_history_that_takes_nothing_for_seconds_is_worth_one_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr(writer_module, "_SLOW", 0.05)
+    events = Tale("new").begin("b").turn("It is done.").end().events
+    answers = threading.Event()
+
+    def open_slowly(path: Path) -> sqlite3.Connection:
+        answers.wait()
+        return open_history(path)
+
+    monkeypatch.setattr(writer_module, "open_history", open_slowly)
+    warnings: list[str] = []
+    writer = HistoryWriter(lambda root, text: warnings.append(f"{root}: {text}"))
+
+    def warned() -> bool:
+        writer.keep(events[0], HERE)
+        return bool(warnings)
+
+    wait_until(warned)
+    assert warned()
+    answers.set()
+    writer.close()
+
+    (warning,) = warnings
+    assert warning.startswith("new: this run is not remembered at present: ")
+    with closing(open_history(history_file(os.environ))) as connection:
+        assert [run["runId"] for run in past_runs(connection, Wanted())] == ["new"]

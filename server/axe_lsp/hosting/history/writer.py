@@ -10,6 +10,7 @@ import logging
 import os
 import sqlite3
 import threading
+import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -54,6 +55,9 @@ _AGAIN = 5.0
 
 _LAST_SECONDS = 3.0
 
+_SLOW = 3.0
+"""Seconds after which the user is told that what happens is not written."""
+
 
 class _Entry(NamedTuple):
     event: Notification
@@ -81,6 +85,8 @@ class HistoryWriter:
         self._is_tidy = False
         self._has_warned = False
         self._warned_last = ""
+        self._last_root = ""
+        self._writes_since: float | None = None
 
     def keep(self, event: Notification, origin: Origin) -> None:
         """Remember an event. Returns at once."""
@@ -88,12 +94,27 @@ class HistoryWriter:
             self._thread = threading.Thread(target=self._work, name="history", daemon=True)
             self._thread.start()
         self._entries.put(_Entry(event, origin))
+        self._last_root = event.params["rootRunId"]
+        self._warn_if_slow()
 
     def close(self) -> None:
         """Wait until everything is written, but not for a disk that hangs."""
         self._entries.put(None, urgent=True)
         if self._thread is not None:
             self._thread.join(_LAST_SECONDS)
+            self._warn_if_slow()
+
+    def _warn_if_slow(self) -> None:
+        """The thread can't tell while it waits for the disk, or for another process."""
+        since = self._writes_since
+        if since is None or self._has_warned or time.monotonic() - since < _SLOW:
+            return
+        self._has_warned = True
+        self._warn(
+            self._last_root,
+            f"this run is not remembered at present: nothing could be written to the history for {_SLOW:g} s; "
+            "see whether its disk is slow or full, and end a process that keeps it locked",
+        )
 
     # In the thread.
 
@@ -101,11 +122,13 @@ class HistoryWriter:
         more = True
         while more:
             entries, more = self._next()
+            self._writes_since = time.monotonic()
             try:
                 self._store(entries)
                 self._tidy()
             except Exception:  # noqa: BLE001 - a bug costs a batch, and not the rest
                 _log.exception("Some events are not remembered")
+            self._writes_since = None
             for root, seq in _last_numbers(entries).items():
                 self._stored(root, seq)
         self._put_away()
