@@ -16,8 +16,9 @@ from axe_lsp.runtime.providers.http_provider import Service, service_of
 from support.engines import agent, bench
 from support.scripted_provider import Says, ScriptedProvider
 
-botocore: Any = pytest.importorskip("botocore", reason="pip install -e '.[dev]' brings it")
-pytest.importorskip("botocore.auth")
+auth: Any = pytest.importorskip("botocore.auth", reason="pip install -e '.[dev]' brings it")
+awsrequest: Any = pytest.importorskip("botocore.awsrequest")
+credentials: Any = pytest.importorskip("botocore.credentials")
 
 KEYS = {"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "sécret"}
 
@@ -43,11 +44,9 @@ def service(
 )
 def test_the_signature_is_botocores(url: str, token: str) -> None:
     body, headers = '{"é": 1}'.encode(), {"content-type": "application/json"}
-    request = botocore.awsrequest.AWSRequest(
-        "POST", url.replace("user:pass@", ""), dict(headers), body
-    )
-    keys = botocore.credentials.Credentials("AKID", "sécret", token or None)
-    botocore.auth.SigV4Auth(keys, "bedrock", "us-east-1").add_auth(request)
+    request = awsrequest.AWSRequest("POST", url.replace("user:pass@", ""), dict(headers), body)
+    keys = credentials.Credentials("AKID", "sécret", token or None)
+    auth.SigV4Auth(keys, "bedrock", "us-east-1").add_auth(request)
     moment = request.headers["X-Amz-Date"]
     now = datetime.strptime(moment, "%Y%m%dT%H%M%SZ").replace(tzinfo=timezone.utc)
     ours = signed_headers(
