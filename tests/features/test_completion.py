@@ -146,7 +146,7 @@ def test_snippets_place_the_cursor_in_the_value() -> None:
     assert found["model"].snippet == 'model = "$1"'
     assert found["sub_agents"].snippet == 'sub_agents = ["$1"]'
     assert found["stream"].snippet == "stream = ${1|true,false|}"
-    assert found["timeout"].snippet == "timeout = ${1:120}"
+    assert found["timeout"].snippet == "timeout = ${1:0}"
 
 
 def test_documentation_names_default_and_rule() -> None:
@@ -315,7 +315,7 @@ def test_numbers_of_a_short_range_and_defaults() -> None:
     _, found = offers("[sub_agents_config]\nmax_depth = <|>")
     assert list(found) == ["0", "1", "2", "3", "4", "5"]
     assert [each.label for each in found.values() if each.detail == "default"] == ["3"]
-    assert labels("timeout = <|>") == ["120"]
+    assert labels("timeout = <|>") == ["0"]
     assert labels("timeout = [<|>") == []
 
 

@@ -175,3 +175,12 @@ def test_a_type_of_a_schema_is_respelled() -> None:
 
 def test_a_glob_that_is_none_goes() -> None:
     check('files = ["a", "[<|>"]', 'Remove "[" from the list', 'files = ["a"]')
+
+
+def test_the_calls_of_an_agent_get_the_time_that_the_called_agent_states() -> None:
+    check(
+        'sub_agents = ["sl<|>ow"]\n[sub_agents_config]\ntimeout = 60',
+        "Set `sub_agents_config.timeout` to 90",
+        'sub_agents = ["slow"]\n[sub_agents_config]\ntimeout = 90',
+        others='\n--- slow.toml\nname = "slow"\nmodel = "ollama/llama3"\ntimeout = 90\n',
+    )

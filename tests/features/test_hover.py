@@ -138,7 +138,11 @@ def test_the_name_of_an_agent_shows_who_calls_it() -> None:
     ("text", "expected"),
     [
         ("[memory]\nlast<|>_n = 7", "In force: `7` · this file"),
-        ("time<|>out = 0", "In force: `120` · default, for which 0 stands"),
+        ("time<|>out = 0", "In force: `0` · this file"),
+        (
+            "[retry]\nmax_de<|>lay_ms = 0",
+            "In force: `30000` · default, for which 0 stands",
+        ),
         ('descrip<|>tion = "a  `b`\\n"', "In force: `\"a 'b'\\n\"` · this file"),
         ("[sub_agents_config]\nmax_<|>depth = ", None),
         ("[sub_agents_config]\nmax_<|>depth = 1x", None),

@@ -18,7 +18,10 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         if reference.key == SUB_AGENTS and called is not None and called.timeout > 0:
             message = _which_counts(file, reference, called.timeout)
             if message:
-                yield Finding(RULE.code, RULE.severity, reference.range, message)
+                can_be_equal = str(called.timeout) if file.call_timeout > 0 else None
+                yield Finding(
+                    RULE.code, RULE.severity, reference.range, message, suggestion=can_be_equal
+                )
 
 
 def _which_counts(caller: AgentFile, reference: Reference, own: int) -> str:
