@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from axe_lsp.agentfile.definition import Params
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import (
+    Delta,
+    Image,
     Message,
     Request,
+    Response,
     Tool,
     ToolCall,
     ToolParameter,
     ToolResult,
 )
+from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import WireError
 from axe_lsp.runtime.providers.wires import openai_chat as openai
 from support.bodies import encode
@@ -224,3 +230,184 @@ def test_who_tells_no_thoughts_gets_none_back() -> None:
     message = Message("assistant", "hm", (ToolCall("1", "t"),))
     (echoed,) = encode(openai, Request("m", (message,)))["messages"]
     assert set(echoed) == {"role", "content", "tool_calls"}
+
+
+SIGNED = {"google": {"thought_signature": "secret"}}
+DETAILS = [
+    {"type": "reasoning.text", "text": "Let me look.", "signature": "s", "index": 0},
+    {"type": "reasoning.encrypted", "data": "xyz", "id": None, "index": 1},
+]
+
+
+def called(id_: str = "a", arguments: object = "{}", **more: object) -> dict[str, object]:
+    function = {"name": "find", "arguments": arguments}
+    return {"id": id_, "type": "function", "function": function, **more}
+
+
+def sent_back(response: Response) -> dict[str, object]:
+    """What an answer with calls becomes in the next request."""
+    said = Message("assistant", response.content, response.tool_calls, original=response.original)
+    (message,) = encode(openai, Request("m", (said,)))["messages"]
+    assert isinstance(message, dict)
+    return message
+
+
+def streamed(*deltas: object, finish: str = "tool_calls") -> tuple[Response, list[Delta]]:
+    stream = openai.stream_decoder()
+    choices = [{"delta": delta} for delta in deltas] + [{"delta": {}, "finish_reason": finish}]
+    shown = []
+    for choice in choices:
+        stream.feed(f"data: {json.dumps({'choices': [choice]})}".encode())
+        shown.append(stream.feed(b""))
+    return stream.finish(), shown
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"tool_calls": [called(extra_content=SIGNED), called("b")]},
+        {"reasoning": "Let me look.", "reasoning_details": DETAILS, "tool_calls": [called()]},
+        {"reasoning_content": "Let me look.", "tool_calls": [called()]},
+        {"what_nobody_knows": {"a": [1]}, "tool_calls": [called()]},
+        {
+            "content": [
+                {"type": "thinking", "thinking": [{"type": "text", "text": "Let me look."}]},
+                {"type": "text", "text": "hm"},
+            ],
+            "tool_calls": [called()],
+        },
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_a_provider_signs_goes_back_as_it_came(said: dict[str, Any], stream: bool) -> None:
+    response = streamed({"role": "assistant", "content": ""}, said)[0]
+    if not stream:
+        response = openai.decode(answer(**{"content": None, "refusal": None, **said}))
+    expected = {"role": "assistant", "content": None, **said}
+    assert sent_back(response) == expected
+    thoughts = "Let me look." if "Let me look." in str(said) else ""
+    assert response.thoughts == thoughts
+
+
+def test_pieces_of_reasoning_details_are_put_together_by_their_index() -> None:
+    pieces = [
+        [{"type": "reasoning.text", "text": "Let me ", "signature": None, "index": 0}],
+        [{"type": "reasoning.text", "text": "look.", "signature": "s", "index": 0}],
+        [{"type": "reasoning.encrypted", "data": "xyz", "id": None, "index": 1}],
+    ]
+    deltas = [{"reasoning_details": piece} for piece in pieces]
+    found, _ = streamed(*deltas, {"tool_calls": [called()]})
+    assert sent_back(found)["reasoning_details"] == DETAILS
+
+
+def test_thoughts_are_shown_as_they_come_and_text_in_parts_is_read() -> None:
+    parts = [
+        [{"type": "thinking", "thinking": [{"type": "text", "text": "Well."}]}],
+        [{"type": "text", "text": "So"}],
+        [{"type": "text", "text": " on"}],
+    ]
+    found, shown = streamed(*[{"content": part} for part in parts], finish="stop")
+    assert shown[:3] == [Delta("", "Well."), Delta("So"), Delta(" on")]
+    assert (found.content, found.thoughts) == ("So on", "Well.")
+
+
+@pytest.mark.parametrize(
+    ("reason", "incomplete"),
+    [
+        ("stop", None),
+        ("tool_calls", None),
+        ("eos", None),
+        ("max_tokens", None),
+        ("length", "length"),
+        ("model_length", "length"),
+        ("content_filter", "content_filter"),
+    ],
+)
+def test_the_wire_s_own_word_says_whether_an_answer_is_whole(
+    reason: str, incomplete: str | None
+) -> None:
+    body = {"choices": [{"message": {"content": "hm"}, "finish_reason": reason}]}
+    assert openai.decode(body).incomplete == incomplete
+    assert streamed({"content": "hm"}, finish=reason)[0].incomplete == incomplete
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_refusal_is_no_whole_answer(stream: bool) -> None:
+    refusal = {"content": None, "refusal": "No."}
+    found = streamed(refusal, finish="stop")[0] if stream else openai.decode(answer(**refusal))
+    assert (found.content, found.incomplete) == ("No.", "refusal")
+
+
+@pytest.mark.parametrize(
+    ("choice", "text"),
+    [
+        (
+            {"finish_reason": "error", "error": {"code": 502, "message": "gone"}},
+            "server: gone",
+        ),
+        (
+            {"finish_reason": "error", "error": {"code": 429, "message": "slow"}},
+            "rate_limit: slow",
+        ),
+        ({"finish_reason": "error"}, "server: the provider ended the answer with an error"),
+        (
+            {"finish_reason": "insufficient_system_resource"},
+            "overloaded: insufficient_system_resource",
+        ),
+    ],
+)
+def test_an_error_within_a_choice_is_an_error(choice: dict[str, object], text: str) -> None:
+    with pytest.raises(ProviderError) as caught:
+        openai.decode({"choices": [{"message": {"content": "so far"}, **choice}]})
+    assert str(caught.value) == text
+    stream = openai.stream_decoder()
+    stream.feed(f"data: {json.dumps({'choices': [{'delta': {}, **choice}]})}".encode())
+    with pytest.raises(ProviderError) as caught:
+        stream.feed(b"")
+    assert str(caught.value) == text
+
+
+def test_arguments_as_an_object_are_read_and_empty_ids_replaced() -> None:
+    said = {"tool_calls": [called("", {"n": 1}), called("", {"n": 2})]}
+    whole = openai.decode({"id": "r1", **answer(**said)})
+    found, _ = streamed(
+        {"tool_calls": [called("", {"n": 1})]}, {"tool_calls": [called("", {"n": 2})]}
+    )
+    for response in (whole, found):
+        first, second = response.tool_calls
+        assert (first.arguments, second.arguments) == ({"n": 1}, {"n": 2})
+        assert first.id
+        assert first.id != second.id
+        echoed = sent_back(response)["tool_calls"]
+        assert isinstance(echoed, list)
+        assert [call["id"] for call in echoed] == [first.id, second.id]
+
+
+def test_what_openrouter_says_of_the_cost_is_believed() -> None:
+    body = {**answer(content="hm"), "usage": {"prompt_tokens": 1, "cost": 0.0025}}
+    assert openai.decode(body).cost == 0.0025
+    assert openai.decode(answer(content="hm")).cost is None
+
+
+def test_effort_and_sampling_are_sent_as_each_service_wants_them() -> None:
+    params = Params(effort="low", thinking_budget=2048, top_p=0.5, seed=7, stop=("END",))
+    request = Request("m", (ASK,), params=params)
+    sampling = {"top_p": 0.5, "seed": 7, "stop": ["END"]}
+    here = encode(openai, request)
+    assert here.items() >= {"reasoning_effort": "low", **sampling}.items()
+    assert "reasoning" not in here
+    there = encode(openai, request, terms=Terms(provider="openrouter"))
+    assert there["reasoning"] == {"effort": "low", "max_tokens": 2048}
+    assert "reasoning_effort" not in there
+
+
+def test_pictures_are_parts_of_messages_of_the_user() -> None:
+    picture = Image("image/png", "aGk=")
+    part = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
+    user = Message("user", "what?", images=(picture,))
+    results = Message("tool", tool_results=(ToolResult("a", "seen", images=(picture,)),))
+    first, tool, after = encode(openai, Request("m", (user, results)))["messages"]
+    assert first["content"] == [{"type": "text", "text": "what?"}, part]
+    assert tool == {"role": "tool", "tool_call_id": "a", "content": "seen"}
+    assert after["role"] == "user"
+    assert after["content"][1:] == [part]

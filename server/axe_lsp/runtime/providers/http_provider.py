@@ -267,11 +267,13 @@ def _entry(service: Service, exchange: Exchange) -> Entry:
 
 
 def _priced(response: Response, name: ModelName, wire: Wire) -> Response:
-    """The answer with its cost, if the model is one whose prices are known, and with the model's name."""
+    """The answer with the model's name and its cost: what the provider says, else by known prices."""
     model = known_model(str(name))
     if not WIRES[wire].names_model:
         response = replace(response, model=name.name)
-    return response if model is None else replace(response, cost=cost_of(model, response.usage))
+    if model is None or response.cost is not None:
+        return response
+    return replace(response, cost=cost_of(model, response.usage))
 
 
 def service_of(model: ModelName, config: UserConfig) -> Service:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.messages import (
     Delta,
+    Image,
     Json,
     Message,
     Request,
@@ -22,9 +25,11 @@ from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import (
     Node,
     WireError,
-    call_of,
+    data_url,
     function_of,
+    parse_arguments,
     parse_json,
+    read_call,
     to_json,
 )
 
@@ -37,8 +42,23 @@ CACHE_MARK = b""
 
 _DONE = "[DONE]"
 
-_THOUGHTS = "reasoning_content"
-"""The field in which DeepSeek and others put them, and want them back with the results of calls."""
+_THOUGHTS = ("reasoning_content", "reasoning")
+"""The fields in which services put them: DeepSeek, Kimi and llama.cpp the one, vLLM and OpenRouter the other."""
+
+_OWN_FIELDS = frozenset(
+    {"role", "content", "tool_calls", "refusal", "annotations", "audio", "function_call"}
+)
+"""The fields of a message that are written anew, or are not taken back."""
+
+_GROWING = frozenset({"text", "summary", "data"})
+"""The fields of one of OpenRouter's `reasoning_details` that come piece by piece."""
+
+_INCOMPLETE: Mapping[str, Incomplete] = {
+    "length": "length",
+    "model_length": "length",
+    "content_filter": "content_filter",
+}
+"""By `finish_reason`. A `max_tokens`, which nobody documents, means a whole answer, as in axe."""
 
 
 def path(_model: str, _stream: bool) -> str:
@@ -88,51 +108,129 @@ def opening(request: Request) -> list[Json]:
 
 
 def encode_message(message: Message, _marked: bool) -> list[Json]:
-    """A message; each result of a tool becomes one of its own. Caching needs no marks here."""
+    """A message; each result of a tool becomes one of its own. Caching needs no marks here.
+
+    Pictures are taken from users only, so those of results follow in a message of the user.
+    """
     if message.tool_results:
-        return [
+        results: list[Json] = [
             {"role": "tool", "tool_call_id": result.call_id, "content": result.content}
             for result in message.tool_results
         ]
+        images = [image for result in message.tool_results for image in result.images]
+        text = "The pictures of the results above."
+        return results + ([_with_images(text, images)] if images else [])
+    if message.images:
+        return [_with_images(message.content, message.images)]
     if not message.tool_calls:
         return [{"role": message.role, "content": message.content}]
+    original = message.original if isinstance(message.original, dict) else {}
+    signed = original.get("calls", [{}] * len(message.tool_calls))
     calls = [
         {
+            **more,
             "id": call.id,
             "type": "function",
             "function": {"name": call.name, "arguments": to_json(dict(call.arguments))},
         }
-        for call in message.tool_calls
+        for call, more in zip(message.tool_calls, signed, strict=False)
     ]
-    thoughts = message.original or {}
-    content = message.content or None
-    return [{"role": message.role, "content": content, **thoughts, "tool_calls": calls}]
+    said = {"role": message.role, "content": message.content or None}
+    return [{**said, **original.get("message", {}), "tool_calls": calls}]
+
+
+def _with_images(text: str, images: Sequence[Image]) -> Json:
+    parts: list[Json] = [{"type": "text", "text": text}] if text else []
+    parts += [{"type": "image_url", "image_url": {"url": data_url(each)}} for each in images]
+    return {"role": "user", "content": parts}
 
 
 def decode(body: Json) -> Response:
     """The answer in a whole body."""
+    failure = reported(body)
+    if failure is not None:
+        raise failure
     answer = Node(body)
     choices = answer["choices"].items()
     if not choices:
-        raise reported(body) or ProviderError("server", "response contains no choices")
-    message, usage = choices[0]["message"], answer["usage"]
+        raise ProviderError("server", "response contains no choices")
+    choice, usage = choices[0], answer["usage"]
+    message, reason = choice["message"], choice["finish_reason"].text()
+    _raise_failed(choice, reason)
+    calls = message["tool_calls"].items()
+    content, refusal = _text_of(message["content"]), message["refusal"].text()
+    is_refused = bool(refusal) and not content
     return Response(
-        content=message["content"].text() or message["refusal"].text(),
-        tool_calls=tuple(_decode_call(call) for call in message["tool_calls"].items()),
+        content=content or refusal,
+        tool_calls=tuple(
+            _decode_call(call, f"call_{answer['id'].text()}_{index}")
+            for index, call in enumerate(calls)
+        ),
         model=answer["model"].text(),
-        stop_reason=choices[0]["finish_reason"].text(),
+        stop_reason=reason,
         input_tokens=usage["prompt_tokens"].integer(),
         output_tokens=usage["completion_tokens"].integer(),
         cache_read_tokens=usage["prompt_tokens_details"]["cached_tokens"].integer(),
         cache_write_tokens=usage["prompt_tokens_details"]["cache_write_tokens"].integer(),
-        original=_original(message),
-        thoughts=message[_THOUGHTS].text(),
+        cost=_cost(usage["cost"].value),
+        original=_original(message, calls),
+        incomplete=_INCOMPLETE.get(reason, "refusal" if is_refused else None),
+        thoughts=_thoughts_of(message),
     )
 
 
-def _original(message: Node) -> Json:
-    thoughts = message[_THOUGHTS]
-    return {_THOUGHTS: thoughts.text()} if thoughts.value is not None else None
+def _raise_failed(choice: Node, reason: str) -> None:
+    """OpenRouter reports an error of the service behind it within a choice."""
+    failure = reported({"error": choice["error"].value})
+    if failure is not None:
+        raise failure
+    if reason == "error":
+        raise ProviderError("server", "the provider ended the answer with an error")
+    if reason == "insufficient_system_resource":
+        raise ProviderError("overloaded", "insufficient_system_resource")
+
+
+def _cost(value: Json) -> float | None:
+    """What OpenRouter says that the answer has cost, in dollars."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if is_number and value >= 0 else None
+
+
+def _original(message: Node, calls: Sequence[Node]) -> Json:
+    """What of an answer with calls is not ours: thoughts, signatures, and whatever else there is.
+
+    As `message`, the fields of the message, and `calls`, those of each call.
+    """
+    fields = {
+        key: value
+        for key, value in message.table().items()
+        if key not in _OWN_FIELDS and value is not None
+    }
+    if isinstance(message["content"].value, list):
+        fields["content"] = message["content"].value
+    known = ("id", "type", "function", "index")
+    signed = [{k: v for k, v in call.table().items() if k not in known} for call in calls]
+    if not fields and not any(signed):
+        return None
+    return {"message": fields, "calls": signed}
+
+
+def _text_of(content: Node) -> str:
+    """The text of a message, which Mistral's models that reason write in parts."""
+    if not isinstance(content.value, list):
+        return content.text()
+    return "".join(part["text"].text() for part in content.items())
+
+
+def _thoughts_of(message: Node) -> str:
+    """What the model has thought, in a field or in parts of the content."""
+    for name in _THOUGHTS:
+        if isinstance(message[name].value, str) and message[name].value:
+            return message[name].text()
+    if not isinstance(message["content"].value, list):
+        return ""
+    thinking = (part["thinking"] for part in message["content"].items())
+    return "".join(map(_text_of, thinking))
 
 
 def stream_decoder() -> OpenAIStream:
@@ -145,9 +243,10 @@ class OpenAIStream:
 
     def __init__(self) -> None:
         self._events = SseParser()
-        self._model = ""
-        self._text: list[str] = []
-        self._thoughts: list[str] = []
+        self._head: dict[str, Json] = {}
+        self._content: list[str | list[Json]] = []
+        self._refusal: list[str] = []
+        self._fields: dict[str, Json] = {}
         self._calls: list[_PartialCall] = []
         self._finish_reason = ""
         self._usage: Mapping[str, Json] = {}
@@ -166,51 +265,67 @@ class OpenAIStream:
             raise WireError("the stream ended before the answer was complete")
         calls = sorted(self._calls, key=lambda call: call.index)
         message: dict[str, Json] = {
-            "content": "".join(self._text),
-            _THOUGHTS: "".join(self._thoughts) or None,
+            **self._fields,
+            "content": _joined(self._content),
+            "refusal": "".join(self._refusal),
             "tool_calls": [call.whole() for call in calls],
         }
-        return decode(
-            {
-                "model": self._model,
-                "choices": [{"message": message, "finish_reason": self._finish_reason}],
-                "usage": self._usage,
-            }
-        )
+        choice = {"message": message, "finish_reason": self._finish_reason}
+        response = decode({**self._head, "choices": [choice], "usage": self._usage})
+        # Text beside a refusal has been shown, and so has the refusal.
+        shown = _text_of(Node(message["content"])) + message["refusal"]
+        return replace(response, content=shown)
 
     def _take(self, body: Json) -> Delta:
         failure = reported(body)
         if failure is not None:
             raise failure
         chunk = Node(body, "chunk")
-        self._model = chunk["model"].text() or self._model
+        for key in ("id", "model"):
+            self._head[key] = chunk[key].text() or self._head.get(key)
         self._usage = chunk["usage"].table() or self._usage
         choices = chunk["choices"].items()
         if not choices:
             return Delta()
+        _raise_failed(choices[0], choices[0]["finish_reason"].text())
         self._finish_reason = choices[0]["finish_reason"].text() or self._finish_reason
         delta = choices[0]["delta"]
         for call in delta["tool_calls"].items():
             self._take_call(call)
-        thought = delta[_THOUGHTS].text()
-        self._thoughts.append(thought)
-        text = delta["content"].text() + delta["refusal"].text()
-        self._text.append(text)
-        return Delta(text, thought)
+        text, refusal = _text_of(delta["content"]), delta["refusal"].text()
+        thought = _thoughts_of(delta)
+        self._content.append(delta["content"].value or "")
+        self._refusal.append(refusal)
+        for key, value in delta.table().items():
+            if key not in _OWN_FIELDS:
+                self._fields[key] = _merged(key, self._fields.get(key), value)
+        return Delta(text + refusal, thought)
 
     def _take_call(self, part: Node) -> None:
         """A part belongs to the last call of its index, but another id begins another call.
 
-        Some servers give no index, and Google's gives the same to all.
+        Some servers give no index, and Google's gives the same to all, with ids that may be empty: so a
+        name begins another call, too, once the arguments of the last one are whole.
         """
         index, id_ = part["index"].integer(), part["id"].text()
+        name, arguments = part["function"]["name"].text(), part["function"]["arguments"]
+        text = (
+            arguments.text() if not isinstance(arguments.value, dict) else to_json(arguments.value)
+        )
         call = next((call for call in reversed(self._calls) if call.index == index), None)
-        if call is None or (id_ and call.id and id_ != call.id):
+        is_other = call is not None and (
+            (id_ and call.id and id_ != call.id)
+            or (not id_ and name and text and parse_arguments("".join(call.arguments)))
+        )
+        if call is None or is_other:
             call = _PartialCall(index)
             self._calls.append(call)
         call.id = id_ or call.id
-        call.name = part["function"]["name"].text() or call.name
-        call.arguments.append(part["function"]["arguments"].text())
+        call.name = name or call.name
+        call.arguments.append(text)
+        for key, value in part.table().items():
+            if key not in ("index", "id", "type", "function"):
+                call.fields[key] = _merged(key, call.fields.get(key), value)
 
 
 class _PartialCall(Struct):
@@ -220,11 +335,66 @@ class _PartialCall(Struct):
     id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
+    fields: dict[str, Json] = field(default_factory=dict)
 
     def whole(self) -> Json:
         """As it stands in an answer that is not streamed."""
         function = {"name": self.name, "arguments": "".join(self.arguments)}
-        return {"id": self.id, "function": function}
+        return {**self.fields, "id": self.id, "function": function}
+
+
+def _joined(pieces: Sequence[str | list[Json]]) -> Json:
+    """The content of all deltas: a text, or parts if any came in parts."""
+    if not any(isinstance(piece, list) for piece in pieces):
+        return "".join(piece for piece in pieces if isinstance(piece, str))
+    parts: list[Json] = []
+    for piece in pieces:
+        more: list[Json] = piece if isinstance(piece, list) else []
+        if isinstance(piece, str) and piece:
+            more = [{"type": "text", "text": piece}]
+        for part in more:
+            last = parts[-1] if parts else {}
+            if part.get("type") == last.get("type") and set(part) == set(last) == {"type", "text"}:
+                parts[-1] = {**last, "text": (last["text"] or "") + (part["text"] or "")}
+            else:
+                parts.append(part)
+    return parts
+
+
+def _merged(key: str, before: Json, more: Json) -> Json:
+    """A field of a message after another delta, whatever it is."""
+    if key in _THOUGHTS and isinstance(before, str) and isinstance(more, str):
+        return before + more
+    if isinstance(before, list) and isinstance(more, list):
+        return _with_details(before, more)
+    if isinstance(before, dict) and isinstance(more, dict):
+        return {**before, **{name: _merged(name, before.get(name), more[name]) for name in more}}
+    return before if before not in (None, "") else more
+
+
+def _with_details(before: list[Json], more: list[Json]) -> list[Json]:
+    """OpenRouter's `reasoning_details`: pieces of one have the same index and type."""
+    details = list(before)
+    for piece in more:
+        place = next((i for i, each in enumerate(details) if _is_same_detail(each, piece)), None)
+        if place is None:
+            details.append(piece)
+            continue
+        known = details[place]
+        grown = {
+            key: known[key] + piece[key]
+            for key in _GROWING
+            if isinstance(known.get(key), str) and isinstance(piece.get(key), str)
+        }
+        new = {key: value for key, value in piece.items() if known.get(key) in (None, "")}
+        details[place] = {**known, **new, **grown}
+    return details
+
+
+def _is_same_detail(one: Json, other: Json) -> bool:
+    if not isinstance(one, dict) or not isinstance(other, dict) or other.get("index") is None:
+        return False
+    return all(one.get(key) == other.get(key) for key in ("index", "type"))
 
 
 def _encode_format(wanted: ResponseFormat | None) -> Json:
@@ -236,6 +406,7 @@ def _encode_format(wanted: ResponseFormat | None) -> Json:
     return {"type": "json_schema", "json_schema": schema}
 
 
-def _decode_call(call: Node) -> ToolCall:
+def _decode_call(call: Node, id_: str) -> ToolCall:
+    """A call. Some servers leave its id empty: it gets another."""
     function = call["function"]
-    return call_of(call["id"].text(), function["name"].text(), function["arguments"].text())
+    return read_call(call["id"].text() or id_, function["name"].text(), function["arguments"])
