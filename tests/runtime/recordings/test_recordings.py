@@ -483,6 +483,7 @@ HELLO = 'version = 1\n[[run]]\nagent = "{agent}"\n[[run.turn]]\ntext = "{text}"\
 async def test_a_recording_can_be_an_agents_model(
     provider: ScriptedProvider, tmp_path: Path, place: str
 ) -> None:
+    (tmp_path / "work").mkdir()
     (tmp_path / place).mkdir(parents=True)
     (tmp_path / "work").mkdir(exist_ok=True)
     (tmp_path / place / "hello.toml").write_text(HELLO.format(agent="bot", text="Hello!"))
