@@ -143,7 +143,7 @@ SESSION = b"".join(
         {"id": "b", "method": "axe/agents"},
     )
 )
-MOST_SWALLOWED = b"\n" * 110_000
+MOST_SWALLOWED = b" " * 110_000 + b"\r\n"
 """More than a header with five digits can make the server wait for."""
 
 
