@@ -235,6 +235,7 @@ def test_a_stream_is_put_together_from_single_bytes() -> None:
         ("contentBlockStart", {"contentBlockIndex": 3, "start": start}),
         delta(3, {"toolUse": {"input": '{"a"'}}),
         delta(3, {"toolUse": {"input": ":1}"}}),
+        ("contentBlockStart", {"contentBlockIndex": 4, "start": {"image": {"format": "png"}}}),
         ("brandNew", {"contentBlockIndex": 9}),
         ("messageStop", {"stopReason": "tool_use"}),
         ("metadata", {"usage": {"inputTokens": 3, "outputTokens": 4}}),

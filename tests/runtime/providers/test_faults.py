@@ -115,6 +115,11 @@ def body_of(dialect: Dialect, stream: bool) -> bytes:
     return json.dumps(whole_body(dialect, SAYS, "m"), ensure_ascii=False).encode()
 
 
+def filler(dialect: Dialect, stream: bool) -> bytes:
+    """What may stand in an answer any number of times."""
+    return aws_event("ping", {}) if dialect == "bedrock" and stream else b" "
+
+
 def category(answer: Response | RunError) -> str:
     return answer.category if isinstance(answer, ProviderError) else ""
 
@@ -239,7 +244,7 @@ async def test_an_answer_that_drips_for_ever_ends_with_the_run_s_time(
             dripping.set()
             writer.write(head.encode())
             while not writer.is_closing():
-                writer.write(b" ")
+                writer.write(filler(dialect, stream))
                 await writer.drain()
                 await asyncio.sleep(0.01)
         writer.close()
@@ -359,12 +364,13 @@ async def test_an_answer_without_end_is_an_error(
 ) -> None:
     monkeypatch.setattr(http_client, "LARGEST_ANSWER", 1_000_000)
     type_ = content_type(dialect, stream)
-    bomb = gzip.compress(b" " * 50_000_000)
+    unit = filler(dialect, stream)
+    units = {"long": unit} if len(unit) > 1 else {"long": b"x", "lines": b"\n"}
     payloads = {
-        "long": http(b"x" * 1_000_001, type_),
-        "lines": http(b"\n" * 1_000_001, type_),
-        "bomb": http(bomb, f"{type_}\r\nContent-Encoding: gzip"),
+        name: http(each * (1_000_000 // len(each) + 1), type_) for name, each in units.items()
     }
+    bomb = gzip.compress(unit * (50_000_000 // len(unit)))
+    payloads["bomb"] = http(bomb, f"{type_}\r\nContent-Encoding: gzip")
     found, _ = await answers(dialect, stream, tmp_path, payloads)
     for answer in found.values():
         assert "the answer has more than 1,000,000 bytes" in str(answer)

@@ -5,7 +5,7 @@ Fields are those of AWS's own model of the service, in botocore 1.44 (`bedrock-r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import quote
 
 from axe_lsp.runtime.errors import ProviderError
@@ -225,7 +225,7 @@ class BedrockStream:
         """The whole answer."""
         if self._stop_reason is None or not self._messages.is_between_messages:
             raise WireError("the stream ended before the answer was complete")
-        content = [self._whole(index) for index in sorted(self._parts)]
+        content = [block for index in self._parts for block in self._blocks(index)]
         message = {"role": "assistant", "content": content}
         body = {"output": {"message": message}, "stopReason": self._stop_reason}
         return decode({**body, "usage": self._usage})
@@ -238,8 +238,10 @@ class BedrockStream:
         event = Node(parse_json(message.payload), name or "event")
         index = event["contentBlockIndex"].integer()
         if name == "contentBlockStart":
-            self._calls[index] = event["start"]["toolUse"].table()
-            self._parts.setdefault(index, {})
+            call = event["start"]["toolUse"]
+            if call.value is not None:
+                self._calls[index] = call.table()
+                self._parts.setdefault(index, {})
         elif name == "contentBlockDelta":
             return self._add(self._parts.setdefault(index, {}), event["delta"])
         elif name == "messageStop":
@@ -262,19 +264,20 @@ class BedrockStream:
                 parts.setdefault(name, []).append(piece.text())
         return Delta(pieces["text"].text(), pieces["thought"].text())
 
-    def _whole(self, index: int) -> Json:
-        """A block as it stands in an answer that is not streamed."""
+    def _blocks(self, index: int) -> Iterator[Json]:
+        """What stands at a place in an answer that is not streamed: one block, if the stream is sound."""
         parts = {name: "".join(pieces) for name, pieces in self._parts[index].items()}
-        if index in self._calls:
-            arguments = dict(parse_arguments(parts.get("input", "")))
-            return {"toolUse": {**self._calls[index], "input": arguments}}
         if "redacted" in parts:
-            return {"reasoningContent": {"redactedContent": parts["redacted"]}}
+            yield {"reasoningContent": {"redactedContent": parts["redacted"]}}
         if "thought" in parts or "signature" in parts:
             signature = {"signature": parts["signature"]} if "signature" in parts else {}
             text = {"text": parts.get("thought", ""), **signature}
-            return {"reasoningContent": {"reasoningText": text}}
-        return {"text": parts.get("text", "")}
+            yield {"reasoningContent": {"reasoningText": text}}
+        if "text" in parts:
+            yield {"text": parts["text"]}
+        if index in self._calls:
+            arguments = dict(parse_arguments(parts.get("input", "")))
+            yield {"toolUse": {**self._calls[index], "input": arguments}}
 
 
 def _failure(message: StreamMessage) -> ProviderError:
