@@ -443,6 +443,18 @@ def test_malformed_params_are_explained(project: Project, params: Json, said: st
         assert said in caught.value.message
 
 
+def test_unknown_params_are_told_of_and_have_no_effect(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-left", Says("ok"))
+    with project.editor() as editor:
+        result = editor.client.request("axe/run", {"agent": "left", "promt": "x", "task": "y"})
+        assert result["content"] == "ok"
+        told = editor.client.notifications("window/showMessage")
+        said = 'axe/run: unknown parameter "promt"; it has no effect'
+        assert told == [{"type": 2, "message": said}]
+
+
 def fails(editor: Editor, **params: Json) -> ServerError:
     with pytest.raises(ServerError) as caught:
         editor.client.request("axe/run", params)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lsprotocol import types
 from msgspec import Struct
 from pygls.exceptions import JsonRpcInvalidParams
 
+from axe_lsp.agentfile.text import quoted
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.hosting.messages import Workplace
 from axe_lsp.runtime.runs import RunRequest
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
 
 _STRINGS = ("agent", "uri", "task", "model", "skill", "workdir")
+_KNOWN = frozenset({*_STRINGS, "input", "timeoutMs", "workDoneToken", "partialResultToken"})
 
 
 class RunOrder(Struct, frozen=True):
@@ -32,6 +35,7 @@ def read_run_order(server: AxeServer, params: Any) -> RunOrder:
     Raises JsonRpcInvalidParams with the name of the member that is wrong.
     """
     members = _checked(params)
+    _warn_of_unknown(server, members)
     uri = members.get("uri")
     if uri is not None:
         agent, folder, buffers = _open_agent(server, uri)
@@ -77,6 +81,14 @@ def _checked(params: Any) -> dict[str, Any]:
     if token is not None and type(token) not in (int, str):
         raise JsonRpcInvalidParams('axe/run: "workDoneToken" must be a string or an integer')
     return params
+
+
+def _warn_of_unknown(server: AxeServer, members: dict[str, Any]) -> None:
+    """A misspelt member has no effect; whoever has written it should hear of it."""
+    for name in sorted(members.keys() - _KNOWN):
+        text = f"axe/run: unknown parameter {quoted(name)}; it has no effect"
+        params = types.ShowMessageParams(types.MessageType.Warning, text)
+        server.notify(types.WINDOW_SHOW_MESSAGE, params)
 
 
 def _open_agent(server: AxeServer, uri: str) -> tuple[str, Path, dict[str, str]]:
