@@ -236,7 +236,7 @@ async def test_a_parent_gets_the_compact_json_as_text(
     assert results == [
         GOOD,
         'Error: sub-agent "typed" failed - the answer does not fit [output]: it is not JSON: '
-        "Expecting value (line 1, column 1). You may retry or proceed without this result.",
+        "Expecting value (line 1, column 1). You may retry or proceed without this result.\n\nnever",
     ]
     assert "which is JSON" in last["tools"][-1]["function"]["description"]
     assert (result.content, result.output) == ("done", None)
