@@ -395,7 +395,7 @@ def test_preview_shows_everything_and_sends_nothing(
 
 def test_agents_are_listed_with_their_problems(project: Project) -> None:
     (project.user_agents / "left.toml").write_text(CHILD.format("left"))
-    project.write("bad", 'name = "bad"\nmodel = "nobody/x"\n')
+    project.write("bad", 'name = "bad"\nmodel = "olama/x"\n')
     project.write("plan", 'name = "plan"\nmodel = "ollama/m"\n')
     with project.editor() as editor:
         editor.problems("bad", 1)
