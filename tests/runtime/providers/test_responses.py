@@ -444,10 +444,17 @@ async def test_chat_that_takes_tools_only_without_effort_gets_none_from_then_on(
     ]
 
 
-async def test_chat_that_refuses_the_effort_that_was_asked_for_names_the_wire(
-    provider: ScriptedProvider, tmp_path: Path
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        Refuses(400, CHAT_HAS_NO_EFFORT),
+        Refuses(404, "This model is only supported in v1/responses."),
+    ],
+)
+async def test_chat_that_refuses_the_effort_or_the_model_names_the_wire(
+    provider: ScriptedProvider, tmp_path: Path, refusal: Refuses
 ) -> None:
-    provider.script("m-solo", Refuses(400, CHAT_HAS_NO_EFFORT))
+    provider.script("m-solo", refusal)
     agents = agent("solo", tools=["list_directory"], params={"effort": "high"})
     async with bench(provider, tmp_path, agents) as work:
         with pytest.raises(ProviderError, match='wire = "openai-responses"'):

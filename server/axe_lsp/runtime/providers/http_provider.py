@@ -111,7 +111,7 @@ class Service(Struct, frozen=True):
         message = redact(error.message, self.config.secrets())
         if self.wire == "ollama" and message == "connection refused":
             message += f": is Ollama running? (expected at {_shown(self.base_url)})"
-        elif self.wire == "openai-chat" and "/v1/responses" in message:
+        elif self.wire == "openai-chat" and "v1/responses" in message:
             message += f" ({wire_hint(self.provider)})"
         elif isinstance(error, NoAnswerError):
             message += f" ({self.provider} at {_shown(self.base_url)})"
