@@ -234,7 +234,7 @@ def test_after_a_change_the_run_says_what_differs_and_what_to_do(
     path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")
     code, out, err = home.call("run", "release-check")
     assert (code, out) == (1, "")
-    assert re.fullmatch(
+    assert re.match(
         rf'bad_request: the request is not the recorded one: run \d \(agent "{agent}"\), turn 1, '
         rf'system differs at character \d+: recorded ".*{old}.*", sent ".*{new}.*"\. '
         "Undo what has changed, or record anew with a real model and --record\n",

@@ -95,12 +95,12 @@ def test_parallel_children_each_have_a_line_of_their_own(home: Home, team: Team)
 
 @pytest.mark.req("004-21")
 def test_a_failure_is_shown_with_its_reason(home: Home, team: Team) -> None:
-    scout, smith = team(Refuses(429, "slow down"))
+    scout, smith = team(Refuses(400, "no such thing"))
     with on_terminal(home, "run", "lead") as terminal:
         scout.release()
         smith.release()
         _, screen = terminal.end()
-    assert "  [smith] forge 剣 - failed (9.9s): rate_limit: slow down" in steady(screen)
+    assert "  [smith] forge 剣 - failed (9.9s): bad_request: no such thing" in steady(screen)
 
 
 def test_grandchildren_are_indented(home: Home, provider: ScriptedProvider) -> None:

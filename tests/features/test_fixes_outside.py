@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from axe_lsp.agentfile.reach import Reach
 from axe_lsp.features.edit import Secret
 from axe_lsp.workspace.facts import Matches, ProviderKey
 from support.actions import HEAD, Offered
@@ -114,3 +115,12 @@ def test_a_parameter_that_is_not_sent_is_removed() -> None:
     facts = {"key": ProviderKey("anthropic", "K", "anthropic", "$K")}
     offered = Offered(f"{HEAD}[params]\nmax_tokens = 5\nse<|>ed = 1\n", facts=facts)
     assert offered.taken("Remove `seed`") == f"{HEAD}[params]\nmax_tokens = 5\n"
+
+
+def test_what_reaches_out_of_the_workspace_is_removed() -> None:
+    skill = {"reaches": (Reach("skill", "/elsewhere/SKILL.md"),)}
+    offered = Offered(f'{HEAD}skill = "/else<|>where/SKILL.md"\n', facts=skill)
+    assert offered.taken("Remove `skill`") == HEAD
+    files = {"reaches": (Reach("files", "../b.md", 1),)}
+    offered = Offered(f'{HEAD}files = ["a.md", "../<|>b.md"]\n', facts=files)
+    assert offered.taken('Remove "../b.md" from the list') == f'{HEAD}files = ["a.md"]\n'
