@@ -39,7 +39,6 @@ SAID = {
     "unknown-key",
     "unknown-tool",
     "model-format",
-    "unknown-provider",
     "bad-schema",
 }
 """The codes that a JSON Schema can say too. docs/schemas.md lists the others."""

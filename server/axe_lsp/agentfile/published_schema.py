@@ -6,15 +6,12 @@ its keys, so it says less than `check`: docs/schemas.md lists what it can't say.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import tomli
 
 from axe_lsp.agentfile.config_schema import CONFIG
 from axe_lsp.agentfile.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names, Schema
-from axe_lsp.agentfile.model_name import REPLAY_PROVIDER
-from axe_lsp.agentfile.providers import PROVIDERS
 from axe_lsp.agentfile.published_keywords import DEFINITIONS, INPUT, IS_SCHEMA, JsonSchema
 from axe_lsp.agentfile.schema import AGENT, TOOL_ALIASES, TOOLS
 
@@ -133,8 +130,7 @@ def _words(spec: KeySpec) -> JsonSchema:
         # An empty word counts as an absent one.
         return {"enum": [*spec.choices, *([] if spec.required else [""])]}
     if spec.names is Names.MODEL:
-        providers = "|".join(map(re.escape, (*PROVIDERS, REPLAY_PROVIDER)))
-        return {"pattern": rf"^({providers})/[\s\S]"}
+        return {"pattern": r"^[^/]+/[\s\S]"}  # The user's config.toml adds providers.
     if spec.names is Names.TOOL:
         return {"anyOf": [{"enum": [*TOOLS, *TOOL_ALIASES]}, {"pattern": r"[*?\[]"}]}
     if spec.names is Names.ADDRESS:
