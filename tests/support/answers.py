@@ -219,6 +219,8 @@ def _openai_usage(says: Says) -> dict[str, int]:
 
 def _openai_body(says: Says, model: str) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": says.text or None}
+    if says.thinking:
+        message["reasoning_content"] = says.thinking
     if says.calls:
         message["tool_calls"] = _openai_calls(says)
     return {
@@ -233,6 +235,7 @@ def _openai_body(says: Says, model: str) -> dict[str, Any]:
 
 def _openai_stream(says: Says, model: str) -> list[bytes]:
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+    deltas += [{"reasoning_content": piece} for piece in words(says.thinking)]
     deltas += [{"content": piece} for piece in words(says.text)]
     for index, call in enumerate(_openai_calls(says)):
         first, *rest = _slices(call["function"]["arguments"])
@@ -370,13 +373,16 @@ def _ollama_end(says: Says) -> dict[str, Any]:
 
 def _ollama_body(says: Says, model: str) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": says.text}
+    if says.thinking:
+        message["thinking"] = says.thinking
     if says.calls:
         message["tool_calls"] = _ollama_calls(says)
     return {"model": model, "message": message, **_ollama_end(says)}
 
 
 def _ollama_stream(says: Says, model: str) -> list[bytes]:
-    messages: list[dict[str, Any]] = [{"content": piece} for piece in words(says.text)]
+    messages = [{"content": "", "thinking": piece} for piece in words(says.thinking)]
+    messages += [{"content": piece} for piece in words(says.text)]
     if says.calls:
         messages.append({"content": "", "tool_calls": _ollama_calls(says)})
     lines: list[dict[str, Any]] = [
