@@ -82,8 +82,11 @@ SETTINGS: tuple[Setting, ...] = (
         {"type": "array", "items": {"type": "string"}},
         [],
         "What agents may do without asking, beside reading: names of tools or globs, such as `write_file` and "
-        "`*_file`, and of MCP servers `server/tool`, such as `issues/*`. `run_command(git diff)` allows this one command, alone or with plain words behind it, "
-        "and nothing with which a shell would start another one or write to a file.",
+        "`*_file`. A tool of an MCP server is named by the server's address, such as `https://host/path#tool` or "
+        "`https://host/path#*`; `*#*` allows all of them. `run_command(git diff)` allows this command, alone or with paths "
+        "behind it; `run_command(git diff *)` also allows options. No such rule allows an option that runs a program or "
+        "writes a file, such as `-c`, `-exec` or `--output`, nor anything with which a shell would do so. "
+        "A rule without effect is worth a warning.",
         personal=True,
     ),
     Setting(

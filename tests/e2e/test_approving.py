@@ -360,3 +360,16 @@ def test_a_question_holds_no_key(project: Project, provider: ScriptedProvider) -
         (question,) = asked(editor)
         assert question["details"] == "echo [redacted]"
         assert "the-key-of-the-user" not in str(editor.client.received)
+
+
+def test_a_rule_for_a_name_that_any_file_can_give_its_server_is_worth_a_warning(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    with editor_with(project, {}, **{"tools.allow": ["issues/*", "write_file"]}) as editor:
+        provider.script("m-left", Says("done"))
+        run(editor)
+        (message,) = asked(editor, "window/showMessage")
+    assert message["message"] == (
+        '"issues/*" in axe.tools.allow names a server of MCP by the name that an agent file gives it; '
+        "write the server's address and the tool, such as `https://host/path#tool`; it has no effect"
+    )

@@ -114,6 +114,26 @@ async def test_what_a_server_may_do_is_asked_unless_it_only_looks(
     assert questions[0].arguments == {"a": 1, "b": 2}
 
 
+async def test_a_server_is_allowed_by_its_address_and_not_by_its_name(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+
+    async def ask(question: Question) -> Reply:
+        asked.append(question.tool)
+        return Reply("deny")
+
+    with McpTestServer("streamable-http", "echo") as server:
+        for rule in ("trusted/echo", "https://trusted.example/mcp#*", f"{server.url}#echo"):
+            provider.script("m-bot", Says(calls=[Call("echo", {"texts": ["a"]})]), Says("done"))
+            approval = Approval(ask, (rule,))
+            agents = bot(server.table("trusted"))
+            async with bench(provider, tmp_path, agents, approve=approval) as work:
+                await work.run("bot")
+    assert asked == ["trusted/echo"] * 2
+    assert results(provider) == ["a"]
+
+
 async def test_results_are_texts_joined_and_errors_are_results(
     provider: ScriptedProvider, tmp_path: Path, server: McpTestServer
 ) -> None:

@@ -37,6 +37,7 @@ from axe_lsp.runtime.events import Event, TextDelta, TurnEnd
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import ProviderHook
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest, RunResult, new_run_id
+from axe_lsp.runtime.safety.allowances import ALL_SERVERS
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.questions import Answer, Ask, Question, nobody, refusing
 from axe_lsp.runtime.safety.seclusion import seclude
@@ -177,7 +178,7 @@ def _approval(people: _People, is_all_allowed: bool) -> Approval:
     if is_all_allowed:
         return Approval(nobody, ("*",))
     if people.questions is None:
-        return Approval(people.refuse, ("*/*",))
+        return Approval(people.refuse, (ALL_SERVERS,))
     return Approval(people.questions)
 
 

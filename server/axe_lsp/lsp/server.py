@@ -11,6 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from axe_lsp import __version__
+from axe_lsp.agentfile.text import quoted
 from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.lsp import (
@@ -44,6 +45,7 @@ from axe_lsp.lsp.publisher import Publisher
 from axe_lsp.lsp.reading import tell_of_reading
 from axe_lsp.lsp.related_places import RelatedPlaces
 from axe_lsp.lsp.watching import Watching
+from axe_lsp.runtime.safety.allowances import rule_fault
 from axe_lsp.settings import read_settings
 from axe_lsp.workspace.workspace import Update
 
@@ -156,7 +158,11 @@ class AxeServer(LanguageServer):
     def _put_in_force(self, section: Any) -> bool:
         """Use the client's settings; whether they are others than before."""
         settings, complaints = read_settings(section)
-        for complaint in (*complaints, *from_proto.unknown_codes(settings.diagnostics)):
+        complaints += from_proto.unknown_codes(settings.diagnostics)
+        for rule in settings.tools_allow:
+            if fault := rule_fault(rule):
+                complaints.append(f"{quoted(rule)} in axe.tools.allow {fault}; it has no effect")
+        for complaint in complaints:
             _log.warning("%s", complaint)
             message = types.ShowMessageParams(types.MessageType.Warning, complaint)
             self.notify(types.WINDOW_SHOW_MESSAGE, message)

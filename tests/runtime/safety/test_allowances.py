@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.runtime.safety.allowances import is_allowed
+from axe_lsp.runtime.safety.allowances import is_allowed, rule_fault
 
 
 @pytest.mark.parametrize(
@@ -18,9 +18,7 @@ from axe_lsp.runtime.safety.allowances import is_allowed
         (["read_file", "edit_file"], "edit_file"),
         (["search"], "search"),
         (["*"], "issues/create"),
-        (["*/*"], "issues/create"),
-        (["issues/*"], "issues/create"),
-        (["issues/create"], "issues/create"),
+        (["*#*"], "issues/create"),
     ],
 )
 def test_names_globs_and_other_systems_names_allow_tools(allowances: list[str], tool: str) -> None:
@@ -34,18 +32,112 @@ def test_other_names_do_not(allowances: list[str]) -> None:
     assert not is_allowed(allowances, "write_file", {"path": "a"})
 
 
-@pytest.mark.parametrize("allowance", ["*_file", "write_file", "other/*", "*file", "issues"])
-def test_tools_of_servers_are_meant_by_their_servers_name_only(allowance: str) -> None:
-    assert not is_allowed([allowance], "issues/write_file", {})
+GOOD, EVIL = "https://good.example/mcp", "https://evil.example/mcp"
+
+
+@pytest.mark.parametrize("rule", [f"{GOOD}#create", f"{GOOD}#*", f"{GOOD}#cr*"])
+def test_a_file_that_calls_its_own_server_like_an_allowed_one_gains_nothing(rule: str) -> None:
+    assert is_allowed([rule], "issues/create", {}, GOOD)
+    for address in (EVIL, f"{GOOD}/", f"{GOOD}?x=1", f"{EVIL}#{GOOD}", ""):
+        assert not is_allowed([rule], "issues/create", {}, address)
+        assert not is_allowed([rule], f"{GOOD}#*/create", {}, address)
+    assert not is_allowed([rule], "issues/delete", {}, GOOD) or rule.endswith("#*")
+
+
+@pytest.mark.parametrize(
+    "rule", ["*_file", "write_file", "*file", "issues", "issues/*", "*/*", "issues/write_file"]
+)
+def test_no_other_rule_allows_tools_of_servers(rule: str) -> None:
+    assert not is_allowed([rule], "issues/write_file", {}, GOOD)
+
+
+@pytest.mark.parametrize(
+    ("rule", "fault"),
+    [
+        ("issues/*", "such as `https://host/path#tool`"),
+        ("*/*", "such as `https://host/path#tool`"),
+        ("run_command(git diff --output=x)", 'has the option "--output=x", which no rule allows'),
+        ("run_command(sh -c *)", 'has the option "-c", which no rule allows'),
+        ("run_command(find . -delete)", 'has the option "-delete", which no rule allows'),
+        ("run_command(*)", "names no command"),
+        ("run_command(echo ')", "a quotation mark that is not closed"),
+    ],
+)
+def test_a_rule_without_effect_says_why(rule: str, fault: str) -> None:
+    assert fault in (rule_fault(rule) or "")
+    command = rule.removeprefix("run_command(").removesuffix(")").removesuffix(" *")
+    assert not is_allowed([rule], "run_command", {"command": command})
+    assert not is_allowed([rule], "run_command", {"command": f"{command} x"})
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "*",
+        "*#*",
+        "write_file",
+        "Bash(git diff *)",
+        "run_command(black --check src/a.py)",
+        "run_command(go test -count=1)",
+        f"{GOOD}#*",
+    ],
+)
+def test_a_rule_with_an_effect_has_no_fault(rule: str) -> None:
+    assert rule_fault(rule) is None
 
 
 @pytest.mark.parametrize(
     "command",
-    ["git diff", " git diff ", "git diff HEAD~".removesuffix("~"), "git diff --stat 'a b/c.py'"],
+    ["git diff", " git diff ", "git diff HEAD", "git diff 'a b/c.py' d.py"],
 )
-def test_an_allowed_command_may_have_plain_words_behind_it(command: str) -> None:
-    assert is_allowed(["run_command(git diff)"], "run_command", {"command": command})
-    assert is_allowed(["Bash(git diff)"], "run_command", {"command": command})
+def test_an_allowed_command_may_have_operands_behind_it(command: str) -> None:
+    for rule in ("run_command(git diff)", "Bash(git diff)", "run_command(git diff *)"):
+        assert is_allowed([rule], "run_command", {"command": command})
+
+
+@pytest.mark.parametrize(
+    "command", ["git diff --stat", "git diff -U3 a", "git diff x=y", "git diff -- a"]
+)
+def test_options_are_allowed_only_by_a_rule_with_a_star(command: str) -> None:
+    assert not is_allowed(["run_command(git diff)"], "run_command", {"command": command})
+    assert is_allowed(["run_command(git diff *)"], "run_command", {"command": command})
+
+
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        ("git diff *", "git diff --output=.bashrc"),
+        ("git diff *", "git diff --output .bashrc"),
+        ("git diff *", "git diff --outp=.bashrc"),
+        ("git diff *", "git diff --o=.bashrc"),
+        ("git diff *", "git diff '--output=.bashrc'"),
+        ("git diff *", "git diff -'-out'put=.bashrc"),
+        ("git diff *", "git diff --ext-diff"),
+        ("git diff *", "git diff --ext"),
+        ("git *", "git -c core.pager=evil diff"),
+        ("git *", "git -ccore.pager=evil diff"),
+        ("git *", "git --config-env=core.pager=X diff"),
+        ("git *", "git --exec-path=. diff"),
+        ("git *", "git grep -Oevil x"),
+        ("git *", "git fetch --upload-pack=evil ."),
+        ("rg *", "rg --pre evil x"),
+        ("rg *", "rg --pre=evil x"),
+        ("find *", "find . -exec evil"),
+        ("find *", "find . -execdir evil"),
+        ("find *", "find . -delete"),
+        ("find *", "find . -fprint .bashrc"),
+        ("bash *", "bash -lc evil"),
+        ("sort *", "sort -uo.bashrc a"),
+        ("make test", "make test SHELL=evil"),
+        ("git diff --stat *", "git diff --stat --output=x"),
+        ("git diff", "git diff; rm x"),
+        ("git diff *", "git diff; rm x"),
+        ("git diff *", "git diff --stat > x"),
+        ("git diff *", "git diff $(rm x)"),
+    ],
+)
+def test_no_rule_lets_a_model_run_or_write_by_an_option(rule: str, command: str) -> None:
+    assert not is_allowed([f"run_command({rule})"], "run_command", {"command": command})
 
 
 @pytest.mark.parametrize(

@@ -29,4 +29,4 @@ def wish_to_call(call: ToolCall, server: McpServer, run: RunIds, secrets: Collec
         address = redact(without_passwords(server.url), secrets)
         return Rehearsal(purpose, shortened(f"{address}\n{call.name} {shown}"))
 
-    return Wish(run, f"{server.name}/{call.name}", arguments, rehearse)
+    return Wish(run, f"{server.name}/{call.name}", arguments, rehearse, server.url)

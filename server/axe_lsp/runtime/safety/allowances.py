@@ -1,39 +1,174 @@
-"""What users have allowed once and for all: the words of the setting `tools.allow`.
+"""What users have allowed once and for all: the rules of the setting `tools.allow`.
 
-A tool's name or a glob allows every call of it; tools of MCP servers are named `server/tool`, and
-a glob without a slash means none of them, unless it is `*`. `run_command(git diff)` allows that one command, alone or
-with further plain words behind it.
+| rule | allows |
+|---|---|
+| `write_file`, `*_file`, `Write` | every call of these tools of ours |
+| `run_command(git diff)` | this command, alone or with operands, and no further option |
+| `run_command(git diff *)` | this command with plain words, options too |
+| `https://host/path#tool`, `https://host/path#*` | tools of the MCP server at this address |
+| `*#*` | all tools of all MCP servers |
+| `*` | everything |
+
+No rule for a command allows an option that starts another program or writes a file (`_DANGEROUS`).
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 
+from axe_lsp.agentfile.text import quoted
 from axe_lsp.agentfile.tool_names import tools_meant
 from axe_lsp.runtime.messages import Json, argument_text
 
-_COMMAND = re.compile(r"(\w+)\((.+)\)")
+ALL_SERVERS = "*#*"
+
+_COMMAND = re.compile(r"(\w+)\((.+)\)", re.DOTALL)
 _PLAIN_WORDS = re.compile(r"[\w @%+=:,./'\"-]*")
 """Nothing in which a shell would see a second command, a redirection or something to be expanded."""
 
+_DANGEROUS = frozenset(
+    {
+        # git and tools like it
+        "output",
+        "ext-diff",
+        "open-files-in-pager",
+        "config-env",
+        "exec-path",
+        "upload-pack",
+        "receive-pack",
+        # ripgrep
+        "pre",
+        "hostname-bin",
+        # find
+        "exec",
+        "execdir",
+        "ok",
+        "okdir",
+        "delete",
+        "fls",
+        "fprint",
+        "fprint0",
+        "fprintf",
+        # tar, sort, sed, shells
+        "to-command",
+        "checkpoint-action",
+        "use-compress-program",
+        "compress-program",
+        "in-place",
+        "command",
+    }
+)
+"""Options that start a program or write a file, in whichever command, without their dashes."""
 
-def is_allowed(allowances: Collection[str], tool: str, arguments: Mapping[str, Json]) -> bool:
-    """Whether a call was allowed beforehand."""
-    return any(_allows(allowance.strip(), tool, arguments) for allowance in allowances)
+_NOT_SHORTENED = frozenset({"check"})
+"""Options of many commands that begin as a dangerous one does and are none."""
+
+_SHORT = re.compile(r"-[A-Za-z0-9]*[coO]")
+"""`-c` (git, shells), `-o` (git archive, sort, curl) and `-O` (git grep): alone, among others as in
+`-lc`, and with a value behind it as in `-cx=y`. Harmless words that look so are asked about."""
 
 
-def _allows(allowance: str, tool: str, arguments: Mapping[str, Json]) -> bool:
-    of_command = _COMMAND.fullmatch(allowance)
+def is_allowed(
+    allowances: Collection[str], tool: str, arguments: Mapping[str, Json], address: str = ""
+) -> bool:
+    """Whether a call was allowed beforehand. `address` is that of the MCP server, if it is one's tool.
+
+    The tool of a server is named `server/tool`; what the server is called there says its agent file,
+    so it counts for nothing here.
+    """
+    return any(_allows(allowance.strip(), tool, arguments, address) for allowance in allowances)
+
+
+def rule_fault(allowance: str) -> str | None:
+    """Why a rule has no effect, and what to write instead; None if it may have one."""
+    rule = allowance.strip()
+    if of_command := _COMMAND.fullmatch(rule):
+        if of_command[2].strip() in ("", "*"):
+            return "names no command; `run_command` alone allows all commands"
+        words = _words(_without_star(of_command[2])[0])
+        if words is None:
+            return "has a quotation mark that is not closed"
+        if dangerous := next((word for word in words if _is_dangerous_in_rule(word)), None):
+            return f"has the option {quoted(dangerous)}, which no rule allows: it may run or write"
+    elif "/" in rule and "#" not in rule:
+        return (
+            "names a server of MCP by the name that an agent file gives it; "
+            "write the server's address and the tool, such as `https://host/path#tool`"
+        )
+    return None
+
+
+def _allows(rule: str, tool: str, arguments: Mapping[str, Json], address: str) -> bool:
+    if rule == "*":
+        return True
+    if rule_fault(rule) is not None:
+        return False
+    if "/" in tool:
+        return _allows_remote(rule, tool.rsplit("/", maxsplit=1)[-1], address)
+    of_command = _COMMAND.fullmatch(rule)
     if of_command is None:
-        if "/" in tool:
-            return allowance == "*" or ("/" in allowance and fnmatchcase(tool, allowance))
-        return tool == allowance or tool in tools_meant([allowance])
-    name, beginning = of_command.groups()
+        return tool == rule or tool in tools_meant([rule])
+    name, text = of_command.groups()
     if tool != "run_command" or tool not in tools_meant([name]):
         return False
-    command = argument_text(arguments.get("command")).strip()
-    rest = command.removeprefix(beginning)
-    is_beginning = command == beginning or (rest != command and rest.startswith(" "))
-    return is_beginning and _PLAIN_WORDS.fullmatch(rest) is not None
+    return _allows_command(text, argument_text(arguments.get("command")).strip(" "))
+
+
+def _allows_remote(rule: str, tool: str, address: str) -> bool:
+    """Addresses are compared letter by letter; only tools may be meant by a glob."""
+    of_server, separator, of_tool = rule.rpartition("#")
+    is_server = rule == ALL_SERVERS or (bool(address) and of_server == address)
+    return bool(separator) and is_server and fnmatchcase(tool, of_tool)
+
+
+def _allows_command(text: str, command: str) -> bool:
+    beginning, is_open = _without_star(text)
+    wanted, given = _words(beginning), _words(command)
+    if not (wanted and given):
+        return False
+    if command == beginning:
+        return True
+    rest = given[len(wanted) :]
+    if not _PLAIN_WORDS.fullmatch(command) or given[: len(wanted)] != wanted:
+        return False
+    return not any(map(_is_dangerous, rest)) and (is_open or all(map(_is_operand, rest)))
+
+
+def _without_star(text: str) -> tuple[str, bool]:
+    """The words of a rule, and whether it ends with `*`."""
+    text = text.strip()
+    return (text[:-2].rstrip(), True) if text.endswith(" *") else (text, False)
+
+
+def _words(text: str) -> list[str] | None:
+    """As the shell splits them; None where a quotation mark is not closed."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return None
+
+
+def _is_operand(word: str) -> bool:
+    """No option, and no assignment as `make` takes it."""
+    return not word.startswith("-") and "=" not in word
+
+
+def _is_dangerous_in_rule(word: str) -> bool:
+    """For the words that the user has written: `-count` is not taken for `-c` among others there."""
+    return word == "-c" or _is_long(word)
+
+
+def _is_dangerous(word: str) -> bool:
+    return _SHORT.match(word) is not None or _is_long(word)
+
+
+def _is_long(word: str) -> bool:
+    """Whether a word is a dangerous option: `--x`, `--x=y`, find's `-x`, or `--` and how one begins."""
+    name = word.lstrip("-").partition("=")[0]
+    if word.startswith("--"):
+        is_whole = name in _NOT_SHORTENED
+        return bool(name) and not is_whole and any(each.startswith(name) for each in _DANGEROUS)
+    return word.startswith("-") and name in _DANGEROUS

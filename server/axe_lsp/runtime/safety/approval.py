@@ -36,13 +36,15 @@ class Rehearsal(Struct, frozen=True):
 class Wish(Struct, frozen=True):
     """A call that somebody has to agree to before it is executed. Its arguments hold no secret.
 
-    `rehearse` finds out what would happen, without doing it; it raises what the call would raise.
+    `address` is that of the MCP server whose tool it is, as its agent file has it: for rules, and
+    never shown. `rehearse` finds out what would happen, without doing it; it raises what the call would raise.
     """
 
     run: RunIds
     tool: str
     arguments: Mapping[str, Json]
     rehearse: Callable[[], Awaitable[Rehearsal]]
+    address: str = ""
 
 
 Approve = Callable[[Wish], Awaitable[str]]
@@ -98,7 +100,9 @@ class Approval:
         return Answer("allow")  # It was answered with another one.
 
     def _is_allowed(self, wish: Wish, subject: tuple[str, str]) -> bool:
-        return subject in self._for_run or is_allowed(self.allowances, wish.tool, wish.arguments)
+        return subject in self._for_run or is_allowed(
+            self.allowances, wish.tool, wish.arguments, wish.address
+        )
 
     def _take(self, answer: Answer, subject: tuple[str, str]) -> Answer:
         if answer.decision == "allowForRun":
