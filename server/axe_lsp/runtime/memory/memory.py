@@ -31,7 +31,10 @@ MAX_RESULT = 1000
 """Characters of a result that are kept."""
 
 _ONLY_THE_USER = 0o600
-_NO_LINK = 0 if sys.platform == "win32" else os.O_NOFOLLOW
+if sys.platform == "win32":
+    _NO_LINK = 0
+else:
+    _NO_LINK = os.O_NOFOLLOW
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING = "## "
