@@ -7,7 +7,9 @@ begins or ends there is meant as a whole, since no comment can stand inside a st
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from axe_lsp.agentfile.parse import Parse
@@ -31,9 +33,37 @@ class Ignore(NamedTuple):
     codes: tuple[IgnoredCode, ...]
     about: tuple[TextRange, ...]
 
-    def covers(self, offset: int) -> bool:
-        """Whether a diagnostic that begins at `offset` is meant."""
-        return any(each.touches(offset) for each in self.about)
+
+class Silenced:
+    """What all comments of a file silence together: the places, by the code of the diagnostic."""
+
+    def __init__(self, ignores: Sequence[Ignore]) -> None:
+        about: defaultdict[str, set[TextRange]] = defaultdict(set)
+        for ignore in ignores:
+            for named in ignore.codes:
+                about[named.code].update(ignore.about)
+        self._places = {code: _united(ranges) for code, ranges in about.items()}
+
+    def holds(self, code: str, offset: int) -> bool:
+        """Whether a comment silences a diagnostic with this code that begins at `offset`."""
+        places = self._places.get(code, ())
+        index = bisect_right(places, offset, key=_start) - 1
+        return index >= 0 and places[index].touches(offset)
+
+
+def _united(ranges: set[TextRange]) -> list[TextRange]:
+    """The ranges in order, those that overlap as one."""
+    united: list[TextRange] = []
+    for each in sorted(ranges):
+        if united and each.start <= united[-1].end:
+            united[-1] = TextRange(united[-1].start, max(united[-1].end, each.end))
+        else:
+            united.append(each)
+    return united
+
+
+def _start(where: TextRange) -> int:
+    return where.start
 
 
 def may_hold_ignores(text: str) -> bool:
@@ -45,35 +75,46 @@ def read_ignores(parse: Parse) -> tuple[Ignore, ...]:
     """The comments of this kind, in written order."""
     if not may_hold_ignores(parse.text):
         return ()
+    longer = _longer_statements(parse)
     return tuple(
-        _ignore(parse, comment, match)
+        _ignore(parse, comment, match, longer)
         for comment in parse.document.comments
         for match in _IGNORE.finditer(parse.text, *comment)
     )
 
 
-def _ignore(parse: Parse, comment: TextRange, match: re.Match[str]) -> Ignore:
+_Statements = Mapping[int, Sequence[TextRange]]
+"""The statements over several lines that begin or end on a line, by its number."""
+
+
+def _longer_statements(parse: Parse) -> _Statements:
+    statements: defaultdict[int, list[TextRange]] = defaultdict(list)
+    for table in parse.document.tables:
+        for entry in table.entries:
+            first, last = (parse.lines.line_at(offset) for offset in entry.range)
+            if first != last:
+                statements[first].append(entry.range)
+                statements[last].append(entry.range)
+    return statements
+
+
+def _ignore(parse: Parse, comment: TextRange, match: re.Match[str], longer: _Statements) -> Ignore:
     codes = tuple(
         IgnoredCode(code.group(), TextRange(*code.span()))
         for code in _CODE.finditer(parse.text, *(match.span(1) if match[1] else (0, 0)))
     )
-    return Ignore(TextRange(*match.span()), codes, tuple(_about(parse, comment)))
+    return Ignore(TextRange(*match.span()), codes, tuple(_about(parse, comment, longer)))
 
 
-def _about(parse: Parse, comment: TextRange) -> Iterator[TextRange]:
+def _about(parse: Parse, comment: TextRange, longer: _Statements) -> Iterator[TextRange]:
     line = parse.lines.line_at(comment.start)
     before = TextRange(parse.lines.starts[line], comment.start).of(parse.text)
     if not before.strip("\ufeff \t"):
         line = _next_statement(parse, line)
     if line >= len(parse.lines.starts):
         return
-    whole = parse.lines.line_range(line)
-    yield whole
-    for table in parse.document.tables:
-        for entry in table.entries:
-            first, last = (parse.lines.line_at(offset) for offset in entry.range)
-            if first != last and line in (first, last):
-                yield entry.range
+    yield parse.lines.line_range(line)
+    yield from longer.get(line, ())
 
 
 def _next_statement(parse: Parse, line: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.ignores import Silenced
 from axe_lsp.agentfile.secrets import without_secrets
 from axe_lsp.features.rule import Finding, Rule, Severity, Subject, problems_of
 from axe_lsp.features.rules import RULES, plain_secret, unused_ignore
@@ -59,9 +60,9 @@ def _without_ignored(
     snapshot: Snapshot, file: AgentFile, rules: Sequence[Rule], found: Sequence[Finding]
 ) -> Iterator[Finding]:
     """What no comment in the file silences, and what is wrong with the comments."""
-    silenced = []
+    comments, silenced = Silenced(file.ignores), []
     for finding in found:
-        if _is_ignored(file, finding):
+        if comments.holds(finding.code, finding.range.start):
             silenced.append(finding)
         else:
             yield finding
@@ -69,13 +70,5 @@ def _without_ignored(
         judged = {each.code for each in rules if each.is_settled(snapshot, file)}
         judged.discard(unused_ignore.RULE.code)
         for unused in unused_ignore.unused_ignores(file.ignores, silenced, judged, _CODES):
-            if not _is_ignored(file, unused):
+            if not comments.holds(unused.code, unused.range.start):
                 yield unused
-
-
-def _is_ignored(file: AgentFile, finding: Finding) -> bool:
-    return any(
-        finding.code == named.code and ignore.covers(finding.range.start)
-        for ignore in file.ignores
-        for named in ignore.codes
-    )

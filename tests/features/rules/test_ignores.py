@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from axe_lsp.agentfile.ignores import read_ignores
+from axe_lsp.agentfile.ignores import Ignore, IgnoredCode, Silenced, read_ignores
 from axe_lsp.agentfile.parse import Parse
+from axe_lsp.agentfile.text import TextRange
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.rule import Severity
 from support.findings import HEAD, check_findings
@@ -130,3 +131,23 @@ PIECES = st.sampled_from(
 def test_no_text_is_too_odd(text: str) -> None:
     for each in read_ignores(Parse(text)):
         assert all(code.range.of(text) == code.code for code in each.codes)
+
+
+NOWHERE = TextRange(0, 0)
+OFFSETS = st.integers(0, 12)
+RANGES = st.builds(lambda start, size: TextRange(start, start + size), OFFSETS, st.integers(0, 6))
+IGNORES = st.builds(
+    lambda code, about: Ignore(NOWHERE, (IgnoredCode(code, NOWHERE),), tuple(about)),
+    st.sampled_from("ab"),
+    st.lists(RANGES, max_size=3),
+)
+
+
+@given(st.lists(IGNORES, max_size=4), OFFSETS)
+def test_all_comments_silence_what_each_one_silences(ignores: list[Ignore], offset: int) -> None:
+    silenced = any(
+        each.codes[0].code == "a" and where.touches(offset)
+        for each in ignores
+        for where in each.about
+    )
+    assert Silenced(ignores).holds("a", offset) is silenced

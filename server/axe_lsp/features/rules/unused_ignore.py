@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 
 from axe_lsp.agentfile.ignores import Ignore, IgnoredCode
 from axe_lsp.agentfile.nearest import nearest
@@ -19,6 +21,9 @@ def unused_ignores(
 
     Whether a code of the `known` ones is needed can only be said if it is among the `judged`.
     """
+    starts: defaultdict[str, list[int]] = defaultdict(list)
+    for finding in silenced:
+        insort(starts[finding.code], finding.range.start)
     for ignore in ignores:
         if not ignore.codes:
             yield _finding(ignore, "this silences nothing: name the diagnostic, `ignore[code]`")
@@ -27,12 +32,15 @@ def unused_ignores(
                 similar = nearest(each.code, known)
                 hint = f". Did you mean `{similar}`?" if similar else ""
                 yield _finding(each, f"there is no diagnostic `{each.code}`{hint}", similar)
-            elif each.code in judged and not _is_needed(ignore, each.code, silenced):
+            elif each.code in judged and not _is_needed(ignore, starts[each.code]):
                 yield _finding(each, f"there is no `{each.code}` here that this would silence")
 
 
-def _is_needed(ignore: Ignore, code: str, silenced: Collection[Finding]) -> bool:
-    return any(each.code == code and ignore.covers(each.range.start) for each in silenced)
+def _is_needed(ignore: Ignore, starts: Sequence[int]) -> bool:
+    """Whether one of the silenced findings, which begin at `starts`, is meant."""
+    return any(
+        bisect_left(starts, each.start) < bisect_right(starts, each.end) for each in ignore.about
+    )
 
 
 def _finding(about: Ignore | IgnoredCode, message: str, suggestion: str | None = None) -> Finding:

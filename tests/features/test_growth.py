@@ -1,0 +1,62 @@
+"""What a keystroke takes in a file full of problems grows with their number, and not with its square."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.workspace.workspace import Change, Workspace
+from support.findings import HEAD
+from support.fixture import FOLDER, PLACES
+from support.growth import calls_of
+
+_URI = f"{FOLDER}/main.toml"
+_FEW = 100
+_LINEAR = 2.5
+"""What twice as many problems may take, as a multiple: their squares would take four times as much."""
+
+
+def lines(line: str) -> Callable[[int], str]:
+    """A text with a line for each of so many numbers."""
+    return lambda count: "".join(line.format(n=index) for index in range(count))
+
+
+def items(line: str) -> Callable[[int], str]:
+    """A text with a list of that many lines."""
+    return lambda count: f"files = [\n{lines(line)(count)}]\n"
+
+
+FILES = {
+    "unknown keys": lines("key{n} = 1\n"),
+    "unknown tables": lines("[table{n}]\n"),
+    "comments that silence a finding": lines("key{n} = 1 # axe: ignore[unknown-key]\n"),
+    "comments that silence nothing": items('"{n}.md", # axe: ignore[bad-glob]\n'),
+    "comments with a slip": items('"{n}.md", # axe: ignore[bad-globe{n}]\n'),
+    "duplicate keys": lines('description = "{n}"\n'),
+    "broken statements": lines('description = "{n}\n'),
+    "bad patterns": items('"[{n}",\n'),
+}
+
+
+def keystroke(body: str) -> Callable[[], object]:
+    """One more digit in an open file, up to the diagnostics, when it has been typed in once before."""
+    workspace = Workspace(PLACES)
+
+    def typed(digit: str) -> None:
+        text = f"{HEAD}timeout = 1{digit}\n{body}"
+        snapshot = workspace.apply([Change(_URI, text, in_buffer=True)], complete=True).snapshot
+        file = snapshot.file(_URI)
+        assert file is not None
+        diagnostics(snapshot, file)
+
+    typed("")
+    typed("1")
+    return lambda: typed("2")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_keystroke_grows_with_the_problems(name: str) -> None:
+    few, many = (calls_of(keystroke(FILES[name](count))) for count in (_FEW, 2 * _FEW))
+    assert many < _LINEAR * few
