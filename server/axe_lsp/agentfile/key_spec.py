@@ -110,6 +110,10 @@ class Schema(Struct, frozen=True, dict=True):
 
     def find(self, path: KeyPath) -> KeySpec | None:
         """The row of a key; a name of the user's own matches `*`."""
+        if len(path) > self._depth:
+            return (
+                None  # A path may have thousands of parts, each of which would be looked at below.
+            )
         exact = self._rows.get(path)
         if exact is not None:
             return exact
@@ -130,7 +134,7 @@ class Schema(Struct, frozen=True, dict=True):
 
     def is_open(self, path: KeyPath) -> bool:
         """Whether a table's keys are the user's business: JSON Schemas, maps of strings, names."""
-        for end in range(1, len(path) + 1):
+        for end in range(1, min(len(path), self._depth) + 1):
             spec = self.find(path[:end])
             if spec is not None and spec.type in _OPEN:
                 return True
@@ -139,6 +143,11 @@ class Schema(Struct, frozen=True, dict=True):
     @cached_property
     def _rows(self) -> dict[KeyPath, KeySpec]:
         return {key.path: key for key in self.keys}
+
+    @cached_property
+    def _depth(self) -> int:
+        """The number of parts of the longest path."""
+        return max((len(key.path) for key in self.keys), default=0)
 
     @cached_property
     def _inside(self) -> dict[KeyPath, tuple[KeySpec, ...]]:

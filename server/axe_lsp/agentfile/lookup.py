@@ -12,6 +12,7 @@ from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.agentfile.secrets import Secret, find_secrets
 from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.toml import MAX_NESTING
 from axe_lsp.agentfile.tree import Entry, Located, Value, walk
 from axe_lsp.agentfile.values import decode
 
@@ -100,11 +101,18 @@ class Lookup:
 
     @cached_property
     def paths(self) -> frozenset[KeyPath]:
-        """Every key and table that is written, and the tables that they imply."""
+        """Every key and table that is written, and the tables that they imply, as deep as values nest.
+
+        A dotted key of thousands of parts would otherwise imply millions.
+        """
         headers = [table.path for table in self.parse.document.tables if table.header is not None]
         paths = {*self._by_path, *headers}
-        implied = [path[:end] for path in paths for end in range(1, len(path))]
-        return frozenset(paths.union(implied))
+        for path in tuple(paths):
+            implied = path[: min(len(path) - 1, MAX_NESTING)]
+            while implied and implied not in paths:
+                paths.add(implied)
+                implied = implied[:-1]
+        return frozenset(paths)
 
 
 _Part = TypeVar("_Part", Entry, Value)
