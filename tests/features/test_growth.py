@@ -56,6 +56,11 @@ def keystroke(body: str) -> Callable[[], object]:
     return lambda: typed("2")
 
 
+def test_what_a_key_may_have_meant_is_looked_for_once() -> None:
+    """Comparing one with all known keys takes hundreds of calls."""
+    assert calls_of(keystroke(FILES["unknown keys"](_FEW))) < 100 * _FEW
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_a_keystroke_grows_with_the_problems(name: str) -> None:
     few, many = (calls_of(keystroke(FILES[name](count))) for count in (_FEW, 2 * _FEW))

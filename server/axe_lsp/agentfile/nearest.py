@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
+
+KEPT = 8192
+"""How many answers about names that never change are remembered, since each keystroke asks for them again."""
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
@@ -12,3 +16,9 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     by_lower = {each.lower(): each for each in names}
     matches = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[matches[0]] if matches else None
+
+
+@lru_cache(maxsize=KEPT)
+def nearest_of(name: str, names: tuple[str, ...] | frozenset[str]) -> str | None:
+    """`nearest`, for the names of a table that stays as it is: the answer is remembered."""
+    return nearest(name, names)

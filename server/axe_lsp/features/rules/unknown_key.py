@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
+from axe_lsp.agentfile.config_schema import CONFIG
 from axe_lsp.agentfile.key_spec import ANY_NAME, KeyPath, KeySpec, Schema
-from axe_lsp.agentfile.nearest import nearest
-from axe_lsp.agentfile.problem import Problem
+from axe_lsp.agentfile.nearest import KEPT, nearest
 from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.features.rule import Finding, Rule, Severity, Subject, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
@@ -15,10 +17,15 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
     for problem in problems_of(file, RULE.code):
-        key = _similar(file.schema, problem)
-        message = f"{problem.message}; it has no effect{_advice(file.schema, problem, key)}"
+        meant = _meant(file.schema.name, problem.path, in_header=problem.in_header)
+        message = f"{problem.message}; it has no effect{meant.advice}"
         yield Finding(
-            RULE.code, RULE.severity, problem.range, message, suggestion=key, path=problem.path
+            RULE.code,
+            RULE.severity,
+            problem.range,
+            message,
+            suggestion=meant.key,
+            path=problem.path,
         )
 
 
@@ -41,17 +48,42 @@ def name_of(home: KeyPath) -> str:
     return f"in `[{'.'.join(home)}]`" if home else "at the top of the file, above the first table"
 
 
-def _advice(schema: Schema, problem: Problem, similar: str | None) -> str:
+_SCHEMAS = {each.name: each for each in (AGENT, CONFIG)}
+
+
+class _Meant(NamedTuple):
+    """The key of the same table that an unknown one stands for, if any, and what there is to say."""
+
+    key: str | None
+    advice: str
+
+
+class _Unknown(NamedTuple):
+    """An unknown key: the part of a header if it is `in_header`."""
+
+    path: KeyPath
+    in_header: bool
+
+
+@lru_cache(maxsize=KEPT)
+def _meant(schema_name: str, path: KeyPath, *, in_header: bool) -> _Meant:
+    """Remembered, since each keystroke asks about all unknown keys of the file, and all keys are compared."""
+    schema, unknown = _SCHEMAS[schema_name], _Unknown(path, in_header)
+    key = _similar(schema, unknown)
+    return _Meant(key, _advice(schema, unknown, key))
+
+
+def _advice(schema: Schema, unknown: _Unknown, similar: str | None) -> str:
     if similar is not None:
         return f". Did you mean `{similar}`?"
-    home = home_of(schema, problem.path)
+    home = home_of(schema, unknown.path)
     if home is not None:
         return f" here. It belongs {name_of(home)}."
-    elsewhere = _elsewhere(schema, problem)
+    elsewhere = _elsewhere(schema, unknown)
     if elsewhere:
         return f". Did you mean {' or '.join(f'`{each}`' for each in elsewhere)}?"
-    is_whole = schema is AGENT and problem.in_header
-    if is_whole and problem.path[0].lower() in _NAMES_FOR_THE_WHOLE:
+    is_whole = schema is AGENT and unknown.in_header
+    if is_whole and unknown.path[0].lower() in _NAMES_FOR_THE_WHOLE:
         return ". The agent's own keys stand at the top of the file, without a header."
     return ""
 
@@ -61,31 +93,31 @@ _MANY = 3
 """As many keys of other tables are no help any more."""
 
 
-def _similar(schema: Schema, problem: Problem) -> str | None:
+def _similar(schema: Schema, unknown: _Unknown) -> str | None:
     """The key of the same table that was meant."""
-    *table, name = problem.path
-    siblings = [each.path[-1] for each in schema.keys_of(tuple(table)) if _fits(problem, each)]
+    *table, name = unknown.path
+    siblings = [each.path[-1] for each in schema.keys_of(tuple(table)) if _fits(unknown, each)]
     short = next((each for each in siblings if _stands_for(name, each)), None)
-    return short or (nearest(name, siblings) if not _elsewhere(schema, problem) else None)
+    return short or (nearest(name, siblings) if not _elsewhere(schema, unknown) else None)
 
 
-def _elsewhere(schema: Schema, problem: Problem) -> list[str]:
+def _elsewhere(schema: Schema, unknown: _Unknown) -> list[str]:
     """The keys of other tables that go by this name, or begin with it."""
-    *table, name = problem.path
+    *table, name = unknown.path
     found = [
         each.dotted
         for each in schema.keys
         if each.path[:-1] != tuple(table)
         and ANY_NAME not in each.path
-        and _fits(problem, each)
+        and _fits(unknown, each)
         and _stands_for(name, each.path[-1])
     ]
     return found if len(found) < _MANY else []
 
 
-def _fits(problem: Problem, key: KeySpec) -> bool:
+def _fits(unknown: _Unknown, key: KeySpec) -> bool:
     """Whether the key is one that can have a header, if that is where the unknown one stands."""
-    return key.path[-1] != ANY_NAME and (key.is_table or not problem.in_header)
+    return key.path[-1] != ANY_NAME and (key.is_table or not unknown.in_header)
 
 
 def _stands_for(name: str, key: str) -> bool:
@@ -94,6 +126,7 @@ def _stands_for(name: str, key: str) -> bool:
     return written == known or (len(written) >= 3 and known.startswith(written))
 
 
+@lru_cache(maxsize=1024)
 def _letters(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "")
 

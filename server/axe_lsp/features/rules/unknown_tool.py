@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.nearest import nearest
+from axe_lsp.agentfile.nearest import nearest_of
 from axe_lsp.agentfile.schema import TOOL_ALIASES, TOOLS
 from axe_lsp.features.rule import Finding, Rule, Severity, Subject, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
+
+_NAMES = (*TOOLS, *TOOL_ALIASES)
 
 
 def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
@@ -17,7 +19,7 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
             message = f"{problem.message}: no tool matches"
             yield Finding(RULE.code, Severity.WARNING, problem.range, message)
             continue
-        similar = nearest(problem.found, [*TOOLS, *TOOL_ALIASES])
+        similar = nearest_of(problem.found, _NAMES)
         hint = f"Did you mean `{similar}`?" if similar else f"There are: {', '.join(TOOLS)}."
         if problem.found == "call_agent":
             similar, hint = None, "It is offered by itself when `sub_agents` names an agent."

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
 from axe_lsp.agentfile.ignores import Ignore, IgnoredCode
-from axe_lsp.agentfile.nearest import nearest
+from axe_lsp.agentfile.nearest import nearest_of
 from axe_lsp.features.rule import Finding, Rule, Severity
 
 
@@ -15,7 +15,7 @@ def unused_ignores(
     ignores: Collection[Ignore],
     silenced: Collection[Finding],
     judged: Collection[str],
-    known: Collection[str],
+    known: frozenset[str],
 ) -> Iterator[Finding]:
     """The comments, or the codes in them, that none of the `silenced` findings needs.
 
@@ -29,7 +29,7 @@ def unused_ignores(
             yield _finding(ignore, "this silences nothing: name the diagnostic, `ignore[code]`")
         for each in ignore.codes:
             if each.code not in known:
-                similar = nearest(each.code, known)
+                similar = nearest_of(each.code, known)
                 hint = f". Did you mean `{similar}`?" if similar else ""
                 yield _finding(each, f"there is no diagnostic `{each.code}`{hint}", similar)
             elif each.code in judged and not _is_needed(ignore, starts[each.code]):
