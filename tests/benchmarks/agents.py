@@ -18,7 +18,6 @@ _LIMITS = f"""
 [sub_agents_config]
 {DIGIT}3
 parallel = true
-timeout = 120
 """
 
 _PROMPT = """\
