@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -56,6 +56,26 @@ _TABLE_KEYS = ("headers", "query")
 _CHOICES: Mapping[str, tuple[str, ...]] = {"wire": WIRE_NAMES, "auth": AUTH_NAMES}
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+class _Providers(dict[str, Mapping[str, Any]]):
+    """`[providers]` of a file, and what is found out about it once."""
+
+    @cached_property
+    def key_variables(self) -> frozenset[str]:
+        """The names of all variables that may hold a provider's key."""
+        config = UserConfig(self, {})
+        rows = [config.provider(name) for name in {*PROVIDERS, *self}]
+        named = {variable for row in rows if row for variable in row.key_variables}
+        usual = {default_key_variable(name) for name in {*PROVIDERS, *self}}
+        return _OTHER_KEYS | named | usual | self._in_tables
+
+    @property
+    def _in_tables(self) -> frozenset[str]:
+        """The variables that `headers` and `query` of a provider name."""
+        tables = (settings.get(key, {}) for settings in self.values() for key in _TABLE_KEYS)
+        texts = (text for table in tables for text in table.values())
+        return frozenset(name for text in texts for name in _VARIABLE.findall(text))
 
 
 class UserConfig(Struct, frozen=True):
@@ -143,10 +163,8 @@ class UserConfig(Struct, frozen=True):
 
     def key_variables(self) -> frozenset[str]:
         """The names of all variables that may hold a provider's key, whether or not they are set."""
-        rows = [self.provider(name) for name in {*PROVIDERS, *self.providers}]
-        named = {variable for row in rows if row for variable in row.key_variables}
-        usual = {default_key_variable(name) for name in {*PROVIDERS, *self.providers}}
-        return _OTHER_KEYS | named | usual | self._variables_in_tables()
+        read = self.providers
+        return (read if isinstance(read, _Providers) else _Providers(read)).key_variables
 
     def provider_secrets(self) -> frozenset[str]:
         """The keys of all providers, in the configuration and in the environment."""
@@ -165,16 +183,6 @@ class UserConfig(Struct, frozen=True):
             if name.endswith(SECRET_ENDINGS) or name in keys
         }
         return frozenset(key.strip() for key in configured | set_outside if key.strip())
-
-    def _variables_in_tables(self) -> frozenset[str]:
-        """The variables that `headers` and `query` of a provider name."""
-        tables = [
-            table
-            for settings in self.providers.values()
-            for table in (settings.get(key, {}) for key in _TABLE_KEYS)
-        ]
-        texts = [text for table in tables for text in table.values()]
-        return frozenset(name for text in texts for name in _VARIABLE.findall(text))
 
     def _expanded(self, text: str, where: str) -> str:
         def value(match: re.Match[str]) -> str:
@@ -271,7 +279,7 @@ def _file_in(folder: Path) -> Path:
 
 
 @lru_cache(maxsize=4)
-def _providers(data: bytes) -> Mapping[str, Mapping[str, Any]]:
+def _providers(data: bytes) -> _Providers:
     """What a file holds. The file is read for every request, and understood once."""
     providers = tomli.loads(data.decode("utf-8-sig")).get("providers", {})
     _require(providers, Mapping, "providers", "a table")
@@ -289,7 +297,7 @@ def _providers(data: bytes) -> Mapping[str, Mapping[str, Any]]:
         )
         for key, choices in _CHOICES.items():
             _require_choice(settings.get(key, ""), choices, f"providers.{name}.{key}")
-    return dict(providers)
+    return _Providers(providers)
 
 
 def _require_choice(value: str, choices: tuple[str, ...], where: str) -> None:
