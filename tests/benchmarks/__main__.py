@@ -20,6 +20,7 @@ from benchmarks import (
     runs,
     start,
     typing_during_runs,
+    wires,
     workspaces,
 )
 from benchmarks.contenders import ROOT, install_peers
@@ -114,6 +115,10 @@ def _long_runs(effort: Effort) -> Iterator[Table]:
     yield long_runs.measure(effort.runs)
 
 
+def _wires(effort: Effort) -> Iterator[Table]:
+    yield wires.measure(effort.runs)
+
+
 def _history(effort: Effort) -> Iterator[Table]:
     yield history.measure(effort.runs)
 
@@ -128,6 +133,7 @@ _PARTS: dict[str, Callable[[Effort], Iterator[Table]]] = {
     "runs": _runs,
     "beside-runs": _beside_runs,
     "long-runs": _long_runs,
+    "wires": _wires,
     "history": _history,
 }
 
