@@ -86,7 +86,7 @@ KEY is what it is withdrawn by."
   (pcase (car (read-multiple-choice
                (concat reason ":")
                '((?y "allow" "Let the agent do this.")
-                 (?r "allow for this run" "Let all agents of this run use the tool without asking.")
+                 (?r "allow the same for this run" "Let all agents of this run do the same again: this command, or this tool with this file.")
                  (?n "deny" "Tell the model that it may not."))))
     (?y '(:decision "allow"))
     (?r '(:decision "allowForRun"))

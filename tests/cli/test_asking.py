@@ -21,7 +21,7 @@ from support.terminal import Screen, Terminal
 
 WRITE = Call("write_file", {"path": "a.txt", "content": "new\n"}, "1")
 COMMAND_CALL = Call("run_command", {"command": "echo done\necho \x1b[2Jmore"}, "2")
-PROMPT = "Allow {0}? [y]es, [a]lways in this run, [N]o and what to do instead:"
+PROMPT = "Allow {0}? [y]es, [a]lways {1} in this run, [N]o and what to do instead:"
 TOOLS = ["write_file", "run_command"]
 
 
@@ -31,7 +31,7 @@ def on_terminal(home: Home, *arguments: str, **variables: str) -> Terminal:
 
 
 def asks(screen: Screen) -> bool:
-    return bool(screen) and PROMPT.format("")[-25:] in screen[-1]
+    return bool(screen) and PROMPT[-25:] in "".join(screen[-2:])
 
 
 def told(provider: ScriptedProvider, name: str) -> list[str]:
@@ -55,13 +55,13 @@ def test_the_exact_change_is_shown_and_happens_after_a_yes(
             "  @@ -1 +1 @@",
             "  -old",
             "  +new",
-            PROMPT.format("write_file"),
+            PROMPT.format("write_file", "this file"),
         ]
         assert (home.work / "a.txt").read_text() == "old\n"
         terminal.type(b"y\n")
         code, screen = terminal.end()
     assert (code, screen[-1]) == (0, "done")
-    assert screen[-2] == f"{PROMPT.format('write_file')} y"
+    assert screen[-2] == f"{PROMPT.format('write_file', 'this file')} y"
     assert (home.work / "a.txt").read_text() == "new\n"
 
 
@@ -76,7 +76,7 @@ def test_a_command_is_shown_as_it_is_and_can_not_deceive(
             'agent "writer" wants to run a command:',
             "  echo done",
             "  echo ␛[2Jmore",
-            PROMPT.format("run_command"),
+            PROMPT.format("run_command", "this command"),
         ]
         terminal.type(b"y\n")
         assert terminal.end()[0] == 0
@@ -124,21 +124,22 @@ def test_what_is_unclear_is_asked_again(home: Home, provider: ScriptedProvider) 
     assert (home.work / "a.txt").exists()
 
 
-def test_always_is_for_one_tool_in_this_run(home: Home, provider: ScriptedProvider) -> None:
+def test_always_is_for_one_file_in_this_run(home: Home, provider: ScriptedProvider) -> None:
     home.add(agent("writer", tools=TOOLS))
-    again = Call("write_file", {"path": "b.txt", "content": ""}, "3")
+    again = Call("write_file", {"path": "./a.txt", "content": "again"}, "3")
+    other = Call("write_file", {"path": "b.txt", "content": ""}, "4")
     provider.script(
         "m-writer",
         Says(calls=[WRITE]),
         Says(calls=[again]),
-        Says(calls=[COMMAND_CALL]),
+        Says(calls=[other]),
         Says("done"),
     )
     with on_terminal(home, "run", "writer") as terminal:
         terminal.shows(asks)
         terminal.type(b"a\n")
-        terminal.shows(lambda screen: asks(screen) and "run a command:" in str(screen))
-        assert (home.work / "b.txt").exists()
+        terminal.shows(lambda screen: asks(screen) and "write b.txt:" in str(screen))
+        assert (home.work / "a.txt").read_text() == "again"
         terminal.type(b"n\n")
         assert terminal.end()[0] == 0
 
@@ -183,8 +184,8 @@ def test_one_answer_for_the_run_answers_those_who_wait_for_their_turn(
     provider.script("m-lead", BOTH, Says("All is well."))
     hold = Hold()
     provider.script("m-left", Says(calls=[WRITE]), Says("l"))
-    other = Call("write_file", {"path": "b.txt", "content": ""})
-    provider.script("m-right", Answer(Says(calls=[other]), hold=hold), Says("r"))
+    same = Call("write_file", {"path": "a.txt", "content": "right"})
+    provider.script("m-right", Answer(Says(calls=[same]), hold=hold), Says("r"))
     with on_terminal(home, "run", "lead") as terminal:
         terminal.shows(asks)
         hold.release()
@@ -192,7 +193,7 @@ def test_one_answer_for_the_run_answers_those_who_wait_for_their_turn(
         code, screen = terminal.end()
     assert code == 0
     assert str(screen).count("Allow ") == 1
-    assert (home.work / "b.txt").exists()
+    assert (home.work / "a.txt").read_text() == "right"
 
 
 def test_what_was_typed_before_the_question_is_no_answer(
@@ -205,7 +206,9 @@ def test_what_was_typed_before_the_question_is_no_answer(
         hold.wait_until_arrived()
         terminal.type(b"y\n")
         hold.release()
-        terminal.shows(lambda screen: asks(screen) and screen[-1] == PROMPT.format("write_file"))
+        terminal.shows(
+            lambda screen: asks(screen) and screen[-1] == PROMPT.format("write_file", "this file")
+        )
         terminal.type(b"n\n")
         assert terminal.end()[0] == 0
     assert not (home.work / "a.txt").exists()
@@ -271,7 +274,7 @@ def test_nothing_is_written_between_a_question_and_its_answer(
         first.release()
         second.wait_until_arrived()
         terminal.type(b"y\n")
-        answered = f"{PROMPT.format('write_file')} y"
+        answered = f"{PROMPT.format('write_file', 'this file')} y"
         terminal.shows(lambda screen: answered in screen)
         second.release()
         code, screen = terminal.end()

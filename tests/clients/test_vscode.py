@@ -88,7 +88,7 @@ def test_agents_ask_in_vscode_before_they_change_something(
         window.wait_for_message("wants to write b.txt")
         window.answer_message("wants to write b.txt", "Show")
         window.wait_for_diff("", "B")
-        window.answer_message("wants to write b.txt", "Allow for This Run")
+        window.answer_message("wants to write b.txt", "Allow This File for This Run")
         window.wait_for_message("wants to run a command: touch d.txt")
         window.answer_message("touch d.txt", "More…")
         window.choose("Always Allow This Command Here")
@@ -100,7 +100,8 @@ def test_agents_ask_in_vscode_before_they_change_something(
         window.answer_question("Run writer", "Again")
         window.wait_for_output("writer | Second.")
     assert (project / "d.txt").exists(), "what is always allowed here was not asked about again"
-    assert {path.name for path in project.glob("?.txt")} == {"b.txt", "c.txt", "d.txt"}
+    assert {path.name for path in project.glob("?.txt")} == {"b.txt", "d.txt"}
+    assert (project / "b.txt").read_text(encoding="utf-8") == "C\n"
     assert (project / "notes.txt").read_text(encoding="utf-8") == NOTES
     told = [request.body["messages"][-1]["content"] for request in provider.asked("m-writer")]
     assert told[1] == "edit_file was not allowed: the user said no"
@@ -160,7 +161,7 @@ def test_nobody_answers_a_question_in_vscode_who_is_typing_something_else(
         window.wait_for_message("touch c.txt")
         window.repeat_until(
             "allowed commands",
-            lambda: runs.choose("writer", entry="Allow for This Run"),
+            lambda: runs.choose("writer", entry="Allow the Same for This Run"),
             (project / "e.txt").exists,
         )
         window.wait_until_silent("touch")
@@ -182,12 +183,12 @@ def test_keys_are_suggested_in_vscode_as_one_types(extension: Path, tmp_path: Pa
 
 
 def script_changes(provider: ScriptedProvider) -> None:
-    """Two runs: a file that is there, three new ones and a command, then the same command."""
+    """Two runs: a file that is there, a new one, another one twice and a command, then the same command."""
     edited = {"path": "notes.txt", "old_string": "line 1\n", "new_string": "first line\n"}
-    contents = {"a.txt": "A\n", "b.txt": "B\n" * 60, "c.txt": "C\n"}
+    contents = (("a.txt", "A\n"), ("b.txt", "B\n" * 60), ("b.txt", "C\n"))
     writes = [
         Says(calls=[Call("write_file", {"path": path, "content": content})])
-        for path, content in contents.items()
+        for path, content in contents
     ]
     command = Says(calls=[Call("run_command", {"command": "touch d.txt"})])
     edit = Says(calls=[Call("edit_file", edited)])

@@ -68,6 +68,8 @@ def test_the_editor_is_shown_the_exact_change_and_it_happens_when_it_agrees(
         result = run(editor)
         assert result["content"] == "done"
         change, command = sorted(asked(editor), key=lambda params: params["tool"], reverse=True)
+        assert change.pop("subject") != command["subject"]
+        assert command["forRun"] == "this command"
         assert change == {
             "runId": result["runId"],
             "rootRunId": result["runId"],
@@ -78,6 +80,7 @@ def test_the_editor_is_shown_the_exact_change_and_it_happens_when_it_agrees(
             "reason": 'agent "left" wants to write a.txt',
             "details": "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-old\n+A",
             "change": {"path": "a.txt", "before": "old\n", "after": "A\n"},
+            "forRun": "this file",
         }
         assert command["details"] == "echo done > c.txt"
         assert command["reason"] == 'agent "left" wants to run a command'
@@ -173,13 +176,13 @@ def test_children_ask_at_the_same_time_and_each_gets_its_own_answer(
     assert told(provider, "right") == ["wrote 2 bytes to b.txt"]
 
 
-def test_allowed_for_this_run_is_for_one_tool_in_the_whole_tree_and_no_other_run(
+def test_allowed_for_this_run_is_for_one_file_in_the_whole_tree_and_no_other_run(
     project: Project, provider: ScriptedProvider
 ) -> None:
     provider.script("m-parent", BOTH, Says("done"), BOTH, Says("done"))
     provider.script("m-left", Says(calls=[WRITE]), Says("l"), Says("l"))
-    again = [Says(calls=[WRITE_B]), Says(calls=[COMMAND]), Says("r")]
-    provider.script("m-right", *again, Says(calls=[WRITE_B]), Says("r"))
+    again = [Says(calls=[WRITE]), Says(calls=[WRITE_B]), Says("r")]
+    provider.script("m-right", *again, Says(calls=[WRITE]), Says("r"))
     with editor_with(project, ASKS) as editor:
         desk = Desk(editor)
         request = editor.client.start_request("axe/run", {"agent": "parent"})
@@ -187,14 +190,14 @@ def test_allowed_for_this_run_is_for_one_tool_in_the_whole_tree_and_no_other_run
         desk.answer(left, decision="allowForRun")
         editor.client.wait_for("$/cancelRequest", lambda params: params["id"] == right)
         desk.answer(desk.question("right"), decision="deny")
-        assert asked(editor)[-1]["tool"] == "run_command"
+        assert asked(editor)[-1]["arguments"] == WRITE_B.arguments
         editor.client.result(request)
-        assert told(provider, "right")[0] == "wrote 2 bytes to b.txt"
+        assert told(provider, "right")[0] == "wrote 2 bytes to a.txt"
 
         request = editor.client.start_request("axe/run", {"agent": "parent"})
         desk.answer(desk.question("right"), decision="allow")
         editor.client.result(request)
-    assert [it["tool"] for it in asked(editor)].count("write_file") == 3
+    assert [it["tool"] for it in asked(editor)].count("write_file") == 4
 
 
 @pytest.mark.parametrize("how", ["stop", "cancel"])
@@ -284,7 +287,7 @@ def test_editors_that_know_only_lsp_show_a_message_with_buttons(
             'agent "left" wants to write a.txt:\n--- /dev/null\n+++ a.txt\n@@ -0,0 +1 @@\n+A'
         )
         titles = [action["title"] for action in message["actions"]]
-        assert titles == ["Allow", "Allow for This Run", "Deny"]
+        assert titles == ["Allow", "Allow This File for This Run", "Deny"]
     assert told(provider, "left") == [expected]
 
 
@@ -303,13 +306,13 @@ def test_emacs_is_asked_though_it_does_not_say_that_it_answers(
 def test_allowing_for_this_run_works_with_buttons_too(
     project: Project, provider: ScriptedProvider
 ) -> None:
-    provider.script("m-left", Says(calls=[WRITE]), Says(calls=[WRITE_B]), Says("done"))
+    provider.script("m-left", Says(calls=[WRITE]), Says(calls=[WRITE]), Says("done"))
     with editor_with(project, SHOWS) as editor:
-        button = {"title": "Allow for This Run"}
+        button = {"title": "Allow This File for This Run"}
         editor.client.answer_with["window/showMessageRequest"] = lambda _: button
         run(editor)
         assert len(asked(editor, "window/showMessageRequest")) == 1
-    assert (project.root / "b.txt").exists()
+    assert (project.root / "a.txt").exists()
 
 
 def test_what_is_too_long_for_a_message_is_said_to_be_cut(

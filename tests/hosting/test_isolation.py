@@ -229,9 +229,9 @@ async def test_what_an_agent_uses_in_its_process_is_charged_to_its_callers(
 async def test_an_agent_in_its_process_asks_for_approval_like_any_other(
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:
-    echo = [Call("run_command", {"command": f"echo {word}"}) for word in ("one", "two")]
+    echo = [Call("run_command", {"command": f"echo {word}"}) for word in ("one", "one", "two")]
     provider.script("m-lead", Says(calls=[calls_agent("apart", "a")]), Says("done"))
-    provider.script("m-apart", Says(calls=echo[:1]), Says(calls=echo[1:]), Says("apart is done"))
+    provider.script("m-apart", *[Says(calls=[each]) for each in echo], Says("apart is done"))
     questions: list[Question] = []
 
     async def ask(question: Question) -> Reply:
@@ -242,9 +242,13 @@ async def test_an_agent_in_its_process_asks_for_approval_like_any_other(
         run = at.start("lead", ask=ask)
         await run.result()
 
-        assert [(each.run.agent, each.tool) for each in questions] == [("apart", "run_command")]
+        assert [(each.run.agent, each.tool) for each in questions] == [("apart", "run_command")] * 2
         ends = [params for method, params in at.of(run.id) if params.get("name") == "run_command"]
-        assert [each["content"] for each in ends if each["kind"] == "end"] == ["one\n", "two\n"]
+        assert [each["content"] for each in ends if each["kind"] == "end"] == [
+            "one\n",
+            "one\n",
+            "two\n",
+        ]
 
 
 async def test_no_time_goes_by_while_a_question_from_another_process_is_open(

@@ -97,6 +97,7 @@ async def test_what_a_server_may_do_is_asked_unless_it_only_looks(
         return Reply("allowForRun") if question.tool == "maths/add" else Reply("deny", "not that")
 
     calls = [Call(name, {"a": 1, "b": 2}) for name in ("look", "add", "add", "echo")]
+    calls.insert(3, Call("add", {"a": 1, "b": 3}))
     provider.script("m-bot", *[Says(calls=[call]) for call in calls], Says("done"))
     with McpTestServer("streamable-http", "add", "look", "echo") as server:
         agents = bot(server.table("maths"))
@@ -106,9 +107,14 @@ async def test_what_a_server_may_do_is_asked_unless_it_only_looks(
         "nothing to be seen",
         "3.0",
         "3.0",
+        "4.0",
         "echo was not allowed: not that",
     ]
-    assert [question.tool for question in questions] == ["maths/add", "maths/echo"]
+    assert [question.tool for question in questions] == [
+        "maths/add",
+        "maths/add",
+        "maths/echo",
+    ]
     assert questions[0].reason == 'agent "bot" wants to call add of the MCP server "maths"'
     assert questions[0].details == f'{server.url}\nadd {{\n  "a": 1,\n  "b": 2\n}}'
     assert questions[0].arguments == {"a": 1, "b": 2}

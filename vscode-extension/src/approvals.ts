@@ -6,7 +6,7 @@ import { State, type CancellationToken, type LanguageClient, type StaticFeature 
 import { OpenQuestions, type OpenQuestion } from './openQuestions';
 import type { Previews } from './previews';
 import { ApproveRequest, type Approval, type Question } from './protocol';
-import { alwaysLabel, documentName, fitsMessage, messageOf, subjectOf, withoutIcons, withoutLinks } from './questions';
+import { alwaysLabel, documentName, fitsMessage, forRunLabel, messageOf, subjectOf, withoutIcons, withoutLinks } from './questions';
 
 const REMEMBERED = 'approvals';
 const ALLOWED: Approval = { decision: 'allow' };
@@ -17,7 +17,7 @@ const MESSAGE_STAYS = 20_000;
 
 const SHOW = 'Show';
 const ALLOW = 'Allow';
-const FOR_RUN = 'Allow for This Run';
+const FOR_RUN = 'Allow the Same for This Run';
 const DENY = 'Deny';
 const INSTEAD = 'Deny and Say Why…';
 const ALWAYS = 'Always';
@@ -150,12 +150,13 @@ export class Approvals implements Disposable {
     let isThere = true;
     void asked.answer.then(() => isThere && commands.executeCommand('notifications.hideToasts')); // Nobody else can take it away.
     const text = withoutLinks(messageOf(asked.question));
-    const chosen = await window.showWarningMessage(text, SHOW, ALLOW, FOR_RUN, DENY, MORE);
+    const forRun = forRunLabel(asked.question);
+    const chosen = await window.showWarningMessage(text, SHOW, ALLOW, forRun, DENY, MORE);
     isThere = false;
     if (chosen === MORE) {
       await this.choose(asked);
     } else if (chosen) {
-      await this.act(asked, chosen);
+      await this.act(asked, chosen === forRun ? FOR_RUN : chosen);
     }
     if (chosen && asked.isOpen) {
       await this.showMessage(asked); // VS Code closes a message whose button was pressed.
@@ -165,7 +166,8 @@ export class Approvals implements Disposable {
   private async choose(asked: OpenQuestion): Promise<void> {
     const { question } = asked;
     const choices = [SHOW, DENY, INSTEAD, ALLOW, FOR_RUN, ALWAYS];
-    const items = choices.map((choice) => ({ choice, label: choice === ALWAYS ? alwaysLabel(question) : choice }));
+    const labels: Record<string, string> = { [ALWAYS]: alwaysLabel(question), [FOR_RUN]: forRunLabel(question) };
+    const items = choices.map((choice) => ({ choice, label: labels[choice] ?? choice }));
     const options = { title: question.reason, placeHolder: messageOf(question) };
     const chosen = await cancelledWith(asked.answer, (token) => window.showQuickPick(items, options, token));
     if (chosen) {

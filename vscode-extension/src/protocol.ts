@@ -153,6 +153,8 @@ export interface Question {
   readonly reason: string;
   readonly details: string;
   readonly change?: Change;
+  /** What "for this run" allows: `this command`, `this file` or `this call`; absent in questions about trust. */
+  readonly forRun?: string;
 }
 
 /** A whole file; `before` is empty where there is none yet. */

@@ -35,6 +35,12 @@ export function documentName(question: Question): string {
   return `${question.agent} wants to use ${question.tool}.${kind}`;
 }
 
+/** The label of the answer that is for the run: "Allow This Command for This Run". */
+export function forRunLabel({ forRun }: Question): string {
+  const what = forRun?.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
+  return what ? `Allow ${what} for This Run` : 'Allow for This Run';
+}
+
 /** The label of the answer that is remembered for the workspace. */
 export function alwaysLabel(question: Question): string {
   return command(question) === undefined ? `Always Allow ${question.tool} Here` : 'Always Allow This Command Here';

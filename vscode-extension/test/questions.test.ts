@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Question } from '../src/protocol';
-import { alwaysLabel, documentName, fitsMessage, messageOf, purposeOf, subjectOf, withoutIcons, withoutLinks } from '../src/questions';
+import { alwaysLabel, documentName, fitsMessage, forRunLabel, messageOf, purposeOf, subjectOf, withoutIcons, withoutLinks } from '../src/questions';
 
 function question(changes: Partial<Question> = {}): Question {
   return {
@@ -53,4 +53,10 @@ test('always is for one command, and for every call of another tool', () => {
   assert.equal(subjectOf(command), 'run_command: make test');
   assert.notEqual(subjectOf(command), subjectOf({ ...command, arguments: { command: 'make' } }));
   assert.equal(subjectOf(question()), 'write_file');
+});
+
+test('the answer for the run says what it allows', () => {
+  assert.equal(forRunLabel(question({ forRun: 'this command' })), 'Allow This Command for This Run');
+  assert.equal(forRunLabel(question({ forRun: 'this file' })), 'Allow This File for This Run');
+  assert.equal(forRunLabel(question()), 'Allow for This Run');
 });

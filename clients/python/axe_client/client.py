@@ -35,7 +35,7 @@ class Question:
 
 
 Decision = Literal["allow", "allowForRun", "deny"]
-"""`allowForRun` is for the tool in everything that belongs to the run."""
+"""`allowForRun` is for the same command, file or call in everything that belongs to the run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from functools import partial
 
 import anyio
 
+from axe_lsp.runtime.plain_text import visible
 from axe_lsp.runtime.safety.questions import TRUST, Answer, Question, denial
 
-_PROMPT = "Allow {tool}? [y]es, [a]lways in this run, [N]o and what to do instead: "
+_PROMPT = "Allow {tool}? [y]es, [a]lways {for_run} in this run, [N]o and what to do instead: "
 _TRUST_PROMPT = "Allow this? [y]es and until the file changes, [a]lways in this run only, [N]o: "
 _AGAIN = "Please answer y, a or n: "
 _LONGEST_LINE = 4096
@@ -53,8 +54,7 @@ class TerminalQuestions:
 
     async def _ask(self, question: Question) -> Answer:
         _forget_what_was_typed(self._terminal)
-        prompt = _TRUST_PROMPT if question.tool == TRUST else _PROMPT.format(tool=question.tool)
-        _write("\n".join([*self._shown(question), prompt]))
+        _write("\n".join([*self._shown(question), _prompt(question)]))
         while True:
             line = await self._line()
             answer = denial("") if line is None else _answer(line)
@@ -81,6 +81,12 @@ class TerminalQuestions:
 
     def _painted(self, text: str, colour: str) -> str:
         return f"\x1b[{colour}m{text}\x1b[0m" if colour and self._coloured else text
+
+
+def _prompt(question: Question) -> str:
+    if question.tool == TRUST:
+        return _TRUST_PROMPT
+    return _PROMPT.format(tool=visible(question.tool), for_run=question.for_run)
 
 
 def _colour_in_diff(line: str) -> str:

@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_ACTIONS: dict[str, Decision] = {
-    "Allow": "allow",
-    "Allow for This Run": "allowForRun",
-    "Deny": "deny",
-}
+
+def _actions(question: Question) -> dict[str, Decision]:
+    """The buttons; that for the run says what it allows."""
+    what = f" {question.for_run.title()}" if question.for_run else ""
+    return {"Allow": "allow", f"Allow{what} for This Run": "allowForRun", "Deny": "deny"}
+
 
 _MOST_IN_MESSAGE = 2000
 """Characters of details in a message, which editors show in a small box."""
@@ -94,13 +95,14 @@ def _answer(result: Any) -> Answer:
 
 
 async def _show_message(server: AxeServer, question: Question) -> Answer:
-    titles = list(_ACTIONS)
+    decisions = _actions(question)
+    titles = list(decisions)
     if server.client.name in _ANSWER_MESSAGES:
         titles.reverse()  # These take the first one if the user only presses Enter.
     actions = [types.MessageActionItem(title) for title in titles]
     params = types.ShowMessageRequestParams(types.MessageType.Warning, _message(question), actions)
     chosen = await server.request(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
-    decision = _ACTIONS.get(chosen.title, "deny") if chosen is not None else "deny"
+    decision = decisions.get(chosen.title, "deny") if chosen is not None else "deny"
     return denial("") if decision == "deny" else Answer(decision)
 
 

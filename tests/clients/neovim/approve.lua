@@ -4,7 +4,7 @@ local support = require('support')
 
 support.play(function()
   local questions = {}
-  local answers = { 'Deny, and say what to do instead', 'Allow for this run', 'Deny', 'Allow' }
+  local answers = { 'Deny, and say what to do instead', 'Allow this file for this run', 'Deny', 'Allow' }
   vim.ui.select = function(choices, options, on_choice)
     table.insert(questions, options.prompt .. '|' .. (support.buffer_with('@@') and 'diff' or 'command'))
     local wanted = answers[#questions]

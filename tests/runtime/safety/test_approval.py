@@ -83,6 +83,10 @@ class Person:
             self._news.clear()
             await asyncio.wait_for(self._news.wait(), PATIENCE)
 
+    def forget(self, details: str) -> None:
+        """Take back what was going to be said about these details."""
+        del self._answers[details]
+
     def answer_to(self, details: str) -> asyncio.Future[Answer]:
         """Whatever will be said about a question with these details."""
         future = asyncio.get_running_loop().create_future()
@@ -108,20 +112,31 @@ async def test_parallel_questions_each_get_their_own_answer() -> None:
         assert await one == ""
 
 
-async def test_for_this_run_is_for_the_tool_in_the_whole_tree_and_for_open_questions() -> None:
+async def test_for_this_run_is_for_the_same_call_in_the_whole_tree_and_for_open_questions() -> None:
     person = Person()
     approve = Approval(person)
-    async with running(approve(wish("one"))) as one, running(approve(wish("two"))) as two:
-        await person.heard(2)
-        person.answer_to("one").set_result(Answer("allowForRun"))
-        assert (await one, await two) == ("", "")
-    assert [question.details for question in person.taken_back] == ["two"]
-    assert await approve(wish("three")) == ""
-    for other in (wish("four", tool="write_file"), wish("four", root="another")):
-        person.answer_to("four").cancel()
+    async with (
+        running(approve(wish("one"))) as one,
+        running(approve(wish("one"))) as same,
+        running(approve(wish("two"))) as two,
+    ):
+        await person.heard(3)
+        for details, decision in (("one", "allowForRun"), ("two", "deny")):
+            person.answer_to(details).set_result(Answer(decision))
+        assert (await one, await same, await two) == ("", "", "the user said no")
+    assert await approve(wish("one")) == ""
+    person.forget("one")
+    for other in (
+        wish("one; rm -r x"),
+        wish("one "),
+        wish("one", tool="write_file"),
+        wish("one", root="another"),
+    ):
+        asked = len(person.asked)
+        person.answer_to((await other.rehearse()).details).cancel()
         with pytest.raises(asyncio.CancelledError):
             await approve(other)
-    assert len(person.asked) == 4
+        assert len(person.asked) == asked + 1
 
 
 async def test_for_this_run_holds_for_a_call_that_is_just_being_rehearsed() -> None:
@@ -132,7 +147,7 @@ async def test_for_this_run_holds_for_a_call_that_is_just_being_rehearsed() -> N
     async def rehearse() -> Rehearsal:
         rehearsing.set()
         await rehearsed.wait()
-        return Rehearsal("run a command", "two")
+        return Rehearsal("run a command", "one")
 
     slow = Wish(RunIds("x", "r", "a"), "run_command", {}, rehearse)
     async with running(approve(slow)) as two:

@@ -31,6 +31,8 @@ async def test_an_edit_is_a_diff_and_changes_nothing(tmp_path: Path) -> None:
         "change a.txt",
         "--- a.txt\n+++ a.txt\n@@ -1,3 +1,4 @@\n one\n-two\n+2\n+2b\n three",
         Change("a.txt", "one\ntwo\nthree\n", "one\n2\n2b\nthree\n"),
+        str(tmp_path / "a.txt"),
+        "this file",
     )
     assert (tmp_path / "a.txt").read_text() == "one\ntwo\nthree\n"
 
@@ -51,7 +53,8 @@ async def test_what_would_be_written_is_a_diff_too(
         (tmp_path / "a.txt").write_text(old)
     seen = await rehearsed("write_file", tmp_path, path="a.txt", content="new\n")
     change = None if old == "new\n" else Change("a.txt", old or "", "new\n")
-    assert seen == Rehearsal("write a.txt", expected, change)
+    subject = str(tmp_path / "a.txt")
+    assert seen == Rehearsal("write a.txt", expected, change, subject, "this file")
 
 
 async def test_what_is_not_shown_is_counted(tmp_path: Path) -> None:
@@ -68,7 +71,9 @@ async def test_what_is_too_large_to_compare_is_said_to_be(tmp_path: Path) -> Non
 
 async def test_a_command_is_shown_as_it_is(tmp_path: Path) -> None:
     seen = await rehearsed("run_command", tmp_path, command="make\ntest")
-    assert seen == Rehearsal("run a command", "make\ntest")
+    assert seen == Rehearsal(
+        "run a command", "make\ntest", None, f"{tmp_path}\nmake\ntest", "this command"
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,3 +98,21 @@ async def test_what_would_fail_fails_before_anybody_is_asked(
 def test_what_only_reads_needs_nobodys_agreement() -> None:
     asks = {name for name, tool in BUILTIN_TOOLS.items() if tool.rehearse}
     assert asks == {"write_file", "edit_file", "run_command"}
+
+
+async def test_a_link_is_not_taken_for_the_file_that_it_is_named_like(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "hook").write_text("old\n")
+    (tmp_path / "notes.txt").symlink_to(tmp_path / ".git" / "hook")
+    (tmp_path / "docs").symlink_to(tmp_path / ".git")
+    real = await rehearsed("write_file", tmp_path, path=".git/hook", content="new\n")
+    edit = {"old_string": "old", "new_string": "new"}
+    for path in ("notes.txt", "docs/hook"):
+        written = await rehearsed("write_file", tmp_path, path=path, content="new\n")
+        changed = await rehearsed("edit_file", tmp_path, path=path, **edit)
+        assert written.purpose == f"write .git/hook (through the link {path})"
+        assert changed.purpose == f"change .git/hook (through the link {path})"
+        assert written.details == changed.details == real.details
+        assert written.change == changed.change == real.change
+        assert written.subject == changed.subject == real.subject
+    assert real.purpose == "write .git/hook"

@@ -10,17 +10,17 @@ M.capabilities = { experimental = { axe = { approve = true } } }
 local DENIED = { decision = 'deny' }
 local CHOICES = {
   { label = 'Allow', decision = 'allow' },
-  { label = 'Allow for this run', decision = 'allowForRun' },
+  { label = 'Allow %s for this run', decision = 'allowForRun' },
   { label = 'Deny', decision = 'deny' },
   { label = 'Deny, and say what to do instead', decision = 'deny', has_note = true },
 }
 local LONGEST = 2 ^ 31 - 1 -- milliseconds; the server takes a question back long before
 
 local waiting = {} -- the questions that have no answer yet: { question, answer }; the first one is being put
-local allowed = {} -- what was allowed for a run, by the root run's id and the tool
+local allowed = {} -- what was allowed for a run, by the root run's id, the tool and what the call is about
 
 local function subject(question)
-  return question.rootRunId .. ' ' .. question.tool
+  return table.concat({ question.rootRunId, question.tool, question.subject or question.details }, ' ')
 end
 
 local function choose(question, on_choice)
@@ -29,7 +29,7 @@ local function choose(question, on_choice)
   local options = {
     prompt = question.reason,
     format_item = function(choice)
-      return choice.label
+      return (choice.label:gsub('%%s', question.forRun or 'this'))
     end,
   }
   vim.cmd('redraw') -- else the prompt of Neovim itself would come before what it is about

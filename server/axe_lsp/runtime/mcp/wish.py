@@ -27,6 +27,7 @@ def wish_to_call(call: ToolCall, server: McpServer, run: RunIds, secrets: Collec
         purpose = f"call {call.name} of the MCP server {quoted(server.name)}"
         shown = json.dumps(arguments, indent=2, ensure_ascii=False)
         address = redact(without_passwords(server.url), secrets)
-        return Rehearsal(purpose, shortened(f"{address}\n{call.name} {shown}"))
+        details = shortened(f"{address}\n{call.name} {shown}")
+        return Rehearsal(purpose, details, subject=f"{server.url}\n{call.name} {shown}")
 
     return Wish(run, f"{server.name}/{call.name}", arguments, rehearse, server.url)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from hashlib import sha256
 
 import anyio
 from msgspec import Struct
@@ -18,26 +19,36 @@ from axe_lsp.runtime.safety.questions import NOBODY, TRUST, Answer, Ask, Change,
 class Rehearsal(Struct, frozen=True):
     """What a call would do: `purpose` completes "the agent wants to", `details` show it exactly.
 
-    `change` is the file that it is about, unless that is too long to be sent.
+    `change` is the file that it is about, unless that is too long to be sent. `subject` is what
+    "for this run" allows once more, `for_run` the same in a few words.
     """
 
     purpose: str
     details: str = ""
     change: Change | None = None
+    subject: str = ""
+    for_run: str = "this call"
 
     def told(self, as_shown: Callable[[str], str]) -> Rehearsal:
         """The same with each text as it is shown."""
         change = self.change and Change(
             as_shown(self.change.path), as_shown(self.change.before), as_shown(self.change.after)
         )
-        return Rehearsal(as_shown(self.purpose), as_shown(self.details), change)
+        return Rehearsal(
+            as_shown(self.purpose),
+            as_shown(self.details),
+            change,
+            as_shown(self.subject),
+            self.for_run,
+        )
 
 
 class Wish(Struct, frozen=True):
     """A call that somebody has to agree to before it is executed. Its arguments hold no secret.
 
     `address` is that of the MCP server whose tool it is, as its agent file has it: for rules, and
-    never shown. `rehearse` finds out what would happen, without doing it; it raises what the call would raise.
+    never shown. `rehearse` finds out what would happen, without doing it; it raises what the call
+    would raise.
     """
 
     run: RunIds
@@ -61,23 +72,26 @@ async def allowed(_: Wish) -> str:
     return ""
 
 
+_Subject = tuple[str, str, str | None]
+"""The root run, the tool, and what its call is about."""
+
+
 class Approval:
     """Decides for runs by what was allowed beforehand, and asks about the rest.
 
     It is an `Approve`. Questions may be open at the same time; when one of them is answered with
-    "for this run", those that this answers too are taken back.
+    "for this run", those with the same subject are taken back.
     """
 
     def __init__(self, ask: Ask, allowances: tuple[str, ...] = ()) -> None:
         self._ask = ask
         self.allowances = allowances
-        self._for_run: set[tuple[str, str]] = set()
-        self._open: dict[tuple[str, str], set[anyio.CancelScope]] = {}
+        self._for_run: set[_Subject] = set()
+        self._open: dict[_Subject, set[anyio.CancelScope]] = {}
 
     async def __call__(self, wish: Wish) -> str:
         """Decide about a wish."""
-        subject = (wish.run.root_run_id, wish.tool)
-        if self._is_allowed(wish, subject):
+        if is_allowed(self.allowances, wish.tool, wish.arguments, wish.address):
             return ""
         answer = await self.decide(_question(wish, await wish.rehearse()))
         return answer.why or "the user said no" if answer.decision == "deny" else ""
@@ -86,7 +100,7 @@ class Approval:
         """Ask, unless it was answered with another question."""
         if question.tool == TRUST:  # Each file is a question of its own.
             return await self._ask(question)
-        subject = (question.run.root_run_id, question.tool)
+        subject = (question.run.root_run_id, question.tool, question.subject)
         if subject in self._for_run:  # Somebody has answered meanwhile.
             return Answer("allow")
         with anyio.CancelScope() as scope:
@@ -99,12 +113,7 @@ class Approval:
             return self._take(answer, subject)
         return Answer("allow")  # It was answered with another one.
 
-    def _is_allowed(self, wish: Wish, subject: tuple[str, str]) -> bool:
-        return subject in self._for_run or is_allowed(
-            self.allowances, wish.tool, wish.arguments, wish.address
-        )
-
-    def _take(self, answer: Answer, subject: tuple[str, str]) -> Answer:
+    def _take(self, answer: Answer, subject: _Subject) -> Answer:
         if answer.decision == "allowForRun":
             self._for_run.add(subject)
             for scope in self._open[subject]:
@@ -122,7 +131,14 @@ def _question(wish: Wish, rehearsal: Rehearsal) -> Question:
         reason=f"agent {quoted(wish.run.agent)} wants to {purpose}",
         details=shown.details,
         change=shown.change,
+        subject=_digest(rehearsal.subject or f"{rehearsal.purpose}\n{rehearsal.details}"),
+        for_run=rehearsal.for_run,
     )
+
+
+def _digest(text: str) -> str:
+    """A short name for a text, which may be long; nobody has to read it."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _visible_lines(text: str) -> str:

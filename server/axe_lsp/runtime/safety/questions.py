@@ -29,6 +29,9 @@ class Question(Struct, frozen=True):
     `reason` is one line, `details` the command or the change that it is about, `change` the same
     for who can show two texts side by side. None holds anything that would make a terminal show
     something else than what is there.
+
+    Calls of a tool with the same `subject` are answered together by `allowForRun`; `for_run` says
+    in a few words what that is, for a button. Neither is there in questions about trust.
     """
 
     run: RunIds
@@ -37,6 +40,8 @@ class Question(Struct, frozen=True):
     reason: str
     details: str
     change: Change | None = None
+    subject: str | None = None
+    for_run: str | None = None
 
 
 TRUST = "trust"
@@ -52,7 +57,8 @@ DECISIONS: tuple[Decision, ...] = ("allow", "allowForRun", "deny")
 class Answer(Struct, frozen=True):
     """What was decided; `why` not is for the model.
 
-    `allowForRun` is for this tool, in everything that belongs to the same root run.
+    `allowForRun` is for this tool with the same subject, in everything that belongs to the same
+    root run: the same command in the same folder, changes of the same file, the same call.
     """
 
     decision: Decision

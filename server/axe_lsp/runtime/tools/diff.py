@@ -7,6 +7,7 @@ import difflib
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.safety.questions import Change
+from axe_lsp.runtime.tools.places import NamedFile
 
 MOST_COMPARED = 512 * 1024
 """Bytes: comparing more would take too long for somebody who waits."""
@@ -18,11 +19,14 @@ _MOST_SENT = 256 * 1024
 """Bytes of a file before and after together."""
 
 
-def rehearsal(purpose: str, path: str, old: bytes | None, new: bytes) -> Rehearsal:
+def rehearsal(verb: str, named: NamedFile, old: bytes | None, new: bytes) -> Rehearsal:
     """A change for a person to agree to; `old` is None where there is no file yet."""
+    path = named.shown
     is_sent = old != new and len(old or b"") + len(new) <= _MOST_SENT
     change = Change(path, decode(old or b""), decode(new)) if is_sent else None
-    return Rehearsal(purpose, diff(path, old, new), change)
+    purpose = f"{verb} {path}{named.through}"
+    details = diff(path, old, new)
+    return Rehearsal(purpose, details, change, str(named.place), "this file")
 
 
 def diff(path: str, old: bytes | None, new: bytes) -> str:

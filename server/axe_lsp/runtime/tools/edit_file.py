@@ -14,7 +14,7 @@ from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.diff import rehearsal
 from axe_lsp.runtime.tools.flags import is_true
-from axe_lsp.runtime.tools.places import place, require_file, speaking_of
+from axe_lsp.runtime.tools.places import named_file, place, require_file, speaking_of
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
 from axe_lsp.runtime.tools.writing import writing
 
@@ -75,7 +75,7 @@ def _change(folder: Path, path: str, edit: _Edit) -> Rehearsal:
     with speaking_of(path):
         old = _content(place(folder, path), path)
     new, _ = edit.apply(old)
-    return rehearsal(f"change {path}", path, old, new)
+    return rehearsal("change", named_file(folder, path), old, new)
 
 
 def _content(found: Path, path: str) -> bytes:

@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from msgspec import Struct
+
+from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.tools.tool import ToolError
 
 
@@ -29,6 +32,26 @@ def place(folder: Path, path: str) -> Path:
     if not (found.is_relative_to(root) and written.is_relative_to(root)):
         raise ToolError("path escapes workdir")
     return found
+
+
+class NamedFile(Struct, frozen=True):
+    """A file as people are asked about it: by the place that would be written.
+
+    `shown` is the path from the working directory, `through` the path of the model where links lead
+    from that one to this.
+    """
+
+    place: Path
+    shown: str
+    through: str = ""
+
+
+def named_file(folder: Path, path: str) -> NamedFile:
+    """The file that `path` leads to. Raises ToolError."""
+    found = place(folder, path)
+    shown = shown_path(found.relative_to(os.path.realpath(folder)))
+    is_link = shown != shown_path(os.path.normpath(path))
+    return NamedFile(found, shown, f" (through the link {shown_path(path)})" if is_link else "")
 
 
 @contextmanager

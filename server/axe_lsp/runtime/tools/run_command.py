@@ -29,7 +29,8 @@ async def _run_command(call: ToolCall, workplace: Workplace) -> str:
 async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
     command = required(call, "command")
     check_command(command, workplace.folder)
-    return Rehearsal("run a command", command)
+    subject = f"{workplace.folder}\n{command}"
+    return Rehearsal("run a command", command, subject=subject, for_run="this command")
 
 
 async def run_shell(command: str, workplace: Workplace, limit: float) -> str:

@@ -14,7 +14,7 @@ from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.diff import MOST_COMPARED, rehearsal
-from axe_lsp.runtime.tools.places import place, require_file, speaking_of
+from axe_lsp.runtime.tools.places import named_file, place, require_file, speaking_of
 from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, required
 from axe_lsp.runtime.tools.writing import writing
 
@@ -27,13 +27,16 @@ async def _write_file(call: ToolCall, workplace: Workplace) -> str:
 
 async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
     path, data = _wanted(call)
-    old = await anyio.to_thread.run_sync(partial(_read, workplace.folder, path))
-    return await anyio.to_thread.run_sync(partial(rehearsal, f"write {path}", path, old, data))
+    return await anyio.to_thread.run_sync(partial(_change, workplace.folder, path, data))
 
 
 def _wanted(call: ToolCall) -> tuple[str, bytes]:
     """The path, and what is to be written there."""
     return required(call, "path"), valid_text(call.argument("content")).encode()
+
+
+def _change(folder: Path, path: str, data: bytes) -> Rehearsal:
+    return rehearsal("write", named_file(folder, path), _read(folder, path), data)
 
 
 def _read(folder: Path, path: str) -> bytes | None:
