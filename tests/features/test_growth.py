@@ -1,4 +1,4 @@
-"""What a keystroke takes in a file full of problems grows with their number, and not with its square."""
+"""What a keystroke and code actions take in a file full of problems grows with their number, and not with its square."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.features.code_actions import code_actions
 from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.features.fix import Context
 from axe_lsp.workspace.workspace import Change, Workspace
 from support.findings import HEAD
-from support.fixture import FOLDER, PLACES
+from support.fixture import FOLDER, PLACES, open_fixture
 from support.growth import calls_of
 
 _URI = f"{FOLDER}/main.toml"
@@ -40,6 +43,16 @@ FILES = {
 }
 
 
+def actions(body: str) -> Callable[[], object]:
+    """All code actions for a whole file."""
+    opened = open_fixture(HEAD + body)
+    context = Context(
+        opened.snapshot, lambda file: diagnostics(opened.snapshot, file), lambda _: HEAD + body
+    )
+    everything = TextRange(0, len(HEAD + body))
+    return lambda: code_actions(context, opened.file, everything)
+
+
 def keystroke(body: str) -> Callable[[], object]:
     """One more digit in an open file, up to the diagnostics, when it has been typed in once before."""
     workspace = Workspace(PLACES)
@@ -64,4 +77,10 @@ def test_what_a_key_may_have_meant_is_looked_for_once() -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_a_keystroke_grows_with_the_problems(name: str) -> None:
     few, many = (calls_of(keystroke(FILES[name](count))) for count in (_FEW, 2 * _FEW))
+    assert many < _LINEAR * few
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_code_actions_grow_with_the_problems(name: str) -> None:
+    few, many = (calls_of(actions(FILES[name](count))) for count in (_FEW, 2 * _FEW))
     assert many < _LINEAR * few

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from axe_lsp.agentfile.key_spec import KeyPath, Schema
 from axe_lsp.agentfile.parse import Parse
@@ -13,10 +14,17 @@ from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.agentfile.secrets import Secret, find_secrets
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.toml import MAX_NESTING
-from axe_lsp.agentfile.tree import Entry, Located, Value, walk
+from axe_lsp.agentfile.tree import Entry, Located, Table, Value, walk
 from axe_lsp.agentfile.values import decode
 
 Found = TypeVar("Found")
+
+
+class Alike(NamedTuple):
+    """The tables whose path begins with one name, and the entries whose path does, with their tables."""
+
+    tables: list[Table]
+    entries: list[tuple[Table, Entry]]
 
 
 class Lookup:
@@ -93,6 +101,20 @@ class Lookup:
         # None of them goes beyond a line.
         found = find_secrets(text[changed.start : changed.end])
         return tuple(each.moved(changed.start) for each in found)
+
+    def alike(self, path: KeyPath) -> Alike:
+        """What is written below the key or table that `path` begins with, in written order."""
+        return self._alike.get(path[:1], Alike([], []))
+
+    @cached_property
+    def _alike(self) -> Mapping[KeyPath, Alike]:
+        alike: defaultdict[KeyPath, Alike] = defaultdict(lambda: Alike([], []))
+        for table in self.parse.document.tables:
+            path = table.path
+            alike[path[:1]].tables.append(table)
+            for entry in table.entries:
+                alike[(path or entry.key.names)[:1]].entries.append((table, entry))
+        return alike
 
     @cached_property
     def _statements(self) -> Sequence[Entry]:

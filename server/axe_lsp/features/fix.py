@@ -125,11 +125,11 @@ def remove_key(case: Case, *, preferred: bool = False) -> Iterator[Fix]:
 def remove_table(case: Case, path: KeyPath, *, preferred: bool = False) -> Iterator[Fix]:
     """The file without a table, however it is written, and all that is in it."""
     parse, size = case.lookup.parse, len(path)
-    tables = (table for table in parse.document.tables if table.path[:size] == path)
+    there = case.lookup.alike(path)
+    tables = (table for table in there.tables if table.path[:size] == path)
     entries = [
         splices.without_entry(case.text, entry)
-        for table in parse.document.tables
-        for entry in table.entries
+        for table, entry in there.entries
         if len(table.path) < size and (table.path + entry.key.names)[:size] == path
     ]
     removals = [*entries, *splices.without_tables(parse, tables)]

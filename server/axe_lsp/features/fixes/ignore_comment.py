@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from sys import maxsize
 
 from axe_lsp.agentfile import splices
+from axe_lsp.agentfile.ignores import Ignore
+from axe_lsp.agentfile.lookup import part_at
 from axe_lsp.agentfile.splices import Splice
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.tree import Entry, ValueKind
@@ -24,8 +29,8 @@ def fixes(case: Case) -> Iterator[Fix]:
 
 def _splice(case: Case, code: str) -> Splice | None:
     start = case.finding.range.start
-    for ignore in case.file.ignores:
-        if ignore.codes and ignore.about and ignore.about[0].touches(start):
+    for ignore in _about_line_of(case.file.ignores, start):
+        if ignore.codes:
             end = ignore.codes[-1].range.end
             return Splice(TextRange(end, end), f", {code}")
     comment = f"# axe: ignore[{code}]"
@@ -34,24 +39,29 @@ def _splice(case: Case, code: str) -> Splice | None:
     content = line.of(case.text).lstrip("\ufeff \t")
     if not content or content.startswith("#"):
         return None  # There is no statement to which it could belong.
-    entry = _entry_around(case, line.end)
+    entry = case.lookup.statement_at(line.end)
     if entry is not None and _is_in_string(entry, line.end):
         return splices.line_above(case.text, entry.range.start, comment)
     return Splice(TextRange(line.end, line.end), f"  {comment}")
 
 
-def _entry_around(case: Case, offset: int) -> Entry | None:
-    for table in case.lookup.parse.document.tables:
-        for entry in table.entries:
-            if entry.range.start <= offset < entry.range.end:
-                return entry
-    return None
+def _about_line_of(ignores: Sequence[Ignore], offset: int) -> Iterator[Ignore]:
+    """The comments about the line that holds `offset`. Their lines come in the order of the comments."""
+    index = bisect_left(ignores, offset, key=_end_of_line)
+    for ignore in islice(ignores, index, None):
+        if not ignore.about or not ignore.about[0].touches(offset):
+            return
+        yield ignore
+
+
+def _end_of_line(ignore: Ignore) -> int:
+    """Of a comment about nothing, which only stands at the end of the file, no end."""
+    return ignore.about[0].end if ignore.about else maxsize
 
 
 def _is_in_string(entry: Entry, offset: int) -> bool:
-    values = [entry.value] if entry.value is not None else []
-    for value in values:
-        if value.kind is ValueKind.STRING and value.range.start < offset < value.range.end:
-            return True
-        values += [*value.items, *(each.value for each in value.entries if each.value is not None)]
-    return False
+    value = entry.value
+    while value is not None and value.kind is not ValueKind.STRING:
+        inner = part_at(value.entries, offset)
+        value = inner.value if inner is not None else part_at(value.items, offset)
+    return value is not None and value.range.start < offset < value.range.end

@@ -6,6 +6,7 @@ Each guess is tried on the statement alone. What does not make TOML of it is not
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from axe_lsp.agentfile.parse import Parse
@@ -31,15 +32,19 @@ def fixes(case: Case) -> Iterator[Fix]:
 
 def _statement(case: Case) -> Statement | None:
     schema, text, trouble = case.lookup.schema, case.text, case.finding.range
-    for table in case.lookup.parse.document.tables:
-        if table.header is not None:
-            whole = _whole_lines(text, table.header_range)
-            if whole.touches(trouble.start):
-                return Statement(schema, text, whole, trouble, table)
-        for entry in table.entries:
-            whole = _whole_lines(text, entry.range)
-            if whole.touches(trouble.start):
-                return Statement(schema, text, whole, trouble, table, entry)
+    tables = case.lookup.parse.document.tables
+    index = bisect_right(tables, trouble.start, key=lambda each: each.header_range.start) - 1
+    table = tables[max(index, 0)]
+    if table.header is not None:
+        whole = _whole_lines(text, table.header_range)
+        if whole.touches(trouble.start):
+            return Statement(schema, text, whole, trouble, table)
+    index = bisect_right(table.entries, trouble.start, key=lambda each: each.range.start) - 1
+    if index >= 0:
+        entry = table.entries[index]
+        whole = _whole_lines(text, entry.range)
+        if whole.touches(trouble.start):
+            return Statement(schema, text, whole, trouble, table, entry)
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from axe_lsp.agentfile import splices
@@ -14,12 +15,17 @@ from axe_lsp.features.fix import Case, Fix, change, replace
 def fixes(case: Case) -> Iterator[Fix]:
     if case.finding.suggestion is not None:
         yield replace(case, case.finding.suggestion)
-    for ignore in case.file.ignores:
-        if ignore.range == case.finding.range:
-            yield change(case, "Remove the comment", _without(case, ignore))
-        for code in ignore.codes:
-            if code.range == case.finding.range:
-                yield _without_code(case, ignore, code)
+    where = case.finding.range
+    ignores = case.file.ignores
+    index = bisect_right(ignores, where.start, key=lambda each: each.range.start) - 1
+    if index < 0:
+        return
+    ignore = ignores[index]
+    if ignore.range == where:
+        yield change(case, "Remove the comment", _without(case, ignore))
+    for code in ignore.codes:
+        if code.range == where:
+            yield _without_code(case, ignore, code)
 
 
 def _without_code(case: Case, ignore: Ignore, code: IgnoredCode) -> Fix:
@@ -33,5 +39,5 @@ def _without_code(case: Case, ignore: Ignore, code: IgnoredCode) -> Fix:
 def _without(case: Case, ignore: Ignore) -> Splice:
     """The file without the comment, which may say more, and without its line if there is nothing else."""
     comments = case.lookup.parse.document.comments
-    comment = next(each for each in comments if each.start <= ignore.range.start < each.end)
-    return splices.without_comment(case.text, comment)
+    index = bisect_right(comments, ignore.range.start, key=lambda each: each.start) - 1
+    return splices.without_comment(case.text, comments[index])
