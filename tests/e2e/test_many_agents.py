@@ -64,7 +64,7 @@ def line_told_of_the_other_file(editor: Editor, problems: int) -> int:
 def test_files_on_a_cycle_are_not_read_again_with_each_keystroke(project: Project) -> None:
     project.write("there", agent("there", "here"))
     with project.editor(capabilities=RELATED) as editor:
-        editor.open("here", agent("here", "there") + "timeout = 10\n")
+        editor.open("here", agent("here", "there") + "sub_agents_config.timeout = 10\n")
         assert line_told_of_the_other_file(editor, problems=0) == 2
         path = project.write("there", "\n\n\n" + agent("there", "here"))
         editor.replace("here", "10", "-10")

@@ -121,7 +121,7 @@ async def test_an_agent_that_crashes_is_an_error_text_for_its_caller_and_nothing
         results = provider.asked("m-lead")[-1].body["messages"][-2:]
         assert [each["content"] for each in results] == [
             'Error: sub-agent "apart" failed - its process was ended by signal 9 (Killed). '
-            "You may retry or proceed without this result.",
+            "You may retry or proceed without this result.\n\nwait",
             "well",
         ]
 
