@@ -1,4 +1,4 @@
-"""What VS Code asks and tells: input boxes, lists and notifications, which may come late and close by themselves."""
+"""What VS Code asks and tells: input boxes, lists, dialogs and notifications, which may come late and close by themselves."""
 
 from __future__ import annotations
 
@@ -61,6 +61,19 @@ class Questions:
             lambda: not item.is_visible(),
             lambda: self._screen.texts(".quick-input-list .monaco-list-row"),
         )
+
+    def answer_dialog(self, message: str, button: str) -> str:
+        """Presses a button of the modal dialog that begins so; returns all that it says."""
+        dialog = self._screen.page.locator(".monaco-dialog-box", has_text=message)
+        self._screen.wait_for(f"the dialog {message}", dialog.is_visible)
+        said: str = dialog.inner_text()
+        chosen = dialog.locator(".monaco-button", has_text=button).first
+        self._screen.act(
+            f"the end of the dialog {message}",
+            lambda: chosen.click(timeout=STAYS),
+            lambda: not dialog.is_visible(),
+        )
+        return said
 
     def wait_for_message(self, *parts: str) -> None:
         """Waits for a notification that says all `parts`."""
