@@ -111,7 +111,8 @@ def problems_with(code: str, severity: Severity) -> Check:
 
     def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
         for problem in problems_of(file, code):
-            value = f" (it is {problem.found})" if problem.found else ""
+            is_said = not problem.found or problem.message.endswith(problem.found)
+            value = "" if is_said else f" (it is {problem.found})"
             message = problem.message + value
             yield Finding(code, severity, problem.range, message, path=problem.path)
 

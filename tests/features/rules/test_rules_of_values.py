@@ -174,3 +174,11 @@ def test_an_empty_list_is_nobody_and_dotted_keys_count_as_their_table() -> None:
         sub_agents_config.max_depth = 2
         ^^^^^^^^^^^^^^^^^ hint unused-config: sub_agents_config has no effect without sub_agents
     """)
+
+
+def test_a_message_says_a_value_once() -> None:
+    check_findings("""
+        [params]
+        effort = "hihg"
+                 ^^^^^^ error out-of-range: params.effort must be one of: none, minimal, low, medium, high, xhigh, max; got "hihg"
+    """)
