@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from axe_lsp.features.rules import RULES
-from axe_lsp.lsp.findings import page
+from axe_lsp.lsp.file_diagnostics import page
 from support.session import PUBLISH, Editor, Project
 
 HEAD = 'name = "parent"\nmodel = "ollama/m"\n'

@@ -5,9 +5,9 @@ from __future__ import annotations
 from lsprotocol import types
 
 from axe_lsp.daemon.daemon import Daemon
-from axe_lsp.lsp.client import Client
-from axe_lsp.lsp.conversion import shared_converter
 from axe_lsp.lsp.server import AxeServer
+from axe_lsp.rpc.client import Client
+from axe_lsp.rpc.conversion import shared_converter
 
 KNOWS_ALL = {
     "textDocument": {

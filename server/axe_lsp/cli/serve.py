@@ -30,14 +30,14 @@ def main(arguments: Sequence[str]) -> int:
     _start_log(chosen)
     # Imported last, because it takes a while: wrong arguments are answered at once.
     from axe_lsp.daemon.daemon import Daemon  # noqa: PLC0415
-    from axe_lsp.lsp import process, transports  # noqa: PLC0415
+    from axe_lsp.rpc import server_process, transports  # noqa: PLC0415
 
     # What was imported stays, and what a keystroke makes and drops holds no cycles: to look for some
     # after every 700 objects, as is usual, takes a tenth of the time.
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     try:
-        process.run(_serve(chosen, Daemon(has_many_clients=bool(chosen.tcp or chosen.pipe))))
+        server_process.run(_serve(chosen, Daemon(has_many_clients=bool(chosen.tcp or chosen.pipe))))
     except transports.CannotListenError as error:
         print(f"axe-lsp: {error}", file=sys.stderr)
         return 1
@@ -54,8 +54,8 @@ async def _serve(chosen: Namespace, daemon: Daemon) -> int:
 
 
 def _transport(chosen: Namespace, daemon: Daemon) -> Coroutine[Any, Any, int]:
-    from axe_lsp.lsp import transports  # noqa: PLC0415
     from axe_lsp.lsp.server import AxeServer  # noqa: PLC0415
+    from axe_lsp.rpc import transports  # noqa: PLC0415
 
     def make_server() -> AxeServer:
         return AxeServer(daemon)

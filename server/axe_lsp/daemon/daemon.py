@@ -36,7 +36,7 @@ class Daemon:
 
     @cached_property
     def runs(self) -> Runs:
-        """The runs of all clients. Imported with the first one, as in `axe_lsp.lsp.run_requests`."""
+        """The runs of all clients. Imported with the first one, as in `axe_lsp.lsp.runs.run_requests`."""
         from axe_lsp.hosting.supervisor import Runs  # noqa: PLC0415
 
         return Runs()

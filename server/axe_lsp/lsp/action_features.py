@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from axe_lsp.lsp.client import Client
-from axe_lsp.lsp.messages import JsonObject
+from axe_lsp.rpc.client import Client
+from axe_lsp.rpc.json_rpc import JsonObject
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer
@@ -31,21 +31,21 @@ def register(server: AxeServer) -> None:
     def on_code_action(
         params: types.CodeActionParams,
     ) -> list[types.CodeAction | types.Command] | None:
-        from axe_lsp.lsp import code_actions  # noqa: PLC0415 - see above
+        from axe_lsp.lsp import code_action  # noqa: PLC0415 - see above
 
-        return code_actions.offers(server, params)
+        return code_action.offers(server, params)
 
     @server.command("axe.applyAction")
     def on_apply(params: Any = None) -> Coroutine[Any, Any, None]:
-        from axe_lsp.lsp import applying  # noqa: PLC0415 - see above
+        from axe_lsp.lsp import apply_action  # noqa: PLC0415 - see above
 
-        return applying.apply(server, params)
+        return apply_action.apply(server, params)
 
     @server.command("axe.createAgent")
     def on_create_agent(params: Any = None) -> Coroutine[Any, Any, JsonObject]:
-        from axe_lsp.lsp import new_agents  # noqa: PLC0415 - see above
+        from axe_lsp.lsp import create_agent  # noqa: PLC0415 - see above
 
-        return new_agents.create(server, params)
+        return create_agent.create(server, params)
 
 
 def announce(capabilities: JsonObject, client: Client) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from axe_lsp.daemon.uris import canonical, uri_of
-from axe_lsp.lsp.language_server import RequestFailed
-from axe_lsp.lsp.messages import JsonObject
+from axe_lsp.rpc.json_rpc import JsonObject
+from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.workspace.places import AGENT_FOLDERS
 
 if TYPE_CHECKING:

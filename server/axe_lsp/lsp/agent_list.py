@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES, AgentType
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.lsp import from_proto
-from axe_lsp.lsp.messages import JsonObject
+from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Scope
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.lsp.messages import Wire
+from axe_lsp.rpc.json_rpc import Wire
 
 
 class Place(Wire, frozen=True):

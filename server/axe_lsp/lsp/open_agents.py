@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.daemon.uris import canonical
-from axe_lsp.lsp.documents import Document, Documents
+from axe_lsp.rpc.documents import Document, Documents
 from axe_lsp.workspace.places import Places
 
 LANGUAGE_ID = "axe-agent"

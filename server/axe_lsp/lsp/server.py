@@ -18,33 +18,32 @@ from axe_lsp.lsp import (
     action_features,
     agent_folders,
     call_hierarchy,
-    commands,
-    completing,
+    completion,
+    delegation_graph,
+    document_link,
+    document_symbol,
     formatting,
     from_proto,
-    graph_requests,
-    inlay_hints,
-    language_features,
-    path_features,
-    pulling,
-    reference_features,
-    rename_features,
-    run_requests,
+    hover,
+    inlay_hint,
+    pull_diagnostics,
+    references,
+    rename,
     semantic_tokens,
-    structure_features,
-    workspace_symbols,
+    workspace_symbol,
 )
-from axe_lsp.lsp.agent_news import AgentNews
-from axe_lsp.lsp.client import Client
-from axe_lsp.lsp.code_lenses import CodeLenses
-from axe_lsp.lsp.documents import Document, Documents
-from axe_lsp.lsp.language_server import LanguageServer
-from axe_lsp.lsp.messages import JsonObject
+from axe_lsp.lsp.agents_changed import AgentNews
+from axe_lsp.lsp.code_lens import CodeLenses
 from axe_lsp.lsp.open_agents import OpenAgents
-from axe_lsp.lsp.publisher import Publisher
-from axe_lsp.lsp.reading import tell_of_reading
-from axe_lsp.lsp.related_places import RelatedPlaces
-from axe_lsp.lsp.watching import Watching
+from axe_lsp.lsp.publish_diagnostics import Publisher
+from axe_lsp.lsp.reading_progress import tell_of_reading
+from axe_lsp.lsp.related_information import RelatedPlaces
+from axe_lsp.lsp.runs import commands, run_requests
+from axe_lsp.lsp.watched_files import Watching
+from axe_lsp.rpc.client import Client
+from axe_lsp.rpc.documents import Document, Documents
+from axe_lsp.rpc.json_rpc import JsonObject
+from axe_lsp.rpc.language_server import LanguageServer
 from axe_lsp.runtime.safety.allowances import rule_fault
 from axe_lsp.settings import read_settings
 from axe_lsp.workspace.workspace import Update
@@ -79,8 +78,8 @@ class AxeServer(LanguageServer):
         """Learn the client's folders and settings. The disk is read once it is ready."""
         self._put_in_force(client.options)
         capabilities = super().initialize(client)
-        pulling.announce(capabilities, client)
-        rename_features.announce(capabilities, client)
+        pull_diagnostics.announce(capabilities, client)
+        rename.announce(capabilities, client)
         action_features.announce(capabilities, client)
         return capabilities
 
@@ -104,20 +103,20 @@ class AxeServer(LanguageServer):
         }
         for method, handler in handlers.items():
             self.feature(method)(handler)
-        language_features.register(self)
-        completing.register(self)
-        pulling.register(self)
-        structure_features.register(self)
+        hover.register(self)
+        completion.register(self)
+        pull_diagnostics.register(self)
+        document_symbol.register(self)
         semantic_tokens.register(self)
         formatting.register(self)
-        path_features.register(self)
-        inlay_hints.register(self)
-        reference_features.register(self)
-        rename_features.register(self)
+        document_link.register(self)
+        inlay_hint.register(self)
+        references.register(self)
+        rename.register(self)
         call_hierarchy.register(self)
         action_features.register(self)
-        workspace_symbols.register(self)
-        graph_requests.register(self)
+        workspace_symbol.register(self)
+        delegation_graph.register(self)
         agent_folders.register(self)
         run_requests.register(self)
         commands.register(self)
@@ -153,7 +152,7 @@ class AxeServer(LanguageServer):
     def _configure(self, section: Any) -> None:
         if self._put_in_force(section):
             self._follow_places()
-            inlay_hints.refresh(self)
+            inlay_hint.refresh(self)
 
     def _put_in_force(self, section: Any) -> bool:
         """Use the client's settings; whether they are others than before."""
@@ -247,4 +246,4 @@ class AxeServer(LanguageServer):
         self.agent_news.follow(update)
         if update.snapshot.facts is not self._facts:
             self._facts = update.snapshot.facts
-            inlay_hints.refresh(self)
+            inlay_hint.refresh(self)

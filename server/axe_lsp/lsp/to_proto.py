@@ -8,8 +8,8 @@ from lsprotocol import types
 
 from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.hover import Hover
-from axe_lsp.lsp.messages import JsonObject
-from axe_lsp.lsp.plain_text import plain_text
+from axe_lsp.lsp.markdown_to_text import plain_text
+from axe_lsp.rpc.json_rpc import JsonObject
 
 AGENT_KIND = types.SymbolKind.Class
 """What editors show agents as, among symbols and in the call hierarchy."""

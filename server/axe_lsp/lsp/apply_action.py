@@ -1,0 +1,166 @@
+"""Actions that we carry out ourselves, for clients that can't, or because of what is in them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+
+from axe_lsp.agentfile.splices import spliced
+from axe_lsp.agentfile.text import LineIndex
+from axe_lsp.daemon import disk
+from axe_lsp.daemon.config_file import key_change, key_place, put_key
+from axe_lsp.daemon.uris import path_of
+from axe_lsp.features.action import CodeAction
+from axe_lsp.features.edit import NewFile, Secret, TextChange
+from axe_lsp.lsp import from_proto, to_proto
+from axe_lsp.lsp.code_action import APPLY, actions_at, lone_file
+from axe_lsp.lsp.locations import Locations
+from axe_lsp.lsp.positions import open_file
+from axe_lsp.lsp.show_document import show_file
+from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
+from axe_lsp.rpc.conversion import MisfitError, structured
+from axe_lsp.rpc.language_server import RequestFailed
+from axe_lsp.runtime.errors import ConfigError
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.server import AxeServer
+
+
+class _Work(NamedTuple):
+    """What there is to do, decided on the text of the moment: first by us, then by the client."""
+
+    title: str
+    files: tuple[NewFile, ...]
+    secret: Secret | None
+    edit: types.WorkspaceEdit | None
+    shown: str
+
+
+def apply(server: AxeServer, params: Any) -> Coroutine[Any, Any, None]:
+    """Carry out an action that is still offered. Raises RequestFailed."""
+    locations = Locations(server)
+    action = _action(server, params, locations)
+    rest = action.edit
+    new = lone_file(action)
+    files: tuple[NewFile, ...] = ()
+    if new is not None or not can_apply(server, rest):
+        files = tuple(step for step in rest if isinstance(step, NewFile))
+        rest = tuple(step for step in rest if not isinstance(step, NewFile))
+    edit = workspace_edit(server, rest, locations) if rest else None
+    shown = new.uri if new is not None else action.shows
+    return _carry_out(server, _Work(action.title, files, action.secret, edit, shown))
+
+
+async def create_file(server: AxeServer, new: NewFile) -> None:
+    """Write a file that must not be there yet. Raises RequestFailed."""
+    path = path_of(new.uri)
+    if path is None:
+        raise RequestFailed(f"{new.uri} is no place for a file")
+    try:
+        await asyncio.to_thread(disk.create, path, new.text)
+    except FileExistsError:
+        raise RequestFailed(f"{path} is there already") from None
+    except OSError as error:
+        raise RequestFailed(f"{path} could not be written: {error.strerror}") from error
+    server.view.changed_on_disk([new.uri])
+
+
+async def have_edited(server: AxeServer, title: str, edit: types.WorkspaceEdit) -> None:
+    """Have the client change texts. Raises RequestFailed."""
+    params = types.ApplyWorkspaceEditParams(edit, title)
+    try:
+        result = await server.request(types.WORKSPACE_APPLY_EDIT, params)
+    except JsonRpcException as error:
+        raise RequestFailed(f"the editor did not change the text: {error.message}") from error
+    if not result.applied:
+        reason = f": {result.failure_reason}" if result.failure_reason else ""
+        raise RequestFailed(f"the editor did not change the text{reason}")
+
+
+def _action(server: AxeServer, params: Any, locations: Locations) -> CodeAction:
+    """The action that a command names, on the text as it is by now."""
+    document, selection, title = _read(params)
+    file = open_file(server, document)
+    if file is not None:
+        lines = locations.lines_of(file.uri)
+        where = from_proto.text_range(selection, lines, server.position_encoding)
+        for action in actions_at(server, file, where, locations):
+            is_there = action.finding is None or action.finding.range == where
+            if action.title == title and is_there and not action.disabled:
+                return action
+    raise RequestFailed(f'"{title}" is no longer possible here; ask for code actions again')
+
+
+def _read(params: Any) -> tuple[types.TextDocumentIdentifier, types.Range, str]:
+    """The members of a command's argument. Raises JsonRpcInvalidParams."""
+    members = params if isinstance(params, dict) else {}
+    title = members.get("title")
+    try:
+        document = structured(
+            members.get("textDocument"), types.TextDocumentIdentifier, "textDocument"
+        )
+        where = structured(members.get("range"), types.Range, "range")
+    except MisfitError as error:
+        raise JsonRpcInvalidParams(f"{APPLY}: {error}") from error
+    if not isinstance(title, str):
+        raise JsonRpcInvalidParams(f'{APPLY}: "title" must be a string')
+    return document, where, title
+
+
+async def _carry_out(server: AxeServer, work: _Work) -> None:
+    """What we do comes first: a text is cut only when what is in it has its new place."""
+    for new in work.files:
+        await create_file(server, new)
+    if work.secret is not None and work.secret.key:
+        await _put_away(server, work.secret)
+    elif work.secret is not None:
+        await _ask_for_key(server, work.title, work.secret.provider)
+    if work.edit is not None:
+        await have_edited(server, work.title, work.edit)
+    if work.shown:
+        show_file(server, work.shown)
+
+
+async def _put_away(server: AxeServer, secret: Secret) -> None:
+    try:
+        environment = server.daemon.environment
+        path = await asyncio.to_thread(put_key, environment, secret.provider, secret.key)
+    except ConfigError as error:
+        raise RequestFailed(str(error)) from error
+    message = f"The key of {secret.provider} is in {path} now."
+    server.notify(
+        types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(types.MessageType.Info, message)
+    )
+
+
+async def _ask_for_key(server: AxeServer, title: str, provider: str) -> None:
+    """Put the user's cursor where the key belongs. Where config.toml is open, its editor makes the place."""
+    uri = server.view.snapshot.places.config_file
+    file = server.view.snapshot.buffers.get(uri)
+    try:
+        if file is not None and file.open is not None:
+            text = await _edited_config(server, title, provider, file.open.parse.text)
+        else:
+            await asyncio.to_thread(put_key, server.daemon.environment, provider, "")
+            text = server.view.lines(uri).text
+    except ConfigError as error:
+        raise RequestFailed(str(error)) from error
+    place = key_place(text, provider)
+    encoding = server.position_encoding
+    cursor = to_proto.text_range(place, LineIndex(text), encoding) if place is not None else None
+    show_file(server, server.opened.name(uri), cursor)
+
+
+async def _edited_config(server: AxeServer, title: str, provider: str, before: str) -> str:
+    """The text of an open config.toml after its editor has made a place for the key."""
+    uri = server.view.snapshot.places.config_file
+    change = key_change(before, path_of(uri) or Path(uri), provider, "")
+    if change is None:
+        return before
+    await have_edited(server, title, workspace_edit(server, (TextChange(uri, *change),)))
+    return spliced(before, [change])

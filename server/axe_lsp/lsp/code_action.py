@@ -1,0 +1,156 @@
+"""Code actions as a client can take them: with an edit that it makes, or a command that we carry out.
+
+A command is given what identifies the action, not the action: by the time it comes the file may be
+another one, and what is in an edit may be nothing for the log of an editor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.daemon import disk
+from axe_lsp.daemon.uris import canonical, path_of
+from axe_lsp.features.action import CodeAction
+from axe_lsp.features.code_actions import code_actions
+from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.features.edit import MovedFile, NewFile
+from axe_lsp.features.fix import Context
+from axe_lsp.lsp import from_proto
+from axe_lsp.lsp.locations import Locations
+from axe_lsp.lsp.positions import open_file
+from axe_lsp.lsp.show_document import can_show
+from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
+from axe_lsp.rpc.json_rpc import JsonObject
+from axe_lsp.workspace.agent_file import AgentFile
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.server import AxeServer
+
+APPLY = "axe.applyAction"
+CREATE_AGENT = "axe.createAgent"
+LITERALS = "textDocument.codeAction.codeActionLiteralSupport"
+
+_Offer = types.CodeAction | types.Command
+_DISABLED = "textDocument.codeAction.disabledSupport"
+_PREFERRED = "textDocument.codeAction.isPreferredSupport"
+
+
+def offers(server: AxeServer, params: types.CodeActionParams) -> list[_Offer] | None:
+    """What can be done to a selection, as far as this client can take it."""
+    file, locations = open_file(server, params.text_document), Locations(server)
+    if file is None:
+        return None
+    only = params.context.only
+    kinds = frozenset(str(getattr(kind, "value", kind)) for kind in only) if only else None
+    encoding = server.position_encoding
+    where = from_proto.text_range(params.range, locations.lines_of(file.uri), encoding)
+    actions = actions_at(server, file, where, locations, kinds)
+    made = (_offer(server, action, params, locations) for action in actions)
+    return [offer for offer in made if offer is not None]
+
+
+def actions_at(
+    server: AxeServer,
+    file: AgentFile,
+    where: TextRange,
+    locations: Locations,
+    kinds: frozenset[str] | None = None,
+) -> Sequence[CodeAction]:
+    """The actions for a selection in an open file."""
+    snapshot = server.view.snapshot
+    severities = from_proto.severities(server.view.settings.diagnostics)
+    context = Context(
+        snapshot, lambda each: diagnostics(snapshot, each, severities), locations.text_of
+    )
+    return code_actions(context, file, where, kinds)
+
+
+def _offer(
+    server: AxeServer, action: CodeAction, params: types.CodeActionParams, locations: Locations
+) -> _Offer | None:
+    """The action in the client's words; None if neither it nor we could carry it out."""
+    client = server.client
+    knows_literals = client.capability(LITERALS) is not None
+    obstacle = action.disabled or _obstacle(action)
+    command = _command(server, action, params, locations)
+    if not knows_literals:
+        return command if not obstacle else None
+    literal = types.CodeAction(
+        action.title,
+        kind=types.CodeActionKind(action.kind.value),
+        diagnostics=_diagnostics(action, params, locations) or None,
+        is_preferred=(action.preferred and client.supports(_PREFERRED)) or None,
+    )
+    if obstacle:
+        literal.disabled = types.CodeActionDisabled(obstacle)
+        return literal if client.supports(_DISABLED) else None
+    if _is_for_the_client(server, action):
+        literal.edit = workspace_edit(server, action.edit, locations)
+        return literal
+    literal.command = command
+    return literal if command is not None else None
+
+
+def _is_for_the_client(server: AxeServer, action: CodeAction) -> bool:
+    """Whether the client gets the edit itself."""
+    is_ours = action.secret is not None or lone_file(action) is not None or action.shows
+    return not is_ours and can_apply(server, action.edit)
+
+
+def lone_file(action: CodeAction) -> NewFile | None:
+    """The file, if all that the action does is to create one. We do that for every client.
+
+    Editors create an empty file and keep the text in a buffer that waits to be saved: until then a
+    new agent would be there, and have nothing in it.
+    """
+    step = action.edit[0] if len(action.edit) == 1 else None
+    return step if isinstance(step, NewFile) else None
+
+
+def _command(
+    server: AxeServer, action: CodeAction, params: types.CodeActionParams, locations: Locations
+) -> types.Command | None:
+    """What has us carry the action out, with the client's help as far as texts are concerned."""
+    uri = params.text_document.uri
+    new, places = lone_file(action), server.view.snapshot.places
+    if new is not None and places.is_agent(new.uri):
+        argument: JsonObject = {"name": places.locate(new.uri).stem, "uri": uri}
+        return types.Command(action.title, CREATE_AGENT, arguments=[argument])
+    if action.shows and not can_show(server):
+        return None
+    needs_client = any(not isinstance(step, NewFile) for step in action.edit)
+    if needs_client and not server.client.supports("workspace.applyEdit"):
+        return None
+    moves = tuple(step for step in action.edit if isinstance(step, MovedFile))
+    if not can_apply(server, moves):
+        return None
+    where = params.range
+    if action.finding is not None:
+        where = locations.range(canonical(uri), action.finding.range)
+    argument = {"textDocument": {"uri": uri}, "range": where, "title": action.title}
+    return types.Command(action.title, APPLY, arguments=[argument])
+
+
+def _diagnostics(
+    action: CodeAction, params: types.CodeActionParams, locations: Locations
+) -> list[types.Diagnostic]:
+    """Those that the client shows for what the action mends."""
+    finding = action.finding
+    if finding is None:
+        return []
+    where = locations.range(canonical(params.text_document.uri), finding.range)
+    shown = params.context.diagnostics
+    return [each for each in shown if each.code == finding.code and each.range == where]
+
+
+def _obstacle(action: CodeAction) -> str:
+    """What lies where the action would create a file, if anything does."""
+    for step in action.edit:
+        path = path_of(step.uri) if isinstance(step, NewFile) else None
+        if path is not None and disk.exists(path):
+            return f"{path} is there already"
+    return ""

@@ -1,0 +1,160 @@
+"""Completion: what the client can show of an offer, and when it should ask again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from lsprotocol import types
+
+from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
+from axe_lsp.features.completion import completion
+from axe_lsp.features.model_offers import is_about_ollama
+from axe_lsp.features.offer import Completion, CompletionKind
+from axe_lsp.features.path_offers import path_offers, path_typed
+from axe_lsp.features.shortlist import MOST
+from axe_lsp.lsp.completion_list import Documentation, Edit, Item, Offers, Place, Span
+from axe_lsp.lsp.markdown_to_text import plain_text
+from axe_lsp.lsp.positions import Position, position_of
+from axe_lsp.rpc.client import Client
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.server import AxeServer
+
+_TRIGGERS = ['"', "'", "[", "=", ".", "/"]
+
+_KINDS = {
+    CompletionKind.KEY: types.CompletionItemKind.Property.value,
+    CompletionKind.TABLE: types.CompletionItemKind.Module.value,
+    CompletionKind.AGENT: types.CompletionItemKind.Reference.value,
+    CompletionKind.TOOL: types.CompletionItemKind.Function.value,
+    CompletionKind.MODEL: types.CompletionItemKind.Value.value,
+    CompletionKind.CHOICE: types.CompletionItemKind.EnumMember.value,
+    CompletionKind.PATH: types.CompletionItemKind.File.value,
+}
+_FOLDER = types.CompletionItemKind.Folder.value
+
+_SNIPPET = types.InsertTextFormat.Snippet.value
+_PLAIN_TEXT = types.InsertTextFormat.PlainText.value
+
+
+RangeOf = Callable[[TextRange], Span]
+"""What a range is to the client."""
+
+
+class Abilities(NamedTuple):
+    """What the client knows to do with an offer."""
+
+    snippets: bool
+    inserts_or_replaces: bool
+    commit_characters: bool
+    markdown: bool
+
+
+def register(server: AxeServer) -> None:
+    """Offer completion to the client of `server`."""
+
+    @server.feature(
+        types.TEXT_DOCUMENT_COMPLETION,
+        {"triggerCharacters": _TRIGGERS},
+    )
+    def on_completion(params: types.CompletionParams) -> Offers:
+        place = position_of(server, params)
+        if place is None or _has_just_opened_a_list(params.context, place):
+            return Offers(is_incomplete=False, items=[])
+        snapshot = server.view.snapshot
+        ollama = server.daemon.ollama if is_about_ollama(place.file, place.offset) else None
+        installed = ollama.models() if ollama is not None else ()
+        found = completion(snapshot, place.file, place.offset, installed)
+        paths, all_paths = _paths(server, place)
+        found = [*found, *paths]
+        can = _abilities(server.client)
+
+        spans: dict[TextRange, Span] = {}  # Nearly all offers are for the same place.
+
+        def range_of(where: TextRange) -> Span:
+            if where not in spans:
+                spans[where] = _span(where, place.lines, server.position_encoding)
+            return spans[where]
+
+        items = [_item(place, offer, rank, can, range_of) for rank, offer in enumerate(found)]
+        # While the folders are being read, agents and their models are missing.
+        is_late = not snapshot.is_settled(place.file.place) or (
+            ollama is not None and ollama.is_asked
+        )
+        is_cut = len(found) >= MOST - 1  # The agent itself is not offered.
+        return Offers(is_incomplete=is_late or is_cut or not all_paths, items=items)
+
+
+def _has_just_opened_a_list(context: types.CompletionContext | None, place: Position) -> bool:
+    """Whether a bracket was typed that is no header's.
+
+    The next key is Enter then as often as not, and would take an offer.
+    """
+    if context is None or context.trigger_character != "[":
+        return False
+    line = place.lines.line_range(place.lines.line_at(place.offset))
+    before = TextRange(line.start, place.offset)
+    return place.lines.text_of(before).strip() not in ("[", "[[")
+
+
+def _paths(server: AxeServer, place: Position) -> tuple[list[Completion], bool]:
+    """Offers for a path that is being typed, and whether there are no others."""
+    typed = path_typed(place.file, place.offset)
+    if typed is None:
+        return [], True
+    listing = server.view.inquiries.listing(place.file, typed)
+    return path_offers(typed, listing), listing.is_complete
+
+
+def _abilities(client: Client) -> Abilities:
+    item = "textDocument.completion.completionItem"
+    return Abilities(
+        client.supports(f"{item}.snippetSupport"),
+        client.supports(f"{item}.insertReplaceSupport"),
+        client.supports(f"{item}.commitCharactersSupport"),
+        client.shows_markdown(f"{item}.documentationFormat"),
+    )
+
+
+def _span(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -> Span:
+    start, end = (Place(*lines.position(offset, encoding)) for offset in where)
+    return Span(start, end)
+
+
+def _item(place: Position, offer: Completion, rank: int, can: Abilities, range_of: RangeOf) -> Item:
+    """What the client is told of an offer. `rank` keeps our order in clients that sort."""
+    is_snippet = can.snippets and offer.snippet is not None
+    return Item(
+        label=offer.label,
+        kind=_kind(offer),
+        sort_text=f"{rank:04}",
+        insert_text_format=_SNIPPET if is_snippet else _PLAIN_TEXT,
+        text_edit=_edit(place, offer, can, range_of),
+        detail=offer.detail,
+        documentation=_documentation(offer.documentation, can) if offer.documentation else None,
+        filter_text=offer.typed_as,
+        commit_characters=list(offer.commit) if offer.commit and can.commit_characters else None,
+    )
+
+
+def _kind(offer: Completion) -> int:
+    is_folder = offer.kind is CompletionKind.PATH and offer.label.endswith("/")
+    return _FOLDER if is_folder else _KINDS[offer.kind]
+
+
+def _edit(place: Position, offer: Completion, can: Abilities, range_of: RangeOf) -> Edit:
+    """Where the client asks users whether the rest of a word stays, both edits of a plain word."""
+    whole = range_of(offer.replace)
+    if can.snippets and offer.snippet is not None:
+        return Edit(offer.snippet, whole)
+    if not can.inserts_or_replaces or offer.replace.end == place.offset:
+        return Edit(offer.text, whole)
+    before = range_of(TextRange(offer.replace.start, place.offset))
+    return Edit(offer.text, insert=before, replace=whole)
+
+
+def _documentation(markdown: str, can: Abilities) -> Documentation:
+    if can.markdown:
+        return Documentation("markdown", markdown)
+    return Documentation("plaintext", plain_text(markdown))

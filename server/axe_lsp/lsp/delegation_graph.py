@@ -1,0 +1,109 @@
+"""`axe/graph` and the command `axe.showGraph`: the delegation graph as data or as text (docs/protocol.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pygls.exceptions import JsonRpcInvalidParams
+
+from axe_lsp.daemon.uris import canonical
+from axe_lsp.features.delegation_graph import DelegationGraph, Node, around, delegation_graph
+from axe_lsp.features.graph_text import dot, mermaid
+from axe_lsp.lsp.show_document import show_text
+from axe_lsp.rpc.json_rpc import JsonObject
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.server import AxeServer
+
+_FORMATS = ("json", "mermaid", "dot")
+_DOCUMENTS = {
+    "mermaid": ("delegation-graph.md", "```mermaid\n{}```\n"),
+    "dot": ("delegation-graph.dot", "{}"),
+}
+"""How the texts are shown: Mermaid in Markdown, in which editors draw it."""
+
+
+def register(server: AxeServer) -> None:
+    """Offer the graph to the client of `server`."""
+
+    @server.feature("axe/graph")
+    def on_graph(params: Any) -> JsonObject:
+        return _answer(server, _checked(params, "json"))
+
+    @server.command("axe.showGraph")
+    def on_show_graph(params: Any = None) -> JsonObject:
+        answer = _answer(server, _checked(params, "mermaid"))
+        if answer["format"] in _DOCUMENTS:
+            name, frame = _DOCUMENTS[answer["format"]]
+            show_text(server, name, frame.format(answer["text"]))
+        return answer
+
+
+def _checked(params: Any, default: str) -> tuple[str, str | None]:
+    """The format, and the agent that it is to be about, if it is about one."""
+    members = {} if params is None else params
+    if not isinstance(members, dict):
+        raise JsonRpcInvalidParams("axe/graph: params must be an object")
+    wanted, uri = members.get("format", default), members.get("uri")
+    if wanted not in _FORMATS:
+        raise JsonRpcInvalidParams('axe/graph: "format" must be "json", "mermaid" or "dot"')
+    if uri is not None and not isinstance(uri, str):
+        raise JsonRpcInvalidParams('axe/graph: "uri" must be a string')
+    return wanted, uri
+
+
+def _answer(server: AxeServer, wanted: tuple[str, str | None]) -> JsonObject:
+    format_, uri = wanted
+    linked = server.view.stand_ins()
+    graph = delegation_graph(server.view.snapshot, linked)
+    if uri is not None:
+        agent = linked.get(canonical(uri), canonical(uri))
+        if all(node.id != agent for node in graph.nodes):
+            raise JsonRpcInvalidParams(f"axe/graph: {uri} is not in a folder of agents")
+        graph = around(graph, agent)
+    if format_ == "json":
+        return {"format": format_, **_json(server, graph)}
+    return {"format": format_, "text": mermaid(graph) if format_ == "mermaid" else dot(graph)}
+
+
+def _json(server: AxeServer, graph: DelegationGraph) -> JsonObject:
+    spelled = {node.id: server.opened.name(node.id) for node in graph.nodes}
+    return {
+        "complete": server.view.snapshot.complete and not server.view.snapshot.unread,
+        "nodes": [_node(node, spelled) for node in graph.nodes],
+        "edges": [
+            {"from": spelled[each.source], "to": spelled[each.target], "via": each.via.value}
+            for each in graph.edges
+        ],
+        "cycles": [
+            {
+                "agents": [spelled[agent] for agent in each.agents],
+                "path": [spelled[agent] for agent in each.path],
+            }
+            for each in graph.cycles
+        ],
+        "unreachable": [
+            {"agent": spelled[each.agent], "path": [spelled[agent] for agent in each.path]}
+            for each in graph.unreachable
+        ],
+    }
+
+
+def _node(node: Node, spelled: dict[str, str]) -> JsonObject:
+    return {
+        "id": spelled[node.id],
+        "name": node.name,
+        "defined": node.file is not None,
+        "root": node.is_root,
+        "reachable": node.is_reachable,
+        "depth": node.depth,
+        **dict(_facts(node, spelled)),
+    }
+
+
+def _facts(node: Node, spelled: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """What only an agent has that some file defines."""
+    if node.file is not None:
+        yield "uri", spelled[node.id]
+        yield "scope", node.file.place.scope.name.lower()

@@ -1,0 +1,229 @@
+"""Diagnostics for clients that ask for them (LSP 3.17, "Pull Diagnostics").
+
+A report has an id, which is made of what it holds: the same id, the same report. A request about the
+whole workspace that would have no news is answered when there are some, so that nobody has to ask
+again and again. Clients that pull say so for open documents; that they pull the workspace too shows
+when they do it, and until then closed files are pushed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Coroutine, Iterable, Iterator
+from contextlib import suppress
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from axe_lsp.daemon.uris import canonical
+from axe_lsp.lsp.file_diagnostics import findings
+from axe_lsp.rpc.client import Client
+from axe_lsp.rpc.json_rpc import JsonObject
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.publish_diagnostics import Publisher
+    from axe_lsp.lsp.server import AxeServer
+
+_PORTION = 200
+"""Reports that are sent in one piece."""
+
+_REFRESH = "workspace.diagnostics.refreshSupport"
+
+_OPTIONS = {
+    "identifier": "axe-lsp",
+    "interFileDependencies": True,
+    "workspaceDiagnostics": True,
+}
+
+
+class _Report(NamedTuple):
+    """What there is to say about a file."""
+
+    id: str
+    items: list[JsonObject]
+
+
+def _report_of(items: list[JsonObject]) -> _Report:
+    text = json.dumps(items, sort_keys=True)
+    return _Report(blake2b(text.encode(), digest_size=12).hexdigest(), items)
+
+
+_NOTHING = _report_of([])
+
+
+class _Held:
+    """A request about the workspace that has not been answered yet."""
+
+    def __init__(self) -> None:
+        self.changed: set[str] = set()
+        """Files about which there may be something that it has not told."""
+        self.woken = asyncio.Event()
+
+    async def news(self) -> set[str]:
+        """Wait until somebody has looked at something."""
+        await self.woken.wait()
+        self.woken.clear()
+        changed, self.changed = self.changed, set()
+        return changed
+
+
+class Pulling:
+    """What one client has pulled."""
+
+    def __init__(self, server: AxeServer, publisher: Publisher) -> None:
+        self._server = server
+        self._publisher = publisher
+        self._given: dict[str, str] = {}
+        """The ids of what the client got for the documents that it has open."""
+        self._is_stale = False
+        self._has_workspace = False
+        self._reports: dict[str, _Report] = {}
+        """Of the workspace, once it was asked for: files with something to say about them."""
+        self._held: set[_Held] = set()
+
+    def takes(self, uri: str) -> bool:
+        """Whether the client asks about this file by itself."""
+        is_open = self._server.opened.document(uri) is not None
+        return self._pulls_documents if is_open else self._has_workspace
+
+    def look(self, uri: str) -> None:
+        """There may be something new to say about a file that the client asks about."""
+        report = self._report(uri)
+        if self._given.get(uri, report.id) != report.id:
+            del self._given[uri]  # One reminder is enough until it has asked again.
+            self._is_stale = True
+        if self._has_workspace and self._remember(uri, report):
+            for held in self._held:
+                held.changed.add(uri)
+                held.woken.set()
+
+    def tell(self) -> None:
+        """Everything has been looked at: let the client know if it should ask again."""
+        if self._is_stale:
+            self._server.start(self._refresh(), name="asking the client to pull diagnostics")
+        self._is_stale = False
+        for held in self._held:
+            held.woken.set()
+
+    def forget(self, uri: str) -> None:
+        """A document was closed."""
+        self._given.pop(uri, None)
+
+    def document(self, params: types.DocumentDiagnosticParams) -> JsonObject:
+        """The report about one document."""
+        uri = canonical(params.text_document.uri)
+        report = self._report(uri)
+        if self._server.opened.document(uri) is not None:
+            self._given[uri] = report.id
+        if self._has_workspace:
+            self._remember(uri, report)
+        return _as_report(report, params.previous_result_id)
+
+    async def workspace(self, params: types.WorkspaceDiagnosticParams) -> JsonObject:
+        """The reports that the client does not have yet; the first time what there is at once."""
+        told = {canonical(each.uri): each.value for each in params.previous_result_ids}
+        held = _Held()
+        self._held.add(held)
+        try:
+            return await self._answer(held, told, params.partial_result_token)
+        finally:
+            self._held.discard(held)
+
+    async def _answer(
+        self, held: _Held, told: dict[str, str], token: types.ProgressToken | None
+    ) -> JsonObject:
+        is_first, self._has_workspace = not self._has_workspace, True
+        if is_first:
+            self._publisher.publish_all()
+        else:
+            held.changed.update(told, self._reports)
+        held.woken.set()
+        answer: list[JsonObject] = []
+        has_told = False
+        while True:
+            changed = await held.news()
+            is_done = self._publisher.is_idle
+            if is_done:
+                changed.update(told)  # Of files that have gone nobody hears otherwise.
+            items = list(self._differing(changed, told))
+            has_told = has_told or bool(items)
+            if token is None:
+                answer += items
+            else:
+                self._send_portions(token, items)
+            if is_done and (has_told or is_first):
+                return {"items": answer}
+
+    @property
+    def _pulls_documents(self) -> bool:
+        return _can_pull(self._server.client)
+
+    def _report(self, uri: str) -> _Report:
+        return _report_of(findings(self._server, uri))
+
+    def _remember(self, uri: str, report: _Report) -> bool:
+        """Keep what the workspace's reports hold; whether it is something new."""
+        before = self._reports.pop(uri, _NOTHING)
+        if report != _NOTHING:
+            self._reports[uri] = report
+        return report != before
+
+    def _differing(self, uris: Iterable[str], told: dict[str, str]) -> Iterator[JsonObject]:
+        """The reports about these files that the client does not have, which it is given now."""
+        for uri in uris:
+            report = self._reports.get(uri, _NOTHING)
+            if told.get(uri, _NOTHING.id) != report.id:
+                told[uri] = report.id
+                yield {**self._about(uri), **_as_report(report, None)}
+
+    def _about(self, uri: str) -> JsonObject:
+        document = self._server.opened.document(uri)
+        version = document.version if document is not None else None
+        return {"uri": self._server.opened.name(uri), "version": version}
+
+    def _send_portions(self, token: types.ProgressToken, items: list[JsonObject]) -> None:
+        for start in range(0, len(items), _PORTION):
+            value = {"items": items[start : start + _PORTION]}
+            self._server.notify(types.PROGRESS, {"token": token, "value": value})
+
+    async def _refresh(self) -> None:
+        with suppress(JsonRpcException):  # Then it will ask when it likes.
+            await self._server.request(types.WORKSPACE_DIAGNOSTIC_REFRESH)
+
+
+def _as_report(report: _Report, known: str | None) -> JsonObject:
+    if report.id == known:
+        return {"kind": "unchanged", "resultId": report.id}
+    return {"kind": "full", "resultId": report.id, "items": report.items}
+
+
+def _can_pull(client: Client) -> bool:
+    """Whether the client asks, and can be told to ask again when another file has changed."""
+    asks = isinstance(client.capability("textDocument.diagnostic"), dict)
+    return asks and client.supports(_REFRESH)
+
+
+def announce(capabilities: JsonObject, client: Client) -> None:
+    """Leave out what the client would be worse off with than with what is pushed."""
+    if not _can_pull(client):
+        del capabilities["diagnosticProvider"]
+    elif client.name == "Neovim":
+        # Up to 0.12 a refresh lets it pull the workspace, where the open documents are left out.
+        capabilities["diagnosticProvider"] = {**_OPTIONS, "workspaceDiagnostics": False}
+
+
+def register(server: AxeServer) -> None:
+    """Offer the requests to the client of `server`."""
+
+    @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, _OPTIONS)
+    def on_document_diagnostic(params: types.DocumentDiagnosticParams) -> JsonObject:
+        return server.publisher.pulling.document(params)
+
+    @server.feature(types.WORKSPACE_DIAGNOSTIC)
+    def on_workspace_diagnostic(
+        params: types.WorkspaceDiagnosticParams,
+    ) -> Coroutine[Any, Any, JsonObject]:
+        return server.publisher.pulling.workspace(params)

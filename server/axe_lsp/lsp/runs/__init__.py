@@ -1,0 +1,1 @@
+"""The requests and commands about runs."""

@@ -1,0 +1,119 @@
+"""Asks the user of an editor whether an agent may change something (docs/protocol.md, `axe/approve`)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from axe_lsp.hosting.jsonable import Json, to_json
+from axe_lsp.rpc.client import Client
+from axe_lsp.runtime.safety.questions import (
+    DECISIONS,
+    Answer,
+    Ask,
+    Decision,
+    Question,
+    denial,
+    refusing,
+)
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.server import AxeServer
+
+_log = logging.getLogger(__name__)
+
+
+def _actions(question: Question) -> dict[str, Decision]:
+    """The buttons; that for the run says what it allows."""
+    what = f" {question.for_run.title()}" if question.for_run else ""
+    return {"Allow": "allow", f"Allow{what} for This Run": "allowForRun", "Deny": "deny"}
+
+
+_MOST_IN_MESSAGE = 2000
+"""Characters of details in a message, which editors show in a small box."""
+
+_ANSWER_MESSAGES = {"Eglot", "emacs"}
+"""Clients that let the user answer `window/showMessageRequest` and don't say so in their capabilities."""
+
+_ADVICE = (
+    'this editor can\'t ask you; the setting axe.tools.allow, such as ["write_file"], allows tools'
+)
+
+
+def asker(server: AxeServer) -> Ask:
+    """Asks the client of `server`, in the way that it knows."""
+    way = _way_to_ask(server.client)
+    if way is None:
+        return refusing(lambda text: _warn(server, text), _ADVICE)
+
+    async def ask(question: Question) -> Answer:
+        seconds = server.view.settings.approval_timeout
+        try:
+            return await asyncio.wait_for(way(server, question), seconds or None)
+        except asyncio.TimeoutError:
+            return Answer("deny", f"the user did not answer within {seconds} s")
+        except JsonRpcException as error:
+            _log.warning("the client did not ask its user: %s", error.message)
+            return Answer("deny", "the user could not be asked")
+
+    return ask
+
+
+_Way = Callable[["AxeServer", Question], Awaitable[Answer]]
+
+
+def _way_to_ask(client: Client) -> _Way | None:
+    if client.supports("experimental.axe.approve"):
+        return _approve
+    if client.capability("window.showMessage") is not None or client.name in _ANSWER_MESSAGES:
+        return _show_message
+    return None
+
+
+async def _approve(server: AxeServer, question: Question) -> Answer:
+    return _answer(await server.request("axe/approve", _params(question)))
+
+
+def _params(question: Question) -> Json:
+    own = to_json(question)
+    return {**own.pop("run"), **own}
+
+
+def _answer(result: Any) -> Answer:
+    """What a client has answered, which may be anything."""
+    members = result if isinstance(result, dict) else {}
+    decision, note = members.get("decision"), members.get("note")
+    if decision not in DECISIONS:
+        _log.warning("the client answered axe/approve with %r", result)
+        return Answer("deny", "the editor's answer was not understood")
+    return denial(note if isinstance(note, str) else "") if decision == "deny" else Answer(decision)
+
+
+async def _show_message(server: AxeServer, question: Question) -> Answer:
+    decisions = _actions(question)
+    titles = list(decisions)
+    if server.client.name in _ANSWER_MESSAGES:
+        titles.reverse()  # These take the first one if the user only presses Enter.
+    actions = [types.MessageActionItem(title) for title in titles]
+    params = types.ShowMessageRequestParams(types.MessageType.Warning, _message(question), actions)
+    chosen = await server.request(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
+    decision = decisions.get(chosen.title, "deny") if chosen is not None else "deny"
+    return denial("") if decision == "deny" else Answer(decision)
+
+
+def _message(question: Question) -> str:
+    details = question.details
+    hidden = len(details) - _MOST_IN_MESSAGE
+    if hidden > 0:
+        details = f"{details[:_MOST_IN_MESSAGE]}\n... and {hidden} more characters"
+    return f"{question.reason}:\n{details}"
+
+
+def _warn(server: AxeServer, text: str) -> None:
+    params = types.ShowMessageParams(types.MessageType.Warning, text)
+    server.notify(types.WINDOW_SHOW_MESSAGE, params)

@@ -1,0 +1,139 @@
+"""Runs for a client: started, previewed and stopped as it asks, and told of.
+
+Functions that return a coroutine have read what is open by then: what is run is what was open when
+the client asked, not what it has typed since.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pygls.exceptions import JsonRpcInvalidParams, JsonRpcRequestCancelled
+
+from axe_lsp.hosting.describing import describe
+from axe_lsp.hosting.jsonable import Json, to_json
+from axe_lsp.hosting.notifications import Notification
+from axe_lsp.hosting.subscribers import Subscriber
+from axe_lsp.lsp.runs import run_reports
+from axe_lsp.lsp.runs.approving import asker
+from axe_lsp.lsp.runs.run_params import RunOrder, read_run_order
+from axe_lsp.rpc.language_server import RequestFailed
+from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunCancelledError, RunError
+
+if TYPE_CHECKING:
+    from axe_lsp.lsp.server import AxeServer
+
+
+def run(server: AxeServer, params: Any, reporter: Subscriber) -> Coroutine[Any, Any, Json]:
+    """Run an agent; `reporter` hears of everything that happens before the answer is sent."""
+    _check_trust(server)
+    return _run(server, _order(server, params), reporter)
+
+
+def preview(server: AxeServer, params: Any) -> Coroutine[Any, Any, Json]:
+    """Everything that a run would send first."""
+    return _preview(server, _order(server, params))
+
+
+def stop(server: AxeServer, params: Any) -> dict[str, Json]:
+    """Stop a run, or one child of it, whoever has started it."""
+    run_id = params.get("runId") if isinstance(params, dict) else None
+    if not isinstance(run_id, str):
+        raise JsonRpcInvalidParams('axe/stop: params must be {"runId": string}')
+    return {"stopped": server.daemon.runs.cancel(run_id)}
+
+
+def stop_own(server: AxeServer) -> dict[str, Json]:
+    """Stop all runs that this client has started."""
+    stopped = [server.daemon.runs.cancel(run_id) for run_id in list(server.own_runs)]
+    return {"stopped": any(stopped)}
+
+
+def _order(server: AxeServer, params: Any) -> RunOrder:
+    with reported_errors():
+        return read_run_order(server, params)
+
+
+async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json:
+    runs = server.daemon.runs
+    with reported_errors():
+        going = runs.start(
+            order.request,
+            order.workplace,
+            stream=True,
+            keep_days=server.view.settings.history_keep_days,
+            ask=asker(server),
+            allow=server.view.settings.tools_allow,
+            traces=server.view.settings.open_telemetry,
+            trusted=server.client.options.get("trusted") is True,
+            client=server,
+            limit=lambda: server.view.settings.run_max_concurrent,
+        )
+    progress = run_reports.RunProgress(
+        server, f"axe: {order.request.agent}", lambda: runs.cancel(going.id)
+    )
+    if going.waits:
+        progress.report("waits until another run has ended")
+    progress.begin(order.token)
+    server.own_runs.add(going.id)
+    for subscriber in (reporter, run_reports.warnings(server), _progress_of(progress)):
+        runs.subscribe(subscriber, going.id)
+    try:
+        with reported_errors():
+            result = await going.result()
+    except asyncio.CancelledError:
+        runs.cancel(going.id)
+        with suppress(RunError):  # Its last events come before the answer.
+            await going.result()
+        raise
+    finally:
+        server.own_runs.discard(going.id)
+        progress.end()
+    return to_json(result)
+
+
+async def _preview(server: AxeServer, order: RunOrder) -> Json:
+    with reported_errors():
+        return dict(await server.daemon.runs.preview(order.request, order.workplace))
+
+
+class reported_errors:  # noqa: N801 - a context manager, read as one
+    """Turns the failure of a run into the error that clients get."""
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
+        if isinstance(error, RunCancelledError):
+            raise JsonRpcRequestCancelled("the run was stopped") from error
+        if isinstance(error, RunError):
+            data = _error_data(error.kind, error.exit_code, error.run_id)
+            if error.partial is not None:
+                data["partial"] = to_json(error.partial)
+            message = f"{error}. {error.hint}" if error.hint else str(error)
+            raise RequestFailed(message, data=data) from error
+
+
+def _error_data(kind: ErrorKind, exit_code: ExitCode, run_id: str = "") -> dict[str, Json]:
+    data: dict[str, Json] = {"kind": kind, "exitCode": int(exit_code)}
+    return {**data, "runId": run_id} if run_id else data
+
+
+def _progress_of(progress: run_reports.RunProgress) -> Subscriber:
+    def report(news: object) -> None:
+        line = describe(news) if isinstance(news, Notification) else None
+        if line is not None:
+            progress.report(line.strip())
+
+    return report
+
+
+def _check_trust(server: AxeServer) -> None:
+    if server.client.options.get("trusted") is False:
+        raise RequestFailed(
+            "agents are not run in a workspace that is not trusted; trust it in your editor first",
+            data=_error_data("config", ExitCode.CONFIG),
+        )

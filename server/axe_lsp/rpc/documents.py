@@ -1,0 +1,98 @@
+"""The open documents: their text as the client has it, kept by applying the client's changes.
+
+Pure: no protocol, no disk. Changes come in as lsprotocol has them, in the encoding that was
+negotiated; lines are LSP's (`axe_lsp.agentfile.text`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lsprotocol import types
+from msgspec import Struct
+from pygls.exceptions import JsonRpcInvalidParams
+
+from axe_lsp.agentfile.text import PositionEncoding
+from axe_lsp.daemon.uris import canonical
+from axe_lsp.rpc.edited_text import EditedText
+
+
+class Document(Struct, frozen=True):
+    """A document as it stood at one version."""
+
+    uri: str
+    language_id: str
+    version: int
+    text: str
+
+
+class NotOpenError(JsonRpcInvalidParams):
+    """The client changed or closed a document that it hasn't opened."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(f"{uri} is not open")
+
+
+class Documents:
+    """What the client has open."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Document] = {}
+        self._texts: dict[str, EditedText] = {}
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(self._open.values())
+
+    def get(self, uri: str) -> Document | None:
+        """The document, if it is open."""
+        return self._open.get(uri)
+
+    def open(self, params: types.DidOpenTextDocumentParams) -> Document:
+        """Take the document over; one that is open already is replaced."""
+        item = params.text_document
+        document = Document(item.uri, item.language_id, item.version, item.text)
+        self._open[item.uri] = document
+        self._texts[item.uri] = EditedText(item.text)
+        return document
+
+    def change(
+        self, params: types.DidChangeTextDocumentParams, encoding: PositionEncoding
+    ) -> Document:
+        """Apply the changes, each to what the one before has left, and give the new document."""
+        before = self._require(params.text_document.uri)
+        uri = before.uri
+        for change in params.content_changes:
+            self._apply(uri, change, encoding)
+        # The version is the client's to count; to refuse an old one would lose the text.
+        version = params.text_document.version
+        document = Document(uri, before.language_id, version, self._texts[uri].text)
+        self._open[uri] = document
+        return document
+
+    def close(self, params: types.DidCloseTextDocumentParams) -> Document:
+        """Forget the document, and give it as it was in the end."""
+        document = self._require(params.text_document.uri)
+        del self._open[document.uri], self._texts[document.uri]
+        return document
+
+    def _require(self, uri: str) -> Document:
+        """The document as it was opened, else one whose URI is only spelled otherwise."""
+        if uri in self._open:
+            return self._open[uri]
+        wanted = canonical(uri)
+        for document in self:
+            if canonical(document.uri) == wanted:
+                return document
+        raise NotOpenError(uri)
+
+    def _apply(
+        self, uri: str, change: types.TextDocumentContentChangeEvent, encoding: PositionEncoding
+    ) -> None:
+        if isinstance(change, types.TextDocumentContentChangeWholeDocument):
+            self._texts[uri] = EditedText(change.text)
+            return
+        text = self._texts[uri]
+        ends = (change.range.start, change.range.end)
+        # A range that runs backwards is taken for what it was meant to be, as editors do.
+        start, end = sorted(text.offset(at.line, at.character, encoding) for at in ends)
+        text.replace(start, end, change.text)
