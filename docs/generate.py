@@ -243,7 +243,7 @@ What completion and hover on `model` know. Any other name is fine, too: nothing 
 that other agents of the workspace use is offered first, whether or not it is here. Those that are installed in Ollama are offered
 where it is running: as soon as somebody types `ollama/`, it is asked in the background, at the address that runs use.
 
-Sizes are in tokens, prices in US dollars for a million tokens, as read on {date}. [What a run costs](limits.md#what-it-costs) is computed from them.
+Sizes are in tokens, prices in US dollars for a million tokens, as read on {date}. [What a run costs](limits.md#cost) is computed from them.
 
 | model | context | longest answer | input | from the cache | into the cache | output | |
 |---|---|---|---|---|---|---|---|
