@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from axe_lsp.hosting.history.life import Life, lives_beside
+from axe_lsp.hosting.history.writer_lock import WriterLock, lock_folder
 from support.command_line import COMMAND, Home
 from support.engines import agent
 from support.past import HERE, Tale, put
@@ -249,7 +249,7 @@ def test_a_process_that_is_killed_leaves_all_that_happened_and_its_runs_are_kill
 
     events = jsons(home.call("history", "export")[1])
     assert [run["status"] for run in killed] == ["killed"]
-    assert list(lives_beside(home.history).iterdir()) == []
+    assert list(lock_folder(home.history).iterdir()) == []
     assert [each["params"]["seq"] for each in events] == list(range(1, len(events) + 1))
     ends = [each["params"] for each in events if each["params"].get("status")]
     assert [(end["agent"], end["status"]) for end in ends] == [
@@ -361,7 +361,7 @@ def test_runs_that_begin_are_followed_until_ctrl_c(home: Home, provider: Scripte
     provider.script("m-solo", Says("ok"), Says("ok"))
     going = Tale("going").begin("elsewhere")
     put(home.history, OLD, going)
-    life = Life(lives_beside(home.history), "somebody")
+    life = WriterLock(lock_folder(home.history), "somebody")
     with Terminal([*COMMAND, "history", "tail"], home.environment, home.work) as terminal:
         terminal.shows(has("1 under way; those that begin are shown as well"))
         home.call("run", "solo")

@@ -29,7 +29,7 @@ PROBLEMS = [
     "max-depth [Ln 12, Col 13]",
 ]
 
-HOST = "axe_lsp.hosting.host"
+HOST = "axe_lsp.hosting.host.host"
 """What is on the command line of the process that makes the runs."""
 
 PATIENCE = 300

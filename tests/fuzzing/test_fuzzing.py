@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from axe_lsp.cli.main import main
-from axe_lsp.hosting import messages, wire
+from axe_lsp.hosting import protocol, wire
 from axe_lsp.runtime.runs import RunRequest
 from support.hosts import stage
 from support.listening import Listening, listening_server
@@ -214,15 +214,15 @@ def test_no_bytes_of_a_stranger_get_an_answer(
 # -- the link between the supervisor and the process that makes runs
 
 
-WORKPLACE = messages.Workplace("/nowhere")
+WORKPLACE = protocol.Workplace("/nowhere")
 TO_SUPERVISOR = b"".join(
     wire.encode(message)
     for message in (
-        messages.Pong(1),
-        messages.Taken("r"),
-        messages.Stored("r", 3),
-        messages.Warned("r", "text"),
-        messages.Start("r", RunRequest("a"), WORKPLACE),
+        protocol.Pong(1),
+        protocol.Taken("r"),
+        protocol.Stored("r", 3),
+        protocol.Warned("r", "text"),
+        protocol.Start("r", RunRequest("a"), WORKPLACE),
     )
 )
 
@@ -237,7 +237,7 @@ async def test_a_run_is_made_whatever_else_its_host_writes(
     (tmp_path / "noise").write_bytes(noise)
     program = (
         f"import os, pathlib; os.write(1, pathlib.Path({str(tmp_path / 'noise')!r}).read_bytes())\n"
-        "from axe_lsp.hosting import host; host.main()"
+        "from axe_lsp.hosting.host import host; host.main()"
     )
     provider.script("m-left", Says("well"))
     async with stage(tmp_path, TEAM, program) as at:

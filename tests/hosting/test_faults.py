@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from axe_lsp.hosting.orders import Run
+from axe_lsp.hosting.supervisor.orders import Run
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from support.hosts import MAIN, UNHURRIED, Stage, agent, stage
 from support.processes import Sleepers, wait_for_none
@@ -103,7 +103,7 @@ async def test_a_hundred_children_of_a_provider_that_hangs_are_cancelled_within_
 
 FLOODING = """
 import os, threading
-from axe_lsp.hosting import host
+from axe_lsp.hosting.host import host
 def flood():
     for _ in range(500):
         print("a library that prints " * 200)

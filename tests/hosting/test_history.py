@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.hosting.archive import Archive
 from axe_lsp.hosting.history.database import history_file
-from axe_lsp.hosting.history.reading import Wanted, tree_events
-from axe_lsp.hosting.messages import Warned
-from axe_lsp.hosting.orders import Run
-from axe_lsp.hosting.subscribers import News
+from axe_lsp.hosting.history.queries import Wanted, tree_events
+from axe_lsp.hosting.protocol import Warned
+from axe_lsp.hosting.supervisor.archive import Archive
+from axe_lsp.hosting.supervisor.orders import Run
+from axe_lsp.hosting.supervisor.subscribers import News
 from axe_lsp.runtime.errors import RunError
 from support.hosts import MAIN, Stage, agent, stage
 from support.past import Tale, history
@@ -134,7 +134,7 @@ async def test_a_host_that_can_not_write_any_more_loses_nothing_that_was_seen(
 async def test_a_host_that_dies_with_runs_that_are_over_but_not_written_loses_nothing(
     tmp_path: Path, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("axe_lsp.hosting.archive._PATIENCE", PATIENCE)
+    monkeypatch.setattr("axe_lsp.hosting.supervisor.archive._PATIENCE", PATIENCE)
     script(provider)
     async with stage(tmp_path, TEAM, STUCK + MAIN) as at:
         run = at.start("lead", "go", keep_days=3)
@@ -148,7 +148,7 @@ async def test_a_host_that_dies_with_runs_that_are_over_but_not_written_loses_no
 async def test_who_reads_waits_for_no_event_that_is_written_before_it_is_told(
     tmp_path: Path, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("axe_lsp.hosting.archive._PATIENCE", 10 * PATIENCE)
+    monkeypatch.setattr("axe_lsp.hosting.supervisor.archive._PATIENCE", 10 * PATIENCE)
     program = (
         "from axe_lsp.hosting.history import writer\n"
         "def keep(self, event, origin):\n"

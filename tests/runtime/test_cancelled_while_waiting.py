@@ -17,7 +17,7 @@ from typing import Any
 import anyio
 import pytest
 
-from axe_lsp.runtime.children.isolation import Tether
+from axe_lsp.runtime.children.isolation import CallerLink
 from axe_lsp.runtime.engine import always
 from axe_lsp.runtime.errors import RunCancelledError
 from axe_lsp.runtime.events import AgentEnd, TurnRetry
@@ -153,7 +153,7 @@ def while_a_child_waits(_: Path, __: ExitStack) -> Place:
 def while_a_child_gets_its_process(_: Path, __: ExitStack) -> Place:
     starts, gave_up = asyncio.Event(), asyncio.Event()
 
-    async def elsewhere(_: Order, __: Tether) -> RunResult:
+    async def elsewhere(_: Order, __: CallerLink) -> RunResult:
         starts.set()
         try:
             await asyncio.sleep(1000)

@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from axe_lsp.hosting.messages import Workplace
 from axe_lsp.hosting.notifications import Notification
-from axe_lsp.hosting.orders import Run
-from axe_lsp.hosting.subscribers import News
-from axe_lsp.hosting.supervisor import Patience, Runs
+from axe_lsp.hosting.protocol import Workplace
+from axe_lsp.hosting.supervisor.orders import Run
+from axe_lsp.hosting.supervisor.subscribers import News
+from axe_lsp.hosting.supervisor.supervisor import Patience, Runs
 from axe_lsp.runtime.runs import RunRequest
 from support.scripted_provider import PATIENCE
 
 UNHURRIED = Patience(heartbeat=60, silence=60, cancel=60, leave=60, die=60)
 """For tests in which nothing is to be given up, however busy the machine is."""
 
-MAIN = "from axe_lsp.hosting import host; host.main()"
+MAIN = "from axe_lsp.hosting.host import host; host.main()"
 """The program of a host, for tests that put something in front of it."""
 
 

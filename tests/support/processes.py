@@ -1,4 +1,4 @@
-"""Processes of this machine, found by what is on their command lines and in their environments."""
+"""IsolatedRuns of this machine, found by what is on their command lines and in their environments."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.hosting.orders import Run
+from axe_lsp.hosting.supervisor.orders import Run
 from support.hosts import Stage, agent
 from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
 

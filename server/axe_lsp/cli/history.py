@@ -12,10 +12,9 @@ from typing import get_args
 from axe_lsp.cli.arguments import Parser, days, runs
 from axe_lsp.cli.history_table import print_table
 from axe_lsp.cli.streams import complain, tell_person
-from axe_lsp.hosting.history.drawing import draw, number_of
-from axe_lsp.hosting.history.looking import opened_history
+from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.pruning import forget_all_but, forget_older
-from axe_lsp.hosting.history.reading import (
+from axe_lsp.hosting.history.queries import (
     Wanted,
     all_roots,
     events_below,
@@ -23,6 +22,7 @@ from axe_lsp.hosting.history.reading import (
     past_runs,
     runs_below,
 )
+from axe_lsp.hosting.history.tree_text import draw, number_of
 from axe_lsp.hosting.jsonable import to_json
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import Status

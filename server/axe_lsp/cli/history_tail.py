@@ -11,15 +11,15 @@ from collections.abc import Iterator
 
 from axe_lsp.cli.history_table import ID_LENGTH
 from axe_lsp.cli.streams import tell_person
-from axe_lsp.hosting.describing import describe
-from axe_lsp.hosting.history.drawing import local_time
-from axe_lsp.hosting.history.looking import opened_history
-from axe_lsp.hosting.history.reading import (
+from axe_lsp.hosting.event_text import describe
+from axe_lsp.hosting.history.local import opened_history
+from axe_lsp.hosting.history.queries import (
     events_below,
     find_run,
     progress_of_roots,
     tree_events,
 )
+from axe_lsp.hosting.history.tree_text import local_time
 from axe_lsp.hosting.jsonable import to_json
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.plain_text import visible

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from axe_lsp.hosting.guard import start_guard
+from axe_lsp.hosting.watchdog import start_watchdog
 
 IN_ORDER = 1.5
 """Seconds for ending in order after a signal; then the process ends, whatever its threads wait for."""
@@ -79,7 +79,7 @@ def _guarded() -> Iterator[None]:
 
     Python writes the number of each signal to a pipe at once, whatever its threads do.
     """
-    sink = start_guard(IN_ORDER + _AT_ALL, signals=_SIGNALS)
+    sink = start_watchdog(IN_ORDER + _AT_ALL, signals=_SIGNALS)
     if sink is None:
         yield
         return

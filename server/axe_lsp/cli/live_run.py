@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING
 
 from axe_lsp.cli.envelope import CallDetails, as_json, failure_as_json
 from axe_lsp.cli.interruption import run_until_interrupted
-from axe_lsp.cli.last_words import tell_cancelled, tell_where_to_look
-from axe_lsp.cli.remembering import Remembering
+from axe_lsp.cli.run_hints import tell_cancelled, tell_where_to_look
+from axe_lsp.cli.run_history import RunHistory
 from axe_lsp.cli.streams import shown
 from axe_lsp.hosting.telemetry import Telemetry
-from axe_lsp.runtime.children.isolation import Elsewhere, Tether
+from axe_lsp.runtime.children.isolation import CallerLink, Elsewhere
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import BudgetError, RunCancelledError, RunError
 from axe_lsp.runtime.events import Event, TextDelta, TurnEnd
@@ -39,8 +39,8 @@ from axe_lsp.runtime.providers.provider import ProviderHook
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest, RunResult, new_run_id
 from axe_lsp.runtime.safety.allowances import ALL_SERVERS
 from axe_lsp.runtime.safety.approval import Approval
+from axe_lsp.runtime.safety.process_hardening import forbid_inspection
 from axe_lsp.runtime.safety.questions import Answer, Ask, Question, nobody, refusing
-from axe_lsp.runtime.safety.seclusion import seclude
 from axe_lsp.runtime.safety.trust import TrustGate
 
 if TYPE_CHECKING:
@@ -92,9 +92,9 @@ async def _run(
     hook: ProviderHook | None,
     output: _Output,
 ) -> int:
-    asyncio.get_running_loop().call_later(_SOON, seclude)
+    asyncio.get_running_loop().call_later(_SOON, forbid_inspection)
     run_id, began = new_run_id(), time.monotonic()
-    memory = Remembering(workspace, output.warn, is_wanted=not options.no_history)
+    memory = RunHistory(workspace, output.warn, is_wanted=not options.no_history)
 
     telemetry = Telemetry()
     trace = telemetry.sink(False, output.warn)
@@ -150,7 +150,7 @@ class _People:
     @cached_property
     def questions(self) -> Ask | None:
         """Asks the person; None if nobody is there."""
-        from axe_lsp.cli.asking import TerminalQuestions, open_terminal  # noqa: PLC0415
+        from axe_lsp.cli.terminal_questions import TerminalQuestions, open_terminal  # noqa: PLC0415
 
         terminal = open_terminal()
         if terminal is None:
@@ -190,13 +190,13 @@ def _elsewhere(
         return None
     folders = (options.agents_dir,) if options.agents_dir else ()
 
-    async def elsewhere(order: Order, tether: Tether) -> RunResult:
-        from axe_lsp.hosting.isolation import Processes  # noqa: PLC0415
-        from axe_lsp.hosting.messages import Workplace  # noqa: PLC0415
+    async def elsewhere(order: Order, caller_link: CallerLink) -> RunResult:
+        from axe_lsp.hosting.protocol import Workplace  # noqa: PLC0415
+        from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns  # noqa: PLC0415
 
         workplace = Workplace(str(workspace), folders)
-        processes = Processes(workplace, approval.decide, allow=approval.allowances, gate=gate)
-        return await processes(order, tether)
+        processes = IsolatedRuns(workplace, approval.decide, allow=approval.allowances, gate=gate)
+        return await processes(order, caller_link)
 
     return elsewhere
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.cli.arguments import Parser, agents_folder, dollars, seconds, tokens
 from axe_lsp.cli.envelope import CallDetails, failure_as_json
-from axe_lsp.cli.last_words import tell_last_text, tell_where_to_look
+from axe_lsp.cli.run_hints import tell_last_text, tell_where_to_look
 from axe_lsp.cli.run_input import read_input
 from axe_lsp.cli.standard_input import has_text, piped_text, text_beside_prompt
 from axe_lsp.cli.streams import complain

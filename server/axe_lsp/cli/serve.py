@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from axe_lsp.cli.arguments import Parser
-from axe_lsp.runtime.safety.seclusion import seclude
+from axe_lsp.runtime.safety.process_hardening import forbid_inspection
 
 if TYPE_CHECKING:
     from axe_lsp.daemon.daemon import Daemon
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
 async def _serve(chosen: Namespace, daemon: Daemon) -> int:
     import asyncio  # noqa: PLC0415 - it is there by now
 
-    asyncio.get_running_loop().call_later(_SOON, seclude)
+    asyncio.get_running_loop().call_later(_SOON, forbid_inspection)
     try:
         return await _transport(chosen, daemon)
     finally:

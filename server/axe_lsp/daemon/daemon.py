@@ -17,7 +17,7 @@ from axe_lsp.tasks import Tasks
 
 if TYPE_CHECKING:
     from axe_lsp.daemon.ollama import Ollama
-    from axe_lsp.hosting.supervisor import Runs
+    from axe_lsp.hosting.supervisor.supervisor import Runs
 
 _LAST_SECONDS = 1.0
 """For reading from a slow disk, when everything ends."""
@@ -37,7 +37,7 @@ class Daemon:
     @cached_property
     def runs(self) -> Runs:
         """The runs of all clients. Imported with the first one, as in `axe_lsp.lsp.runs.run_requests`."""
-        from axe_lsp.hosting.supervisor import Runs  # noqa: PLC0415
+        from axe_lsp.hosting.supervisor.supervisor import Runs  # noqa: PLC0415
 
         return Runs()
 

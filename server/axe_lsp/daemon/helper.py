@@ -11,9 +11,9 @@ from typing import IO
 
 from axe_lsp.daemon.changes import Read
 from axe_lsp.daemon.reader import Question, receive, send, value_of
-from axe_lsp.hosting.process import apart
+from axe_lsp.hosting.supervisor.host_process import apart
 from axe_lsp.runtime.programs import main_of
-from axe_lsp.runtime.safety.seclusion import bare_environment
+from axe_lsp.runtime.safety.process_hardening import bare_environment
 from axe_lsp.workspace.workspace import Change
 
 _log = logging.getLogger(__name__)

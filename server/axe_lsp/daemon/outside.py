@@ -35,7 +35,7 @@ from axe_lsp.runtime.files.user_config import UserConfig, load_user_config, user
 from axe_lsp.runtime.memory.memory import Memory, load_memory
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.prompt import load_skill, system_prompt
-from axe_lsp.runtime.recordings.place import recording_places
+from axe_lsp.runtime.recordings.lookup import recording_places
 from axe_lsp.runtime.safety.reach import is_users, reaches
 from axe_lsp.workspace.facts import (
     Facts,

@@ -10,7 +10,7 @@ from axe_lsp.agentfile.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.context_files import is_file, is_folder
 from axe_lsp.runtime.files.folders import Environment
-from axe_lsp.runtime.files.reading import read_file
+from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.prompt import skill_path
 
 _NAME = "SKILL.md"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.hosting import messages
+from axe_lsp.hosting import protocol
 from axe_lsp.hosting.jsonable import from_json, json_text, parsed_json, to_json
 from axe_lsp.hosting.message import Message
 from axe_lsp.hosting.notifications import Notification
@@ -26,6 +26,6 @@ def decode(line: bytes) -> Message:
 
 _MESSAGES: dict[str, type[Message]] = {
     kind.TYPE: kind
-    for kind in (Notification, *vars(messages).values())
+    for kind in (Notification, *vars(protocol).values())
     if isinstance(kind, type) and issubclass(kind, Message) and kind is not Message
 }

@@ -19,7 +19,13 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.runtime.children.isolation import Elsewhere, Stoppable, located, tether, wants_process
+from axe_lsp.runtime.children.isolation import (
+    Elsewhere,
+    Stoppable,
+    caller_link,
+    located,
+    wants_process,
+)
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import (
     BudgetError,
@@ -35,7 +41,7 @@ from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.limits.run_scope import RunScope
 from axe_lsp.runtime.loop import Surroundings, converse
-from axe_lsp.runtime.mcp.offer import RemoteTools
+from axe_lsp.runtime.mcp.remote_tools import RemoteTools
 from axe_lsp.runtime.memory.memory import append_memory
 from axe_lsp.runtime.messages import Json, Response
 from axe_lsp.runtime.outcome import end_event, result_of, status_of
@@ -343,5 +349,5 @@ class AgentRun:
         with clock.waiting():
             if tree.elsewhere is None or not wants_process(order):
                 return await AgentRun(order, tree, self._ledger, clock).execute()
-            ties = tether(tree.journal, self._ledger, clock, tree.warn, tree.live)
+            ties = caller_link(tree.journal, self._ledger, clock, tree.warn, tree.live)
             return await tree.elsewhere(order, ties)

@@ -19,7 +19,7 @@ from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.journal import Journal, Redactor
 from axe_lsp.runtime.limits.budget import Ledger
-from axe_lsp.runtime.memory.place import forget_run
+from axe_lsp.runtime.memory.location import forget_run
 from axe_lsp.runtime.prepare import Prepared, prepare_request
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.providers.named_replays import NamedReplays

@@ -40,7 +40,7 @@ from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.limits.clock import Clock
-from axe_lsp.runtime.mcp.offer import RemoteTools
+from axe_lsp.runtime.mcp.remote_tools import RemoteTools
 from axe_lsp.runtime.messages import Delta, Response, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, Provider

@@ -16,7 +16,7 @@ from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.context_files import ContextFile, find_context_files
 from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path
-from axe_lsp.runtime.files.reading import read_file
+from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.memory.memory import Memory, load_memory
 from axe_lsp.runtime.messages import Image
 from axe_lsp.runtime.plain_text import decode, os_fault, shown_path, valid_text

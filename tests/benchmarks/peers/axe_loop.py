@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 from agent_files import PARENT, make_home, write_agents
 from conversations import answer_with, host_process
 
-from axe_lsp.hosting.messages import Workplace
-from axe_lsp.hosting.supervisor import Runs
+from axe_lsp.hosting.protocol import Workplace
+from axe_lsp.hosting.supervisor.supervisor import Runs
 from axe_lsp.runtime.runs import RunRequest
 
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from axe_lsp.hosting.history.pruning import forget_all_but, forget_expired, forget_older
-from axe_lsp.hosting.history.reading import Wanted, past_runs
+from axe_lsp.hosting.history.queries import Wanted, past_runs
 from support.past import HERE, Tale, history, put
 
 

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from axe_lsp.hosting.history import writer as writer_module
 from axe_lsp.hosting.history.database import history_file, open_history
-from axe_lsp.hosting.history.life import lives_beside
-from axe_lsp.hosting.history.reading import Wanted, past_runs
+from axe_lsp.hosting.history.queries import Wanted, past_runs
 from axe_lsp.hosting.history.writer import HistoryWriter
+from axe_lsp.hosting.history.writer_lock import lock_folder
 from support.past import HERE, Tale, put
 from support.scripted_provider import PATIENCE
 
@@ -40,7 +40,7 @@ def test_what_is_expired_goes_though_there_was_more_to_write_at_first(
     with closing(open_history(path)) as other:
         other.execute("BEGIN IMMEDIATE")
         writer.keep(begin, HERE)
-        wait_until(lambda: lives_beside(path).is_dir())  # It is about to write the first event.
+        wait_until(lambda: lock_folder(path).is_dir())  # It is about to write the first event.
         for event in later:
             writer.keep(event, HERE)
         other.execute("ROLLBACK")

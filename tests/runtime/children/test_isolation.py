@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 
 from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig, IsolationConfig
-from axe_lsp.runtime.children.isolation import Tether, located, tether, wants_process
+from axe_lsp.runtime.children.isolation import CallerLink, caller_link, located, wants_process
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import Event, RunIds, TextDelta, TurnEnd
 from axe_lsp.runtime.journal import Journal
@@ -33,8 +33,8 @@ def turn(tokens: int, calls: int = 0, cost: float | None = None) -> TurnEnd:
     )
 
 
-def tied(journal: Journal, caller: Ledger) -> Tether:
-    return tether(journal, caller, Clock(anyio.CancelScope()), print, {})
+def tied(journal: Journal, caller: Ledger) -> CallerLink:
+    return caller_link(journal, caller, Clock(anyio.CancelScope()), print, {})
 
 
 async def test_events_from_elsewhere_are_numbered_with_those_of_here() -> None:

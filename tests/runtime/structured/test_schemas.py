@@ -108,7 +108,7 @@ def test_equal_values_are_written_alike() -> None:
 @pytest.mark.process
 def test_the_library_is_imported_when_a_schema_is_used() -> None:
     code = (
-        "import sys, axe_lsp.cli.live_run, axe_lsp.hosting.making\n"
+        "import sys, axe_lsp.cli.live_run, axe_lsp.hosting.host.engine_factory\n"
         "assert 'jsonschema' not in sys.modules\n"
         "from axe_lsp.runtime.structured.schemas import check_of; check_of({}, 'x')\n"
         "assert 'jsonschema' in sys.modules\n"

@@ -9,7 +9,7 @@ import pytest
 
 from axe_lsp.runtime.events import ToolEnd
 from axe_lsp.runtime.messages import ToolCall
-from axe_lsp.runtime.tools.addresses import checked_addresses
+from axe_lsp.runtime.tools.host_check import checked_addresses
 from axe_lsp.runtime.tools.network import Network, is_public
 from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 from axe_lsp.runtime.tools.tool import ToolError, Workplace

@@ -24,8 +24,8 @@ from axe_lsp.hosting.history.database import (
     open_history,
     transaction,
 )
-from axe_lsp.hosting.history.life import Life, lives_beside
 from axe_lsp.hosting.history.rows import Batch, Bookkeeping, Origin, write
+from axe_lsp.hosting.history.writer_lock import WriterLock, lock_folder
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.files.user_config import known_secrets
@@ -81,7 +81,7 @@ class HistoryWriter:
         self._owed = Batch()
         self._secrets: frozenset[str] = frozenset()
         self._connection: sqlite3.Connection | None = None
-        self._life: Life | None = None
+        self._lock: WriterLock | None = None
         self._is_tidy = False
         self._has_warned = False
         self._warned_last = ""
@@ -132,7 +132,7 @@ class HistoryWriter:
             for root, seq in _last_numbers(entries).items():
                 self._stored(root, seq)
         self._put_away()
-        self._end_life()
+        self._release_lock()
 
     def _next(self) -> tuple[list[_Entry], bool]:
         """All that waits, and whether more may come. Nothing if it is time to try again."""
@@ -185,17 +185,17 @@ class HistoryWriter:
     def _write_into(self, path: Path, batch: Batch) -> None:
         is_first = self._connection is None
         connection = self._connection = self._connection or open_history(path)
-        if self._life is None and not self._books.is_idle:
-            self._life = Life(lives_beside(path), self._name)
+        if self._lock is None and not self._books.is_idle:
+            self._lock = WriterLock(lock_folder(path), self._name)
         with transaction(connection):
             write(connection, batch)
         if self._books.is_idle:
-            self._end_life()
+            self._release_lock()
         if is_first:
             # Imported here, in the thread: nothing waits for it.
-            from axe_lsp.hosting.history.mending import end_runs_of_the_dead  # noqa: PLC0415
+            from axe_lsp.hosting.history.dead_runs import end_runs_of_the_dead  # noqa: PLC0415
 
-            end_runs_of_the_dead(connection, lives_beside(path))
+            end_runs_of_the_dead(connection, lock_folder(path))
 
     def _tidy(self) -> None:
         """Forget what is expired, behind the first batch that leaves time for it. What goes wrong waits for others."""
@@ -212,10 +212,10 @@ class HistoryWriter:
             self._connection.close()
             self._connection = None
 
-    def _end_life(self) -> None:
-        if self._life is not None:
-            self._life.end()
-            self._life = None
+    def _release_lock(self) -> None:
+        if self._lock is not None:
+            self._lock.end()
+            self._lock = None
 
     def _clean(self, text: str) -> str:
         return redact(text, self._secrets)

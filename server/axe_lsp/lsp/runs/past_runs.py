@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, get_args
 from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.daemon.uris import path_of
-from axe_lsp.hosting.history.drawing import draw
-from axe_lsp.hosting.history.reading import Wanted
+from axe_lsp.hosting.history.queries import Wanted
+from axe_lsp.hosting.history.tree_text import draw
 from axe_lsp.hosting.jsonable import Json, to_json
 from axe_lsp.hosting.notifications import Notification
-from axe_lsp.hosting.subscribers import News
+from axe_lsp.hosting.supervisor.subscribers import News
 from axe_lsp.lsp.runs.run_reports import Notifications
 from axe_lsp.lsp.runs.running import reported_errors
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.events import Status
 
 if TYPE_CHECKING:
-    from axe_lsp.hosting.archive import Archive
+    from axe_lsp.hosting.supervisor.archive import Archive
     from axe_lsp.lsp.server import AxeServer
 
 _MOST = 2**31 - 1

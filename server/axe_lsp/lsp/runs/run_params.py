@@ -11,7 +11,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.daemon.uris import canonical, path_of
-from axe_lsp.hosting.messages import Workplace
+from axe_lsp.hosting.protocol import Workplace
 from axe_lsp.runtime.runs import RunRequest
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from lsprotocol import types
 from msgspec import Struct
 from pygls.exceptions import JsonRpcException
 
-from axe_lsp.hosting.describing import describe
+from axe_lsp.hosting.event_text import describe
 from axe_lsp.hosting.jsonable import plain_json
-from axe_lsp.hosting.messages import Warned
 from axe_lsp.hosting.notifications import Notification
-from axe_lsp.hosting.subscribers import News
+from axe_lsp.hosting.protocol import Warned
+from axe_lsp.hosting.supervisor.subscribers import News
 
 if TYPE_CHECKING:
     from axe_lsp.lsp.server import AxeServer

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from pygls.exceptions import JsonRpcInvalidParams, JsonRpcRequestCancelled
 
-from axe_lsp.hosting.describing import describe
+from axe_lsp.hosting.event_text import describe
 from axe_lsp.hosting.jsonable import Json, to_json
 from axe_lsp.hosting.notifications import Notification
-from axe_lsp.hosting.subscribers import Subscriber
+from axe_lsp.hosting.supervisor.subscribers import Subscriber
 from axe_lsp.lsp.runs import run_reports
 from axe_lsp.lsp.runs.approving import asker
 from axe_lsp.lsp.runs.run_params import RunOrder, read_run_order

@@ -28,7 +28,7 @@ class Stoppable(Protocol):
         """End the run and everything below it, now."""
 
 
-class Tether(Struct, frozen=True):
+class CallerLink(Struct, frozen=True):
     """What ties a run elsewhere to its tree here.
 
     `tell` takes each of its events; it is False when no more may be used. `warn` takes what everybody
@@ -43,7 +43,7 @@ class Tether(Struct, frozen=True):
     clock: Clock
 
 
-Elsewhere = Callable[[Order, Tether], Awaitable[RunResult]]
+Elsewhere = Callable[[Order, CallerLink], Awaitable[RunResult]]
 """Makes a run in a process of its own. Raises RunError; a cancellation passes through."""
 
 
@@ -62,13 +62,13 @@ def wants_process(order: Order) -> bool:
     return order.definition is not None and order.definition.isolation.mode == "process"
 
 
-def tether(
+def caller_link(
     journal: Journal,
     caller: Ledger,
     clock: Clock,
     warn: Callable[[str], None],
     live: MutableMapping[str, Stoppable],
-) -> Tether:
+) -> CallerLink:
     """Events are numbered here with all others of the tree, and what they used is paid for here."""
     ledger = Ledger(BudgetConfig(), caller)
 
@@ -76,7 +76,7 @@ def tether(
         journal.emit(event)
         return _is_paid(event, ledger) if isinstance(event, TurnEnd) else True
 
-    return Tether(tell, warn, live, ledger.left, clock)
+    return CallerLink(tell, warn, live, ledger.left, clock)
 
 
 def _is_paid(turn: TurnEnd, ledger: Ledger) -> bool:

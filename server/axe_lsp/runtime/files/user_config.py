@@ -31,7 +31,7 @@ from axe_lsp.agentfile.secrets import SECRET_ENDINGS
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.folders import Environment, config_folder
-from axe_lsp.runtime.files.reading import refuse_pipe
+from axe_lsp.runtime.files.regular_files import refuse_pipe
 from axe_lsp.runtime.plain_text import os_fault
 
 _OTHER_KEYS = frozenset(

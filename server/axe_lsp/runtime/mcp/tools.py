@@ -22,13 +22,13 @@ from axe_lsp.runtime.errors import ConfigError, McpServerError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.mcp.connection import Connection, McpError, ServerTool, load_sdk
-from axe_lsp.runtime.mcp.offer import RemoteTool, RemoteTools
+from axe_lsp.runtime.mcp.remote_tools import RemoteTool, RemoteTools
 from axe_lsp.runtime.mcp.wish import wish_to_call
 from axe_lsp.runtime.messages import TOOL_NAME, Json, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import Approve
-from axe_lsp.runtime.tools.output import capped_text
 from axe_lsp.runtime.tools.tool import MAX_OUTPUT
+from axe_lsp.runtime.tools.truncation import capped_text
 
 CONNECT_SECONDS = 30
 """How long a server may take to say what it offers."""

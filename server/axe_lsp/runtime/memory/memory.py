@@ -22,9 +22,9 @@ from axe_lsp.agentfile.definition import MemoryConfig
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment
-from axe_lsp.runtime.files.reading import read_file, refuse_pipe
+from axe_lsp.runtime.files.regular_files import read_file, refuse_pipe
 from axe_lsp.runtime.files.whole_file import write_whole_file
-from axe_lsp.runtime.memory.place import memory_path
+from axe_lsp.runtime.memory.location import memory_path
 from axe_lsp.runtime.plain_text import decode, os_fault
 
 MAX_RESULT = 1000

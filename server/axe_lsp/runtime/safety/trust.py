@@ -25,7 +25,7 @@ from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment, expand_path, state_folder
-from axe_lsp.runtime.files.reading import read_file
+from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.plain_text import os_fault, shown_path, visible
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest

@@ -50,9 +50,9 @@ def check_of(schema: Schema, name: str) -> Check:
     """The check of values, which people call `name`, against a schema."""
     if _has_patterns(schema):
         # Imported late: few schemas have patterns.
-        from axe_lsp.runtime.structured.apart import check_apart  # noqa: PLC0415
+        from axe_lsp.runtime.structured.check_process import check_in_process  # noqa: PLC0415
 
-        return Check(partial(check_apart, schema, name), may_block=True)
+        return Check(partial(check_in_process, schema, name), may_block=True)
     return Check(check_here(schema, name))
 
 

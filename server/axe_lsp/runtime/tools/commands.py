@@ -1,6 +1,6 @@
 """Commands as processes: limited in time and output, and leaving nothing behind.
 
-Each runs below a keeper, which ends it with all its descendants, also when this process is killed. On
+Each runs below a reaper, which ends it with all its descendants, also when this process is killed. On
 Windows, which has no such thing, it is ended with those that it has started itself.
 """
 
@@ -18,14 +18,14 @@ import anyio
 from anyio.abc import Process
 from msgspec import Struct
 
-from axe_lsp.runtime.safety.seclusion import seclude
+from axe_lsp.runtime.safety.process_hardening import forbid_inspection
 from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace
 
-_KEEPER = str(Path(__file__).with_name("keeper.py"))
+_REAPER = str(Path(__file__).with_name("command_reaper.py"))
 """Not imported: it is for POSIX systems only, and a program of its own."""
 
 _GRACE = 2.0
-"""Seconds that a keeper has to kill a command; a process may hang in the kernel for longer."""
+"""Seconds that a reaper has to kill a command; a process may hang in the kernel for longer."""
 
 _INHERITED = ("PATH", "LANG", "LC_ALL", "USER", "LOGNAME", "TERM")
 _NEEDED_ON_WINDOWS = ("SYSTEMROOT", "COMSPEC", "PATHEXT")
@@ -99,10 +99,10 @@ def clean_environment(workplace: Workplace) -> dict[str, str]:
 
 
 async def _start(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Process:
-    seclude()
-    keeper = () if sys.platform == "win32" else (sys.executable, "-I", "-S", _KEEPER)
+    forbid_inspection()
+    reaper = () if sys.platform == "win32" else (sys.executable, "-I", "-S", _REAPER)
     return await anyio.open_process(
-        [*keeper, *command],
+        [*reaper, *command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -128,7 +128,7 @@ async def _end(process: Process) -> None:
 
 
 def _kill_group(process: Process) -> None:
-    """End what a keeper could not, because somebody has killed it, or on a system without orphanages."""
+    """End what a reaper could not, because somebody has killed it, or on a system without orphanages."""
     if sys.platform == "win32":
         return
     with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -7,7 +7,7 @@ import difflib
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.safety.questions import Change
-from axe_lsp.runtime.tools.places import NamedFile
+from axe_lsp.runtime.tools.paths import NamedFile
 
 MOST_COMPARED = 512 * 1024
 """Bytes: comparing more would take too long for somebody who waits."""

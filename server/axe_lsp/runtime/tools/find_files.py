@@ -7,9 +7,9 @@ import anyio
 from axe_lsp.agentfile.globs import BadPatternError, matches, segments_of
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
-from axe_lsp.runtime.tools.output import capped_lines
 from axe_lsp.runtime.tools.ripgrep import ripgrep
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
+from axe_lsp.runtime.tools.truncation import capped_lines
 
 
 async def _find_files(call: ToolCall, workplace: Workplace) -> str:

@@ -9,9 +9,9 @@ import anyio
 
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
-from axe_lsp.runtime.tools.output import capped_lines
-from axe_lsp.runtime.tools.places import place, speaking_of
+from axe_lsp.runtime.tools.paths import place, speaking_of
 from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, required
+from axe_lsp.runtime.tools.truncation import capped_lines
 
 
 async def _list_directory(call: ToolCall, workplace: Workplace) -> str:

@@ -16,8 +16,7 @@ from axe_lsp.runtime.files.context_files import BINARY_PROBE
 from axe_lsp.runtime.files.images import LARGEST_IMAGE, image_of, media_type
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import decode
-from axe_lsp.runtime.tools.output import capped_lines
-from axe_lsp.runtime.tools.places import place, require_file, speaking_of
+from axe_lsp.runtime.tools.paths import place, require_file, speaking_of
 from axe_lsp.runtime.tools.tool import (
     MAX_OUTPUT,
     BuiltinTool,
@@ -26,6 +25,7 @@ from axe_lsp.runtime.tools.tool import (
     Workplace,
     required,
 )
+from axe_lsp.runtime.tools.truncation import capped_lines
 
 _LIMIT = 2000
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")

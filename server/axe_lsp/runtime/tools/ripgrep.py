@@ -13,7 +13,7 @@ import anyio
 
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.tools.commands import clean_environment, run_to_end
-from axe_lsp.runtime.tools.places import place, speaking_of
+from axe_lsp.runtime.tools.paths import place, speaking_of
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 
 MOST_READ = 8 * 1024 * 1024

@@ -14,9 +14,9 @@ from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.command_check import check_command
 from axe_lsp.runtime.tools.commands import clean_environment, run_to_end
-from axe_lsp.runtime.tools.output import capped_text
 from axe_lsp.runtime.tools.read_only import is_enforceable, without_writing
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
+from axe_lsp.runtime.tools.truncation import capped_text
 
 _TIME_LIMIT = 600.0
 """Seconds for one command. Mostly the run's own time is over before."""

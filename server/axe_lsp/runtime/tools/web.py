@@ -15,7 +15,7 @@ from msgspec import Struct
 from axe_lsp import __version__
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.certificates import trusted_authorities
-from axe_lsp.runtime.tools.addresses import checked_addresses
+from axe_lsp.runtime.tools.host_check import checked_addresses
 from axe_lsp.runtime.tools.network import Network
 from axe_lsp.runtime.tools.tool import ToolError
 

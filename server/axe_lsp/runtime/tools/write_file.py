@@ -14,7 +14,7 @@ from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.diff import MOST_COMPARED, rehearsal
-from axe_lsp.runtime.tools.places import named_file, place, require_file, speaking_of
+from axe_lsp.runtime.tools.paths import named_file, place, require_file, speaking_of
 from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, required
 from axe_lsp.runtime.tools.writing import writing
 

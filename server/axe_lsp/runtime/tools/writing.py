@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from axe_lsp.runtime.tools.places import speaking_of
+from axe_lsp.runtime.tools.paths import speaking_of
 
 _one_at_a_time = threading.Lock()
 

@@ -1,0 +1,38 @@
+"""What is said on standard error about a run that ended without the result that was wanted.
+
+How the history puts it is imported when there is something to say, as hardly any run ends so.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from axe_lsp.cli.streams import shown, tell_person
+from axe_lsp.runtime.errors import BudgetError, RunError, UnfitAnswerError
+
+
+def tell_last_text(error: RunError) -> None:
+    """What the agent had said when it failed, whole: somebody has paid for it.
+
+    That of a used-up budget is on standard output already.
+    """
+    content = error.partial.content if error.partial else ""
+    if not content or isinstance(error, BudgetError):
+        return
+    is_answer = isinstance(error, UnfitAnswerError)
+    what = "Its last answer was:" if is_answer else "Its last text, which is no answer yet, was:"
+    print(f"{what}\n\n{shown(content, sys.stderr)}", file=sys.stderr)
+
+
+def tell_cancelled(milliseconds: int) -> None:
+    """Ctrl-C, or a signal of that kind, has ended the run."""
+    from axe_lsp.hosting.history.tree_text import duration  # noqa: PLC0415 - see above
+
+    print(f"cancelled after {duration(milliseconds)}", file=sys.stderr)
+
+
+def tell_where_to_look(run_id: str) -> None:
+    """The run is remembered, and a person can see what happened in it."""
+    from axe_lsp.cli.history_table import ID_LENGTH  # noqa: PLC0415 - see above
+
+    tell_person(f"`axe-lsp history show {run_id[:ID_LENGTH]}` shows what happened.")

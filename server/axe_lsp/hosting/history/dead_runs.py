@@ -1,0 +1,66 @@
+"""Ends the runs of processes that died, as these would have done themselves.
+
+That includes what agents have remembered for the time of their run.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from datetime import datetime
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from axe_lsp.hosting.history.database import transaction
+from axe_lsp.hosting.history.queries import tree_events
+from axe_lsp.hosting.history.rows import Batch, Bookkeeping, Origin, write
+from axe_lsp.hosting.history.writer_lock import is_locked, remove_lock
+from axe_lsp.hosting.notifications import notification
+from axe_lsp.hosting.run_tree import RunTree
+from axe_lsp.runtime.journal import timestamp
+from axe_lsp.runtime.memory.location import forget_run
+
+_ERROR = "the process that executed this run has died, and the run with it. Run the agent again"
+
+
+def end_runs_of_the_dead(connection: sqlite3.Connection, folder: Path) -> None:
+    """See to it that every run that is shown as running is. `folder` holds the signs of life."""
+    writers = connection.execute("SELECT DISTINCT writer FROM runs WHERE status = 'running'")
+    for (writer,) in writers.fetchall():
+        if not is_locked(folder, writer):
+            with transaction(connection):
+                # It may have gone and come back. Then its sign was there before it wrote again.
+                if not is_locked(folder, writer):
+                    _end_runs_of(connection, writer)
+            remove_lock(folder, writer)
+
+
+def _end_runs_of(connection: sqlite3.Connection, writer: str) -> None:
+    roots = connection.execute(
+        "SELECT DISTINCT root_run_id FROM runs WHERE status = 'running' AND writer = ?", (writer,)
+    )
+    for (root,) in roots.fetchall():
+        _end_tree(connection, root)
+
+
+def _end_tree(connection: sqlite3.Connection, root: str) -> None:
+    tree, last = RunTree(), ""
+    began: dict[str, str] = {}
+    for event in tree_events(connection, root):
+        run_id, last = event.params["runId"], event.params["time"]
+        began.setdefault(run_id, last)
+        if run_id in tree or event.params.get("kind") == "begin":
+            tree.follow(event)
+    batch, books = Batch(), Bookkeeping("", str)
+    for end in tree.end("killed", _ERROR, timestamp())[0]:
+        lasted = replace(end, duration_ms=_milliseconds(began[end.run.run_id], last))
+        books.add(batch, notification(lasted), Origin("", 0))
+    write(connection, batch)
+    forget_run(root, os.environ)
+
+
+def _milliseconds(begin: str, end: str) -> int:
+    """How long a run is known to have lived."""
+    moments = [datetime.fromisoformat(time.replace("Z", "+00:00")) for time in (begin, end)]
+    return round((moments[1] - moments[0]).total_seconds() * 1000)

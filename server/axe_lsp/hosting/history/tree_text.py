@@ -1,0 +1,220 @@
+"""A run and everything below it as a tree of text: from events to lines. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+
+from msgspec import Struct, field
+
+from axe_lsp.hosting.event_text import describe
+from axe_lsp.hosting.jsonable import Json
+from axe_lsp.hosting.notifications import Notification
+from axe_lsp.runtime.incomplete import in_words
+
+LONGEST = 100
+"""Characters of a text of a run that are shown in its tree."""
+
+_LONGEST_ARGUMENTS = 60
+
+_NO_RESULT = ": no result"
+
+
+def draw(events: Iterable[Notification]) -> str:
+    """The tree of a run with the seconds since its begin, what it took in all, and its answer."""
+    tree = _Tree()
+    for event in events:
+        tree.follow(event)
+    if not tree.runs:
+        return "Nothing is remembered of this run.\n"
+    root = tree.root
+    text = "".join(
+        f"{_seconds(root.began, node.began):8.1f} s  {line}\n" for node, line in _lines(root)
+    )
+    total = f"{number_of(len(tree.runs), 'run')}, {_used(tree.tokens, tree.cost)} in all"
+    answer = f"\n{tree.answer}\n" if tree.answer else ""
+    return f"Run {tree.run_id} of {local_time(root.began)}\n\n{text}\n{total}\n{answer}"
+
+
+def local_time(time: str) -> str:
+    """The time of an event, where the user is."""
+    return _moment(time).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def duration(milliseconds: int) -> str:
+    """How long something took."""
+    return f"{milliseconds} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+def one_line(text: str, most: int = LONGEST) -> str:
+    """The beginning of a text, as much as fits into a line."""
+    line = " ".join(text[: 10 * most].split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def number_of(count: int, noun: str) -> str:
+    """`1 turn`, `2 turns`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+class _Node(Struct):
+    """A run, or a step of it: a turn, a tool call."""
+
+    began: str
+    text: str
+    below: list[_Node] = field(default_factory=list)
+
+
+class _Tree:
+    """The runs of a tree, or of a part of it. The one that begins first is the root."""
+
+    def __init__(self) -> None:
+        self.runs: dict[str, _Node] = {}
+        self.tokens = [0, 0]
+        self.cost: float | None = 0
+        self.answer = ""
+        self._steps: dict[tuple[str, object], _Node] = {}
+
+    @property
+    def run_id(self) -> str:
+        """The root's."""
+        return next(iter(self.runs))
+
+    @property
+    def root(self) -> _Node:
+        """The run on top."""
+        return self.runs[self.run_id]
+
+    def follow(self, event: Notification) -> None:
+        """Take note of an event."""
+        params = event.params
+        if event.method == "axe/agent" and params["kind"] == "begin":
+            self._begin_run(params)
+        elif params["runId"] in self.runs:  # Its begin may be lost.
+            self._follow(event.method, params)
+
+    def _follow(self, method: str, params: Mapping[str, Json]) -> None:
+        turn = ("turn", params.get("turn"))
+        match method, params.get("kind"):
+            case "axe/agent", "end":
+                self.runs[params["runId"]].text = _run(params)
+            case "axe/turn", "begin":
+                self._step(params, turn).text = f"turn {params['turn']}, not answered"
+            case "axe/turn", "end":
+                self._step(params, turn).text = _turn(params)
+                self._take_turn(params)
+            case ("axe/turn", "retry") | ("axe/wait" | "axe/context", _):
+                text = (
+                    (describe(Notification(method, params)) or "")
+                    .strip()
+                    .removeprefix(f"{params['agent']}: ")
+                )
+                self._step(params, ("pause", params["seq"])).text = text
+            case "axe/tool", "begin":
+                text = f"{params['name']}{_arguments(params['arguments'])}{_NO_RESULT}"
+                self._step(params, params["callId"]).text = text
+            case "axe/tool", "end":
+                self._end_call(params)
+
+    def _begin_run(self, params: Mapping[str, Json]) -> None:
+        node = _Node(params["time"], f"{_who(params)}: running")
+        if params["task"].strip():
+            node.below.append(_Node(params["time"], f"task: {one_line(params['task'])}"))
+        parent = self.runs.get(params.get("parentRunId", ""))
+        if parent is not None:
+            parent.below.append(node)
+        self.runs[params["runId"]] = node
+
+    def _step(self, params: Mapping[str, Json], key: object) -> _Node:
+        """A step of a run, new if it has not been met. Its begin may be lost."""
+        node = self._steps.get((params["runId"], key))
+        if node is None:
+            node = self._steps[params["runId"], key] = _Node(
+                params["time"], str(params.get("name"))
+            )
+            self.runs[params["runId"]].below.append(node)
+        return node
+
+    def _take_turn(self, params: Mapping[str, Json]) -> None:
+        self.tokens[0] += params["inputTokens"]
+        self.tokens[1] += params["outputTokens"]
+        cost = params.get("cost")
+        self.cost = None if cost is None or self.cost is None else self.cost + cost
+        if params["runId"] == self.run_id:
+            self.answer = params["text"]
+
+    def _end_call(self, params: Mapping[str, Json]) -> None:
+        """A call that has started a run is shown as that run."""
+        step = self._step(params, params["callId"])
+        step.text = f"{step.text.removesuffix(_NO_RESULT)}: {_result(params)}"
+        del self._steps[params["runId"], params["callId"]]  # Ids come more than once.
+        if params.get("childRunId") in self.runs:
+            self.runs[params["runId"]].below.remove(step)
+
+
+def _lines(node: _Node, first: str = "", rest: str = "") -> Iterator[tuple[_Node, str]]:
+    yield node, first + node.text
+    for below in node.below:
+        is_last = below is node.below[-1]
+        yield from _lines(
+            below, rest + ("└─ " if is_last else "├─ "), rest + ("   " if is_last else "│  ")
+        )
+
+
+def _who(params: Mapping[str, Json]) -> str:
+    model = params.get("model")
+    return f"{params['agent']} ({model})" if model else str(params["agent"])
+
+
+def _run(params: Mapping[str, Json]) -> str:
+    why = one_line(params.get("error") or "") or in_words(params.get("incomplete"))
+    reason = f": {why}" if why else ""
+    figures = [
+        f"{params['status']} after {duration(params['durationMs'])}",
+        _used((params["inputTokens"], params["outputTokens"]), params.get("cost")),
+        number_of(params["turns"], "turn"),
+        number_of(params["toolCalls"], "tool call"),
+    ]
+    return f"{params['agent']}: {', '.join(figures)}{reason}"
+
+
+def _turn(params: Mapping[str, Json]) -> str:
+    tokens = _tokens((params["inputTokens"], params["outputTokens"]))
+    text = f": {one_line(params['text'])}" if params["text"].strip() else ""
+    mark = in_words(params.get("incomplete"))
+    figures = f"{duration(params['durationMs'])}, {tokens}{mark and f', {mark}'}"
+    return f"turn {params['turn']}, {figures}{text}"
+
+
+def _result(params: Mapping[str, Json]) -> str:
+    time = duration(params["durationMs"])
+    if params["isError"]:
+        return f"failed after {time}: {one_line(params['content'])}"
+    return f"{time}, {number_of(len(params['content']), 'character')}"
+
+
+def _arguments(arguments: Mapping[str, Json]) -> str:
+    if not arguments:
+        return ""
+    text = ", ".join(
+        f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items()
+    )
+    return f" {one_line(text, _LONGEST_ARGUMENTS)}"
+
+
+def _tokens(tokens: Iterable[int]) -> str:
+    return " + ".join(f"{count:,}" for count in tokens) + " tokens"
+
+
+def _used(tokens: Iterable[int], cost: float | None) -> str:
+    """The tokens, and what they cost if that is known."""
+    return f"{_tokens(tokens)}, ${cost:.4f}" if cost else _tokens(tokens)
+
+
+def _seconds(begin: str, end: str) -> float:
+    return (_moment(end) - _moment(begin)).total_seconds()
+
+
+def _moment(time: str) -> datetime:
+    return datetime.fromisoformat(time.replace("Z", "+00:00"))

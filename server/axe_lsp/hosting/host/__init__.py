@@ -1,0 +1,1 @@
+"""The run host: the child process that makes runs."""

@@ -1,0 +1,132 @@
+"""How a host makes runs and previews for the workplaces that are ordered.
+
+Imported with the first order, for it brings along all that a host can do without until then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+# A run's first request would import this anyway, but on the event loop, where all others wait.
+import axe_lsp.runtime.providers.http_client  # noqa: F401
+from axe_lsp.hosting import protocol
+from axe_lsp.hosting.history.rows import Origin
+from axe_lsp.hosting.history.writer import HistoryWriter
+from axe_lsp.hosting.jsonable import Json
+from axe_lsp.hosting.message import Message
+from axe_lsp.hosting.notifications import notification
+from axe_lsp.hosting.previewing import preview_json
+from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
+from axe_lsp.hosting.telemetry import Telemetry
+from axe_lsp.runtime.engine import Engine, always, never
+from axe_lsp.runtime.events import Event, EventSink
+from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
+from axe_lsp.runtime.prepare import prepare_request
+from axe_lsp.runtime.providers.http_provider import HttpProvider
+from axe_lsp.runtime.runs import Resolve
+from axe_lsp.runtime.safety.approval import Approval
+from axe_lsp.runtime.safety.questions import Ask
+from axe_lsp.runtime.safety.trust import TrustGate
+
+_log = logging.getLogger(__name__)
+
+
+class EngineFactory:
+    """Engines, one for each run, that share their connections to the providers."""
+
+    def __init__(self, send: Callable[[Message], None], ask: Ask) -> None:
+        self._send = send
+        self._ask = ask
+        # A copy, since `os.environ` decodes each of its values whenever it is asked.
+        self._environment = dict(os.environ)
+        self._http = HttpProvider(self._environment)
+        self._telemetry = Telemetry()
+        self._history = HistoryWriter(
+            warn=lambda run_id, text: send(protocol.Warned(run_id, text)),
+            stored=lambda run_id, seq: send(protocol.Stored(run_id, seq)),
+        )
+
+    def engine_for(self, start: protocol.Start) -> Engine:
+        """The engine for a run. All that clients should hear of it is sent."""
+        return self._engine(start, start.run_id, self._sink(start))
+
+    def engine_for_child(self, start: protocol.StartChild) -> Engine:
+        """The engine for a run that belongs to a tree of another process, which remembers it."""
+        return self._engine(
+            start, start.order.ids.run_id, lambda event: self._send(notification(event))
+        )
+
+    def _engine(
+        self, start: protocol.Start | protocol.StartChild, run_id: str, emit: EventSink
+    ) -> Engine:
+        approval = Approval(self._ask, start.allow)
+        granted = start.granted if isinstance(start, protocol.StartChild) else ()
+        gate = TrustGate(self._environment, self._ask, trusts_all=start.trusted, granted=granted)
+        return Engine(
+            resolve=_resolver(start.workplace),
+            workspace=Path(start.workplace.workspace),
+            emit=emit,
+            streams=always if start.stream else never,
+            http=self._http,
+            warn=lambda text: self._send(protocol.Warned(run_id, text)),
+            approve=approval,
+            gate=gate,
+            elsewhere=IsolatedRuns(
+                start.workplace, approval.decide, stream=start.stream, allow=start.allow, gate=gate
+            ),
+            note=_log.info,
+            environment=self._environment,
+        )
+
+    async def close(self) -> None:
+        """Close the connections, and finish what is remembered and sent elsewhere."""
+        await self._http.close()
+        await self._telemetry.aclose()
+        await asyncio.to_thread(self._history.close)
+
+    def abandon(self) -> None:
+        """Finish what is remembered, and nothing else: the process is about to end."""
+        self._history.close()
+
+    def _sink(self, start: protocol.Start) -> EventSink:
+        """Where the events of a run go: to clients, and elsewhere if that is wanted."""
+        origin = Origin(start.workplace.workspace, start.keep_days)
+        trace = self._telemetry.sink(
+            start.traces, lambda text: self._send(protocol.Warned(start.run_id, text))
+        )
+
+        def emit(event: Event) -> None:
+            news = notification(event)
+            self._send(news)  # Before the history can say that it has it.
+            if start.keep_days:
+                self._history.keep(news, origin)
+            if trace is not None:
+                trace(event)
+
+        return emit
+
+
+def preview(order: protocol.Preview) -> dict[str, Json]:
+    """What a run would send, as clients see it. Reads files; raises RunError."""
+    resolve, workspace = _resolver(order.workplace), Path(order.workplace.workspace)
+    return preview_json(prepare_request(order.request, resolve, workspace, os.environ))
+
+
+def _resolver(workplace: protocol.Workplace) -> Resolve:
+    """Agents are those that the editor knows, those where the run works or was started, the user's."""
+    known = [Path(folder) for folder in workplace.folders]
+    workspace = Path(workplace.workspace)
+    open_buffers = {Path(path): text for path, text in workplace.open_buffers.items()}
+
+    @cache
+    def seen_from(folder: Path) -> AgentFolders:
+        *local, of_user = search_folders((folder, workspace), os.environ)
+        folders = [path for path in (*known, *local) if path != of_user]
+        return AgentFolders((*folders, of_user), open_buffers)
+
+    return lambda name, folder: seen_from(folder).resolve(name)

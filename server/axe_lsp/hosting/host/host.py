@@ -1,0 +1,311 @@
+"""The process that makes runs, started by the supervisor.
+
+It reads orders from its standard input and writes what happens to its standard output, a message a
+line. It ends when it is told to leave, and also when its supervisor dies, since nobody is left to run for:
+then as soon as what has happened is written down, so that its runs are found to have been killed, as they are.
+A guard sees to that even if it spins.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from functools import cache
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from axe_lsp.hosting import protocol, wire
+from axe_lsp.hosting.handover import Handover
+from axe_lsp.hosting.message import Message
+from axe_lsp.hosting.notifications import Notification
+from axe_lsp.hosting.question_relay import OutgoingQuestions
+from axe_lsp.hosting.supervisor import host_process
+from axe_lsp.hosting.watchdog import start_watchdog
+from axe_lsp.runtime.errors import RunCancelledError, RunError
+from axe_lsp.runtime.limits.budget import Ledger
+from axe_lsp.runtime.safety.process_hardening import forbid_inspection
+
+if TYPE_CHECKING:
+    from axe_lsp.hosting.host.engine_factory import EngineFactory
+    from axe_lsp.runtime.engine import Engine
+
+_log = logging.getLogger(__name__)
+
+_LAST_SECONDS = 2.0
+"""How long runs have to end when the host is told to leave; then the process ends without them."""
+
+_CHUNK = 1 << 16
+
+_LEAVE = wire.encode(protocol.Leave()).rstrip()
+
+_END = b""
+"""Of what is written: no line."""
+
+_TOGETHER = 0.005
+"""Seconds within which events come together. Nobody can see that, and all else goes at once."""
+
+_GARBAGE = 200_000
+"""So many objects more than before are worth a look for garbage. A thousand children have fewer at a time, which
+all go with them; to look through these was a tenth of their time."""
+
+
+def main() -> None:
+    """Make runs until told to leave."""
+    forbid_inspection()  # Before the supervisor hears that this process is ready for keys.
+    gc.set_threshold(_GARBAGE)
+    orders, news = _take_standard_streams()
+    start_watchdog(_LAST_SECONDS, lifeline=orders)
+    logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    asyncio.run(_serve(orders, Outbox(news)))
+
+
+def _take_standard_streams() -> tuple[int, int]:
+    """The two pipes to the supervisor, out of reach of everything else in this process.
+
+    What prints from now on prints to standard error, and no process that a run starts can read
+    orders or keep a pipe open.
+    """
+    orders, news = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return orders, news
+
+
+def _take_environment(variables: Mapping[str, str]) -> None:
+    """Make the environment that was sent the one of this process."""
+    os.environ.clear()
+    for name, value in variables.items():
+        os.environ[os.fsdecode(name.encode("latin-1"))] = os.fsdecode(value.encode("latin-1"))
+
+
+async def _serve(orders: int, outbox: Outbox) -> None:
+    host = Host(outbox)
+    loop = asyncio.get_running_loop()
+    over = asyncio.Event()
+
+    def on_line(line: bytes) -> None:
+        loop.call_soon_threadsafe(host.hear, line)
+
+    def at_end() -> None:
+        loop.call_soon_threadsafe(over.set)
+
+    reading = (orders, on_line, at_end, host.abandon)
+    threading.Thread(target=_read, args=reading, daemon=True).start()
+    outbox.send(protocol.Ready(os.getpid()))
+    await over.wait()
+    await host.close()
+    outbox.close()
+
+
+def _read(
+    orders: int,
+    on_line: Callable[[bytes], None],
+    at_end: Callable[[], None],
+    at_death: Callable[[], None],
+) -> None:
+    """Read in a thread, which is how a pipe can be read on every system.
+
+    The thread also sees to it that the process ends, should the event loop hang. `at_death` is called if the
+    supervisor has not said that it leaves.
+    """
+    last = b""
+
+    def take(line: bytes) -> None:
+        nonlocal last
+        last = line
+        on_line(line)
+
+    lines = host_process.LineBuffer(take)
+    while data := os.read(orders, _CHUNK):
+        lines.feed(data)
+    if last != _LEAVE:
+        at_death()
+        os._exit(1)
+    at_end()
+    threading.Event().wait(_LAST_SECONDS)
+    os._exit(1)
+
+
+class Outbox:
+    """Writes messages in a thread of its own: a supervisor that is slow to read holds up no run."""
+
+    def __init__(self, file: int) -> None:
+        self._file = file
+        self._lines: Handover[bytes] = Handover(_TOGETHER)
+        self._thread = threading.Thread(target=self._write, daemon=True)
+        self._thread.start()
+
+    def send(self, message: Message) -> None:
+        """Write `message` after all that were sent before."""
+        self._lines.put(wire.encode(message), urgent=not isinstance(message, Notification))
+
+    def close(self) -> None:
+        """Wait until everything is written."""
+        self._lines.put(_END, urgent=True)
+        self._thread.join()
+
+    def _write(self) -> None:
+        try:
+            more = True
+            while more:
+                lines = self._lines.take()
+                more = lines[-1] != _END
+                rest = memoryview(b"".join(lines))
+                while rest:
+                    rest = rest[os.write(self._file, rest) :]
+        except OSError as error:
+            _log.info("The supervisor has gone (%s)", error)
+
+
+class Host:
+    """The orders that this process carries out. One that fails is no matter of the others."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
+        self._questions = OutgoingQuestions(outbox.send)
+        self._orders: dict[str, asyncio.Task[Message]] = {}
+        self._engines: dict[str, Engine] = {}
+        self._callers: dict[str, Ledger] = {}
+        self._factory: EngineFactory | None = None
+
+    def hear(self, line: bytes) -> None:
+        """Do what a line from the supervisor says."""
+        match wire.decode(line):
+            case protocol.Environment(variables):
+                _take_environment(variables)
+            case protocol.Start() as start:
+                self._carry_out(start.run_id, self._run(start))
+            case protocol.StartChild() as start:
+                self._carry_out(start.order.ids.run_id, self._run_child(start))
+            case protocol.UsedUp(run_id):
+                self._callers[run_id].use_up()
+            case protocol.Preview() as order:
+                self._carry_out(order.run_id, self._preview(order))
+            case protocol.Cancel(run_id):
+                self._cancel(run_id)
+            case protocol.Answered() as answered:
+                self._questions.settle(answered)
+            case protocol.Leave():
+                pass  # It is dealt with when the input ends.
+            case protocol.Ping(number):
+                self._outbox.send(protocol.Pong(number))
+
+    async def close(self) -> None:
+        """Cancel all orders and wait until they have ended."""
+        orders = list(self._orders.values())
+        for order in orders:
+            order.cancel()
+        await asyncio.gather(*orders, return_exceptions=True)
+        if self._factory is not None:
+            await self._factory.close()
+
+    def abandon(self) -> None:
+        """Write down what has happened by now, and nothing of how the runs end. Called in a thread."""
+        if self._factory is not None:
+            self._factory.abandon()
+
+    def _carry_out(self, run_id: str, work: Coroutine[Any, Any, Message]) -> None:
+        self._outbox.send(protocol.Taken(run_id))
+        order = asyncio.get_running_loop().create_task(work, name=run_id)
+        self._orders[run_id] = order
+        order.add_done_callback(self._answer)
+
+    def _answer(self, order: asyncio.Task[Message]) -> None:
+        del self._orders[order.get_name()]
+        self._outbox.send(_outcome(order))
+
+    def _cancel(self, run_id: str) -> None:
+        """End a run where it is: in its engine, or on its way there."""
+        in_engine = any(engine.cancel(run_id) for engine in self._engines.values())
+        if not in_engine and run_id in self._orders:
+            self._orders[run_id].cancel()
+
+    async def _run(self, start: protocol.Start) -> Message:
+        factory = await self._engine_factory()
+        async with self._engine(start.run_id, factory.engine_for(start)) as engine:
+            return protocol.Finished(await engine.run(start.request, start.run_id))
+
+    async def _run_child(self, start: protocol.StartChild) -> Message:
+        now = asyncio.get_running_loop().time()
+        order = replace(start.order, deadline=now + start.order.deadline)
+        run_id = order.ids.run_id
+        caller = self._callers[run_id] = Ledger(start.budget)
+        factory = await self._engine_factory()
+        async with self._engine(run_id, factory.engine_for_child(start)) as engine:
+            try:
+                return protocol.Finished(await engine.run_child(order, caller))
+            except RunError as error:
+                # Its caller is in another process and can't see what was being done.
+                return _failed(run_id, error, error.described(order.ids.agent))
+
+    @asynccontextmanager
+    async def _engine(self, run_id: str, engine: Engine) -> AsyncIterator[Engine]:
+        async with engine:
+            self._engines[run_id] = engine
+            try:
+                yield engine
+            finally:
+                del self._engines[run_id]
+
+    async def _engine_factory(self) -> EngineFactory:
+        engine_factory = await asyncio.to_thread(_import_engine_factory)
+        self._factory = self._factory or engine_factory.EngineFactory(
+            self._outbox.send, self._questions
+        )
+        return self._factory
+
+    async def _preview(self, order: protocol.Preview) -> Message:
+        engine_factory = await asyncio.to_thread(_import_engine_factory)
+        return protocol.Previewed(
+            order.run_id, await asyncio.to_thread(engine_factory.preview, order)
+        )
+
+
+@cache
+def _import_engine_factory() -> ModuleType:
+    """In a thread and as late as can be: the process is there at once, and answers meanwhile."""
+    from axe_lsp.hosting.host import (  # noqa: PLC0415 - that is what this function is for
+        engine_factory,
+    )
+
+    # What has been imported is no garbage and never will be. Looking through it again and again
+    # would take a tenth of the time of a thousand children. What comes later may be garbage one day.
+    gc.freeze()
+    return engine_factory
+
+
+def _outcome(order: asyncio.Task[Message]) -> Message:
+    """The answer to an order, in any case."""
+    run_id = order.get_name()
+    if order.cancelled():
+        return _failed(run_id, RunCancelledError())
+    error = order.exception()
+    if error is None:
+        return order.result()
+    if isinstance(error, RunError):
+        return _failed(run_id, error)
+    _log.error("Order %s failed", run_id, exc_info=error)
+    return _failed(run_id, RunError(f"internal error: {error!r}"))
+
+
+def _failed(run_id: str, error: RunError, text: str = "") -> protocol.Failed:
+    return protocol.Failed(
+        run_id=run_id,
+        text=text or str(error),
+        kind=error.kind,
+        exit_code=int(error.exit_code),
+        cancelled=isinstance(error, RunCancelledError),
+        hint=error.hint,
+        partial=error.partial,
+    )

@@ -1,0 +1,148 @@
+"""The history as the supervisor knows it: what hosts have yet to write, and what can be read.
+
+A host writes about its own runs. When it dies, what had arrived from it and is not in the history
+yet is written here, together with the ends of its runs: what was once seen is remembered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Container, Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from axe_lsp.hosting.history.rows import Origin
+from axe_lsp.hosting.notifications import Notification
+
+if TYPE_CHECKING:
+    from axe_lsp.hosting.history.queries import Wanted
+    from axe_lsp.hosting.history.writer import HistoryWriter
+    from axe_lsp.hosting.jsonable import Json
+
+_PATIENCE = 2.0
+"""Seconds for which a reader waits until what it may know of is written."""
+
+
+class Archive:
+    """What is remembered of the runs of a server, and of all others of its user."""
+
+    def __init__(self, warn: Callable[[str, str], None]) -> None:
+        self._warn = warn
+        self._origins: dict[str, Origin] = {}
+        self._unwritten: dict[str, deque[Notification]] = {}
+        self._unheard: set[str] = set()
+        self._progress = asyncio.Event()
+        self._writer: HistoryWriter | None = None
+
+    def expect(self, run_id: str, origin: Origin) -> None:
+        """A root run begins that is to be remembered."""
+        self._origins[run_id] = origin
+        self._unwritten[run_id] = deque()
+        self._unheard.add(run_id)
+
+    def hear(self, event: Notification) -> None:
+        """An event has arrived from a host, which writes it as well."""
+        run_id = event.params["rootRunId"]
+        unwritten = self._unwritten.get(run_id)
+        if unwritten is not None:
+            unwritten.append(event)
+            self._no_longer_unheard(run_id)
+
+    def stored(self, run_id: str, seq: int) -> None:
+        """The events of a root run up to that number need no more care."""
+        unwritten = self._unwritten.get(run_id)
+        while unwritten and unwritten[0].params["seq"] <= seq:
+            if _is_last(unwritten.popleft()):
+                self._forget(run_id)
+        self._progress.set()
+
+    def over(self, run_id: str) -> None:
+        """A root run has ended. If nothing was ever heard of it, nothing will be."""
+        if self._unwritten.get(run_id) == deque():
+            self._forget(run_id)
+
+    def take_over(self, run_id: str, ends: Iterable[Notification]) -> None:
+        """The host of a root run won't write any more: write what it hasn't, and these events."""
+        for event in ends:
+            self.hear(event)
+        for event in self._unwritten.get(run_id, ()):
+            self._writer_here().keep(event, self._origins[run_id])
+
+    def take_over_finished(self, going_on: Container[str]) -> None:
+        """The same for the runs that are over."""
+        for run_id in self._unwritten:
+            if run_id not in going_on:
+                self.take_over(run_id, ())
+
+    async def close(self) -> None:
+        """Wait until everything is written."""
+        if self._writer is not None:
+            await asyncio.to_thread(self._writer.close)
+
+    async def runs(self, wanted: Wanted) -> list[dict[str, Json]]:
+        """What `past_runs` finds, as of now. Raises RunError."""
+        from axe_lsp.hosting.history import local  # noqa: PLC0415 - see below
+
+        await self._until_written()
+        return await asyncio.to_thread(local.runs, wanted)
+
+    async def events(self, run_id: str, after: int = 0) -> list[Notification]:
+        """What has happened in a run and below it until now. Raises RunError."""
+        from axe_lsp.hosting.history import local  # noqa: PLC0415 - see below
+
+        await self._until_written()
+        return await asyncio.to_thread(local.events, run_id, after)
+
+    async def _until_written(self) -> None:
+        """Until the runs that were started by now have begun, and what has arrived of all is in the history.
+
+        Or until the disk, or what comes before a beginning, proves too slow.
+        """
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._written(), _PATIENCE)
+
+    async def _written(self) -> None:
+        started = frozenset(self._unheard)
+        await self._until(lambda: started.isdisjoint(self._unheard))
+        marks = {run_id: events[-1] for run_id, events in self._unwritten.items() if events}
+        await self._until(
+            lambda: all(
+                mark not in self._unwritten.get(run_id, ()) for run_id, mark in marks.items()
+            )
+        )
+
+    async def _until(self, condition: Callable[[], bool]) -> None:
+        while not condition():
+            self._progress.clear()
+            await self._progress.wait()
+
+    def _no_longer_unheard(self, run_id: str) -> None:
+        if run_id in self._unheard:
+            self._unheard.remove(run_id)
+            self._progress.set()
+
+    def _forget(self, run_id: str) -> None:
+        del self._origins[run_id], self._unwritten[run_id]
+        self._no_longer_unheard(run_id)
+
+    def _writer_here(self) -> HistoryWriter:
+        """Imported when it is needed: most servers never do."""
+        if self._writer is None:
+            from axe_lsp.hosting.history.writer import HistoryWriter  # noqa: PLC0415
+
+            loop = asyncio.get_running_loop()
+
+            def warn(run_id: str, text: str) -> None:
+                loop.call_soon_threadsafe(self._warn, run_id, text)
+
+            def stored(run_id: str, seq: int) -> None:
+                loop.call_soon_threadsafe(self.stored, run_id, seq)
+
+            self._writer = HistoryWriter(warn, stored)
+        return self._writer
+
+
+def _is_last(event: Notification) -> bool:
+    params = event.params
+    return params["depth"] == 0 and event.method == "axe/agent" and params["kind"] == "end"

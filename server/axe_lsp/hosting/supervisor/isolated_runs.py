@@ -1,0 +1,222 @@
+"""Agents in processes of their own: each is a host that makes one run for a tree that lives here.
+
+Its events become events of that tree, its questions are asked here, and what it used is paid for here. It
+ends with this process, whatever ends that, since a host ends when its input does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import anyio
+from msgspec.structs import replace
+
+from axe_lsp.hosting import protocol
+from axe_lsp.hosting.message import Message
+from axe_lsp.hosting.notifications import Notification, event_of
+from axe_lsp.hosting.question_relay import IncomingQuestions
+from axe_lsp.hosting.run_tree import RunTree
+from axe_lsp.hosting.supervisor.link import HOST, Link, Patience, is_done_within
+from axe_lsp.hosting.supervisor.orders import HostedRunError, error_of
+from axe_lsp.runtime.children.isolation import CallerLink
+from axe_lsp.runtime.errors import RunCancelledError, RunError
+from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, Status
+from axe_lsp.runtime.journal import timestamp
+from axe_lsp.runtime.runs import Order, RunResult
+from axe_lsp.runtime.safety.questions import Answer, Ask, Question
+from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.tasks import Tasks
+
+
+class IsolatedRuns:
+    """Makes runs in processes of their own. It is an `Elsewhere`.
+
+    They see the same workplace as the run that calls them; `stream` and `allow` are as for a
+    root run. `ask` answers their questions, and what `gate` has let pass may pass there too.
+    """
+
+    def __init__(
+        self,
+        workplace: protocol.Workplace,
+        ask: Ask,
+        *,
+        stream: bool = False,
+        allow: tuple[str, ...] = (),
+        gate: TrustGate | None = None,
+        command: Sequence[str] = HOST,
+        patience: Patience | None = None,
+    ) -> None:
+        self._workplace = workplace
+        self._ask = ask
+        self._stream = stream
+        self._allow = allow
+        self._gate = gate
+        self._command = command
+        self._patience = patience or Patience()
+
+    async def __call__(self, order: Order, caller_link: CallerLink) -> RunResult:
+        """Make a run. Raises RunError."""
+        remaining = order.deadline - anyio.current_time()
+        start = protocol.StartChild(
+            order=replace(order, definition=None, deadline=remaining),
+            workplace=self._workplace,
+            budget=caller_link.budget,
+            stream=self._stream,
+            allow=self._allow,
+            trusted=self._gate is not None and self._gate.trusts_all,
+            granted=tuple(self._gate.granted) if self._gate is not None else (),
+        )
+        run = _RemoteRun(order, caller_link, self._ask, self._patience)
+        return await run.make(start, self._command)
+
+
+class _RemoteRun:
+    """A run that is made in another process, as its tree sees it."""
+
+    def __init__(self, order: Order, caller_link: CallerLink, ask: Ask, patience: Patience) -> None:
+        self._order = order
+        self._caller_link = caller_link
+        self._ask = ask
+        self._patience = patience
+        self._tasks = Tasks()
+        self._link = Link(self._receive)
+        self._questions = IncomingQuestions(self._tasks)
+        self._tree = RunTree()
+        self._has_begun = False
+        self._is_used_up = False
+        self._status_at_end: Status = "killed"
+        self._outcome: asyncio.Future[RunResult | RunError]
+        self._outcome = asyncio.get_running_loop().create_future()
+
+    async def make(self, start: protocol.StartChild, command: Sequence[str]) -> RunResult:
+        """Start the process, and wait until the run is over."""
+        self._link.send(start)
+        name = f"process of {self._order.ids.agent}"
+        serving = self._tasks.start_unattended(self._serve(command), name)
+        watching = self._tasks.start_unattended(self._watch(), f"heartbeat of the {name}")
+        try:
+            outcome = await asyncio.shield(self._outcome)
+        except asyncio.CancelledError:
+            with anyio.CancelScope(shield=True):
+                await self._wind_up()
+            raise
+        finally:
+            watching.cancel()
+            with anyio.CancelScope(shield=True):
+                await self._link.end(self._patience.leave)
+                await serving
+                await self._tasks.stop(self._patience.leave)
+        if isinstance(outcome, RunError):
+            raise outcome
+        return outcome
+
+    def stop(self, run_id: str) -> None:
+        """End the run, or one below it, with all that it has started."""
+        self._link.send(protocol.Cancel(run_id))
+        self._tasks.start_unattended(self._see_the_end(run_id), f"cancellation of {run_id}")
+
+    # The life of the process.
+
+    async def _serve(self, command: Sequence[str]) -> None:
+        how = await self._link.serve(command)
+        self._end(HostedRunError(f"its process {how}"))
+
+    async def _watch(self) -> None:
+        silence = self._patience.silence
+        while True:
+            await asyncio.sleep(self._patience.heartbeat)
+            if not await is_done_within(silence, self._link.ping()):
+                await self._link.kill(f"did not answer for {silence:g} s", self._patience.die)
+
+    async def _see_the_end(self, run_id: str) -> None:
+        answered = self._link.ping()
+        await is_done_within(self._patience.cancel, self._outcome)
+        if run_id in self._tree and not answered.done():
+            await self._link.kill("did not react to the cancellation of a run", self._patience.die)
+
+    async def _wind_up(self) -> None:
+        """The tree is cancelled: a host whose input ends cancels its runs, and tells of their ends."""
+        self._status_at_end = "timeout" if self._caller_link.clock.is_over else "cancelled"
+        await self._link.end(self._patience.cancel)
+        self._end(RunCancelledError())
+
+    def _end(self, error: RunError) -> None:
+        """End what has not said so itself, and never will."""
+        if self._outcome.done():
+            return
+        status = self._status_at_end
+        if not self._has_begun:
+            self._tell(_begin(self._order))
+        events, error.partial = self._tree.end(status, str(error), timestamp())
+        for event in events:
+            self._tell(event)
+        if not events:
+            self._tell(
+                AgentEnd(run=self._order.ids, status=status, duration_ms=0, error=str(error))
+            )
+        self._outcome.set_result(error)
+
+    # What the process says.
+
+    def _receive(self, message: Message) -> None:
+        match message:
+            case Notification() if not self._outcome.done():
+                self._tree.follow(message)
+                self._tell(event_of(message))
+            case protocol.Warned():
+                self._caller_link.warn(message.text)
+            case protocol.Asked():
+                self._questions.put(message, self._decide, self._link.send)
+            case protocol.Withdrawn(run_id, number):
+                self._questions.withdraw(run_id, number)
+            case protocol.Finished():
+                self._settle(message.result)
+            case protocol.Failed():
+                self._settle(error_of(message))
+
+    async def _decide(self, question: Question) -> Answer:
+        with self._caller_link.clock.stopped():  # As that of the process itself does.
+            return await self._ask(question)
+
+    def _settle(self, outcome: RunResult | RunError) -> None:
+        if isinstance(outcome, RunCancelledError) and not self._has_begun:
+            self._status_at_end = "cancelled"
+            self._end(outcome)
+        elif not self._outcome.done():
+            self._outcome.set_result(outcome)
+
+    def _tell(self, event: Event) -> None:
+        run_id = event.run.run_id
+        match event:
+            case AgentBegin():
+                self._has_begun = True
+                self._caller_link.live[run_id] = _Handle(self, run_id)
+            case AgentEnd():
+                self._caller_link.live.pop(run_id, None)
+        if not self._caller_link.tell(event) and not self._is_used_up:
+            self._is_used_up = True
+            self._link.send(protocol.UsedUp(self._order.ids.run_id))
+
+
+class _Handle:
+    """A run of the other process, by which it can be stopped. It is `Stoppable`."""
+
+    def __init__(self, remote: _RemoteRun, run_id: str) -> None:
+        self._remote = remote
+        self._run_id = run_id
+
+    def stop(self) -> None:
+        """End the run and everything below it."""
+        self._remote.stop(self._run_id)
+
+
+def _begin(order: Order) -> AgentBegin:
+    """What the run would have said, had its process come up."""
+    return AgentBegin(
+        run=order.ids,
+        task=order.task,
+        model=order.model or (order.definition.model if order.definition else ""),
+        parent_agent=order.parent_agent,
+        description=order.description,
+    )

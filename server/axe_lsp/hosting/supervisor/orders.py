@@ -1,0 +1,101 @@
+"""What a host was asked for, from the asking until its answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct, field
+
+from axe_lsp.hosting import protocol
+from axe_lsp.hosting.run_tree import RunTree
+from axe_lsp.hosting.supervisor.link import Link
+from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunCancelledError, RunError
+from axe_lsp.runtime.runs import RunResult
+from axe_lsp.runtime.safety.questions import Ask, nobody
+
+
+class HostedRunError(RunError):
+    """A run that failed in its host, or with its host."""
+
+    def __init__(self, text: str, kind: ErrorKind = "agent", exit_code: int = ExitCode.AGENT):
+        super().__init__(text)
+        self.kind = kind
+        self.exit_code = ExitCode(exit_code)
+
+
+def error_of(message: protocol.Failed) -> RunError:
+    """The failure that a host tells of."""
+    error = (
+        RunCancelledError()
+        if message.cancelled
+        else HostedRunError(message.text, message.kind, message.exit_code)
+    )
+    error.hint = message.hint
+    error.run_id = message.run_id
+    error.partial = message.partial
+    return error
+
+
+class Order(Struct, eq=False):
+    """An order, from the asking until its answer.
+
+    `link` leads to the host that carries it out; there is none yet while it waits for its turn.
+    `outcome` is the answer or a RunError; `tree` stays empty in a preview.
+    `ask` leads to the person who answers the questions of the run. `limit` says how many root runs of its `client`
+    may be at work at the same time, 0 for any number. One that `may_move` goes to the next host if this one dies:
+    it was sent to a host that was up, and that has never said to have begun.
+    """
+
+    message: protocol.Start | protocol.Preview
+    outcome: asyncio.Future[Any]
+    ask: Ask = nobody
+    client: object = None
+    limit: Callable[[], int] = lambda: 0
+    link: Link | None = None
+    may_move: bool = False
+    tree: RunTree = field(default_factory=RunTree)
+
+    @property
+    def id(self) -> str:
+        """The id of the run."""
+        return self.message.run_id
+
+    @property
+    def waits(self) -> bool:
+        """Whether its turn is still to come."""
+        return self.link is None and not self.outcome.done()
+
+    @property
+    def is_run_at_work(self) -> bool:
+        """Whether a host makes a run for it."""
+        return self.link is not None and isinstance(self.message, protocol.Start)
+
+    async def answer(self) -> Any:
+        """The answer; raises RunError. Whoever stops waiting here does not stop the order."""
+        outcome = await asyncio.shield(self.outcome)
+        if isinstance(outcome, RunError):
+            raise outcome
+        return outcome
+
+
+class Run:
+    """A root run, for the one who started it."""
+
+    def __init__(self, order: Order) -> None:
+        self.id = order.id
+        self._order = order
+
+    @property
+    def waits(self) -> bool:
+        """Whether it begins only when others have ended."""
+        return self._order.waits
+
+    async def result(self) -> RunResult:
+        """What the run comes to; raises RunError if it fails. All its events were published before.
+
+        Whoever stops waiting here does not stop the run.
+        """
+        result: RunResult = await self._order.answer()
+        return result

@@ -1,0 +1,280 @@
+"""Runs, for those who want some: started, followed, cancelled, and ended even if their host dies.
+
+Everything happens on the event loop of the server. Nothing here knows who wants the runs, or how
+one is made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from axe_lsp.hosting import protocol
+from axe_lsp.hosting.history.rows import Origin
+from axe_lsp.hosting.jsonable import Json
+from axe_lsp.hosting.message import Message
+from axe_lsp.hosting.notifications import Notification, notification
+from axe_lsp.hosting.question_relay import IncomingQuestions
+from axe_lsp.hosting.supervisor.archive import Archive
+from axe_lsp.hosting.supervisor.link import HOST, Link, Patience, is_done_within
+from axe_lsp.hosting.supervisor.orders import HostedRunError, Order, Run, error_of
+from axe_lsp.hosting.supervisor.subscribers import Subscriber, Subscribers
+from axe_lsp.runtime.errors import RunCancelledError, RunError
+from axe_lsp.runtime.events import Status
+from axe_lsp.runtime.journal import timestamp
+from axe_lsp.runtime.memory.location import forget_run
+from axe_lsp.runtime.runs import RunRequest, new_run_id
+from axe_lsp.runtime.safety.questions import Ask, nobody
+from axe_lsp.tasks import Tasks
+
+_log = logging.getLogger(__name__)
+
+
+class Runs:
+    """The runs of a server, and the host that makes them.
+
+    The host starts with the first run and serves all others. When it has died, the next run starts
+    another one. Runs beyond the limit of their client wait, and begin in the order in which
+    they were asked for.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str] = HOST,
+        patience: Patience | None = None,
+    ) -> None:
+        self._command = command
+        self._patience = patience or Patience()
+        self._tasks = Tasks()
+        self._serving: dict[Link, asyncio.Task[None]] = {}
+        self._link: Link | None = None
+        self._orders: dict[str, Order] = {}
+        self._subscribers = Subscribers()
+        self.archive = Archive(lambda run_id, text: self._receive(protocol.Warned(run_id, text)))
+        self._questions = IncomingQuestions(self._tasks)
+        self._closed = False
+
+    def start(
+        self,
+        request: RunRequest,
+        workplace: protocol.Workplace,
+        stream: bool = False,
+        keep_days: int = 0,
+        *,
+        ask: Ask = nobody,
+        allow: tuple[str, ...] = (),
+        traces: bool = False,
+        trusted: bool = False,
+        client: object = None,
+        limit: Callable[[], int] = lambda: 0,
+    ) -> Run:
+        """Have a run made. Who subscribes to it before the next `await` misses nothing of it.
+
+        `ask` is asked before it changes something, unless it is allowed already by `allow`, and before it
+        reaches out of a workspace that is not `trusted`.
+        `limit` says how many runs of that `client` may be at work at the same time, 0 for any number.
+        """
+        run_id = new_run_id()
+        start = protocol.Start(
+            run_id, request, workplace, stream, keep_days, allow, traces, trusted
+        )
+        order = self._order(start, ask)
+        order.client, order.limit = client, limit
+        if keep_days:
+            self.archive.expect(order.id, Origin(workplace.workspace, keep_days))
+        self.admit()
+        return Run(order)
+
+    def admit(self) -> None:
+        """Let runs begin that wait, as far as the limits allow; to be called when one has changed."""
+        orders = tuple(self._orders.values())
+        at_work = Counter(order.client for order in orders if order.is_run_at_work)
+        for order in orders:
+            if order.waits and at_work[order.client] < (order.limit() or math.inf):
+                at_work[order.client] += 1
+                self._hand_over(order)
+
+    async def preview(
+        self, request: RunRequest, workplace: protocol.Workplace
+    ) -> Mapping[str, Json]:
+        """What a run would send, as clients see it. Raises RunError."""
+        order = self._order(protocol.Preview(new_run_id(), request, workplace))
+        self._hand_over(order)
+        preview: Mapping[str, Json] = await order.answer()
+        return preview
+
+    def cancel(self, run_id: str) -> bool:
+        """End a run, a root or a child, with all below it; within a second, whatever it does.
+
+        False if no such run is going on.
+        """
+        order = self._order_of(run_id)
+        if order is None:
+            return False
+        if order.link is None:
+            self._settle(order.id, RunCancelledError())
+        else:
+            order.may_move = False
+            order.link.send(protocol.Cancel(run_id))
+            ending = self._see_the_end(order, order.link, run_id)
+            self._tasks.start_unattended(ending, f"cancellation of {run_id}")
+        return True
+
+    def is_going_on(self, run_id: str) -> bool:
+        """Whether this is a root run of this server that has not ended."""
+        return run_id in self._orders
+
+    def subscribe(self, subscriber: Subscriber, run_id: str | None = None) -> Callable[[], None]:
+        """Publish to `subscriber` what happens in a root run and below it; without an id, in all.
+
+        Returns what ends the subscription. That of a single run ends with the run.
+        """
+        return self._subscribers.add(subscriber, run_id)
+
+    async def close(self) -> None:
+        """End all runs and the host. What happens in doing so is still published."""
+        self._closed = True
+        for order in [each for each in self._orders.values() if each.waits]:
+            self._settle(order.id, RunCancelledError())
+        await asyncio.gather(*(link.end(self._patience.leave) for link in self._serving))
+        await asyncio.gather(*self._serving.values())
+        await self._tasks.stop(within=self._patience.leave)
+        await self.archive.close()
+
+    def _order(self, message: protocol.Start | protocol.Preview, ask: Ask = nobody) -> Order:
+        if self._closed:
+            raise RunError("the server is shutting down and starts no more runs")
+        order = Order(message, asyncio.get_running_loop().create_future(), ask)
+        self._orders[order.id] = order
+        return order
+
+    def _hand_over(self, order: Order) -> None:
+        """Have the host carry out an order; the first one starts it."""
+        if self._link is None:
+            self._link = Link(self._receive)
+            self._serving[self._link] = self._tasks.start_unattended(
+                self._serve(self._link), "run host"
+            )
+        order.link, order.may_move = self._link, self._link.is_ready
+        order.link.send(order.message)
+
+    def _order_of(self, run_id: str) -> Order | None:
+        if run_id in self._orders:
+            return self._orders[run_id]
+        return next((order for order in self._orders.values() if run_id in order.tree), None)
+
+    # The life of a host.
+
+    async def _serve(self, link: Link) -> None:
+        watch = self._tasks.start_unattended(self._watch(link), "heartbeat of the run host")
+        how = "was left alone"
+        try:
+            how = await link.serve(self._command)
+        finally:
+            watch.cancel()
+            del self._serving[link]
+            self._turn_away_from(link)
+            for order in self._orders_at(link):
+                if order.may_move and not self._closed:
+                    self._hand_over(order)
+                else:
+                    self._end(order, "killed", HostedRunError(_obituary(how)))
+            self.archive.take_over_finished(self._orders)
+
+    async def _watch(self, link: Link) -> None:
+        silence = self._patience.silence
+        while True:
+            await asyncio.sleep(self._patience.heartbeat)
+            if self._orders_at(link) and not await is_done_within(silence, link.ping()):
+                await self._kill(link, f"did not answer for {silence:g} s")
+
+    async def _see_the_end(self, order: Order, link: Link, run_id: str) -> None:
+        """Make sure that a cancelled run ends."""
+        answered = link.ping()
+        is_over = await is_done_within(self._patience.cancel, order.outcome)
+        is_child = run_id != order.id
+        if is_over or (is_child and run_id not in order.tree):
+            return
+        if not answered.done():
+            await self._kill(link, "did not react to the cancellation of a run")
+        elif not is_child:
+            _log.error("Run %s does not end when it is cancelled, and is given up", run_id)
+            self._end(order, "cancelled", RunCancelledError())
+
+    async def _kill(self, link: Link, verdict: str) -> None:
+        self._turn_away_from(link)
+        await link.kill(verdict, self._patience.die)
+
+    def _turn_away_from(self, link: Link) -> None:
+        """The next order goes to a new host."""
+        if self._link is link:
+            self._link = None
+
+    def _orders_at(self, link: Link) -> list[Order]:
+        return [order for order in self._orders.values() if order.link is link]
+
+    # What the host says.
+
+    def _receive(self, message: Message) -> None:
+        match message:
+            case Notification():
+                self._on_event(message)
+            case protocol.Taken(run_id) if run_id in self._orders:
+                self._orders[run_id].may_move = False
+            case protocol.Stored(run_id, seq):
+                self.archive.stored(run_id, seq)
+            case protocol.Warned() if message.run_id in self._orders:
+                self._subscribers.publish(message.run_id, message)
+            case protocol.Asked():
+                self._on_question(message)
+            case protocol.Withdrawn(run_id, number):
+                self._questions.withdraw(run_id, number)
+            case protocol.Finished():
+                self._settle(message.result.run_id, message.result)
+            case protocol.Previewed():
+                self._settle(message.run_id, message.preview)
+            case protocol.Failed():
+                self._settle(message.run_id, error_of(message))
+
+    def _on_event(self, event: Notification) -> None:
+        order = self._orders.get(event.params["rootRunId"])
+        if order is not None:
+            order.tree.follow(event)
+            self.archive.hear(event)
+            self._subscribers.publish(order.id, event)
+
+    def _on_question(self, asked: protocol.Asked) -> None:
+        order = self._orders.get(asked.run_id)
+        if order is not None and order.link is not None:
+            self._questions.put(asked, order.ask, order.link.send)
+
+    def _end(self, order: Order, status: Status, error: RunError) -> None:
+        """End a run that can't or won't do so itself."""
+        events, error.partial = order.tree.end(status, str(error), timestamp())
+        news = [notification(event) for event in events]
+        self.archive.take_over(order.id, news)
+        for event in news:
+            self._subscribers.publish(order.id, event)
+        error.run_id = order.id
+        forget_run(order.id, os.environ)
+        self._settle(order.id, error)
+
+    def _settle(self, run_id: str, outcome: object) -> None:
+        order = self._orders.pop(run_id, None)
+        if order is not None:
+            order.outcome.set_result(outcome)
+            self._subscribers.forget(run_id)
+            self.archive.over(run_id)
+            self._questions.forget(run_id)
+            self.admit()
+
+
+def _obituary(how: str) -> str:
+    return (
+        f"the process that executes runs {how}, and this run ended with it. "
+        "Run the agent again: it gets a new process"
+    )

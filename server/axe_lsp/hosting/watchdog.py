@@ -1,0 +1,80 @@
+"""A second process that kills this one when its end is due and it can't end by itself any more.
+
+Python's signal handlers wait for the main thread, and while a regular expression runs no thread can do anything.
+The guard is a fork, which does nothing but wait. POSIX only: Windows has no `fork`.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Container
+from contextlib import suppress
+
+from axe_lsp.runtime.safety.process_hardening import forbid_inspection
+
+_MOST_FILES = 1000
+
+
+def start_watchdog(
+    patience: float, *, signals: Container[int] = (), lifeline: int | None = None
+) -> int | None:
+    """Have this process killed if it lives on for `patience` seconds when its end is due.
+
+    That is so once a byte that is one of `signals` has been written to the descriptor that is returned, or once
+    nobody can write to `lifeline`, the reading end of a pipe, any more. The guard ends with this process, or when
+    the descriptor is closed. To be called before there are threads.
+    """
+    if sys.platform == "win32":
+        return None
+    source, sink = os.pipe()
+    os.set_blocking(sink, False)
+    guarded = os.getpid()
+    if os.fork():
+        os.close(source)
+        return sink
+    with suppress(BaseException):
+        _watch(guarded, source, lifeline, signals, patience)
+    os._exit(0)
+
+
+def _watch(
+    guarded: int, source: int, lifeline: int | None, signals: Container[int], patience: float
+) -> None:
+    """In the guard, until the process has ended or has been killed."""
+    if sys.platform == "win32":
+        return
+    forbid_inspection()
+    _let_go({source, lifeline})
+    poll = select.poll()
+    poll.register(source, select.POLLIN)
+    if lifeline is not None:
+        poll.register(lifeline, 0)
+    deadline: float | None = None
+    while deadline is None or time.monotonic() < deadline:
+        left = None if deadline is None else 1000 * (deadline - time.monotonic())
+        for file, _ in poll.poll(left):
+            written = os.read(source, 64) if file == source else b""
+            if file == source and not written:
+                return
+            if file == lifeline:
+                poll.unregister(file)
+            if deadline is None and (file == lifeline or any(each in signals for each in written)):
+                deadline = time.monotonic() + patience
+    if os.getppid() == guarded:
+        os.kill(guarded, signal.SIGKILL)
+
+
+def _let_go(kept: Container[int | None]) -> None:
+    """Of what a fork inherits: what comes from a terminal, and files whose end somebody may wait for."""
+    if sys.platform == "win32":
+        return
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    for file in range(_MOST_FILES):
+        if file not in kept:
+            with suppress(OSError):
+                os.close(file)

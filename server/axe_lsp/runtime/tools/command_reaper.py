@@ -1,0 +1,121 @@
+"""Keeps a command: when it ends, everything that it started ends, too.
+
+A program of its own between axe-lsp and the command, run as a file, so it knows nothing but the
+standard library. Its standard input is the lifeline: when that ends, because axe-lsp wants the command
+to stop or because axe-lsp has been killed, the command is killed. On Linux, what the command has put
+into other sessions is found all the same, since orphans become children of the reaper. Between the two
+is a process that does nothing: what the command sees as its parent, and may kill, is not the reaper. It
+exits with the command's code, or 128 and the signal, as shells do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+assert sys.platform != "win32"
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+"""What a command sends to its group, as with `kill 0`, is not meant for the reaper."""
+
+_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+
+
+def main(command: list[str]) -> int:
+    """Run a command to its end; returns what to exit with."""
+    os.environ.pop("LC_CTYPE", None)  # Python's own, where the environment names no locale.
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    for each in _SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
+    reaper = os.getpid()
+    stand_in = os.fork() or _stand_in(reaper, command)
+    threading.Thread(target=_hold_lifeline, args=[stand_in], daemon=True).start()
+    code = _code_of(stand_in)
+    _end_orphans()
+    return code
+
+
+def _stand_in(reaper: int, command: list[str]) -> int:
+    """In the child: never returns. It dies with the reaper, and the command with it."""
+    _die_with(reaper)
+    stand_in = os.getpid()
+    os._exit(_code_of(os.fork() or _become(stand_in, command)))
+
+
+def _become(stand_in: int, command: list[str]) -> int:
+    """In its child: never returns."""
+    _die_with(stand_in)
+    for each in (*_SIGNALS, *_IGNORED_BY_PYTHON):
+        signal.signal(each, signal.SIG_DFL)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    try:
+        os.execvp(command[0], command)  # noqa: S606 - the shell, if there is one, is in the command.
+    except OSError as error:
+        os.write(2, f"{command[0]}: {error.strerror}\n".encode())
+        os._exit(127)
+
+
+def _code_of(child: int) -> int:
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def _hold_lifeline(child: int) -> None:
+    os.read(0, 1)
+    if sys.platform == "linux":
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)  # Which makes orphans of all the others.
+    else:
+        os.killpg(0, signal.SIGKILL)  # This process, too: nobody is there to hear its code.
+
+
+def _end_orphans() -> None:
+    """Kill until no child is left: each one that ends may leave further ones behind."""
+    while True:
+        for pid in _children():
+            with contextlib.suppress(
+                PermissionError
+            ):  # What has become another user's ends by itself.
+                os.kill(pid, signal.SIGKILL)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(0.001)
+
+
+def _children() -> Iterator[int]:
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = status.read_bytes().rpartition(b")")[2].split()[1]
+        except OSError:
+            continue  # It has just ended.
+        if int(parent) == os.getpid():
+            yield int(status.parent.name)
+
+
+def _die_with(parent: int) -> None:
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # It has died before.
+        os._exit(1)
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+if __name__ == "__main__":
+    os._exit(main(sys.argv[1:]))

@@ -1,0 +1,318 @@
+"""Agents in processes of their own: like all others, until one of them crashes."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from axe_lsp.hosting.supervisor.orders import Run
+from axe_lsp.runtime.errors import RunCancelledError
+from axe_lsp.runtime.safety.questions import Answer as Reply
+from axe_lsp.runtime.safety.questions import Question
+from support.hosts import Stage, agent, stage
+from support.processes import Sleepers, hosts_bearing, wait_for_none
+from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
+
+APART = '[isolation]\nmode = "process"\n'
+
+
+def team(**tables: str) -> Mapping[str, str]:
+    """A lead, an agent of its own process, and one below that."""
+    return {
+        "lead": agent("lead", "apart", "beside") + tables.get("lead", ""),
+        "apart": agent("apart", "below", tools=["run_command"]) + APART + tables.get("apart", ""),
+        "beside": agent("beside"),
+        "below": agent("below"),
+    }
+
+
+def processes_of_agents(at: Stage) -> list[int]:
+    """The processes that hosts have started for agents."""
+    mark = os.environ["PYTHON_MARK"]
+    return [pid for pid in hosts_bearing(mark) if pid not in at.hosts()]
+
+
+@pytest.fixture(autouse=True)
+def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("PYTHON_MARK", str(tmp_path))
+    return str(tmp_path)
+
+
+def assert_ended(at: Stage, run: Run) -> list[tuple[str, str]]:
+    """No number is missing, all that began has ended; how the runs have ended, in order."""
+    story = at.of(run.id)
+    assert [params["seq"] for _, params in story] == list(range(1, len(story) + 1))
+    agents = [params for method, params in story if method == "axe/agent"]
+    begun = [each["runId"] for each in agents if each["kind"] == "begin"]
+    ends = [each for each in agents if each["kind"] == "end"]
+    assert sorted(begun) == sorted(each["runId"] for each in ends)
+    return [(each["agent"], each["status"]) for each in ends]
+
+
+def told(provider: ScriptedProvider, model: str) -> str:
+    """What the model was told last."""
+    return str(provider.asked(model)[-1].body["messages"][-1]["content"])
+
+
+@pytest.mark.req("002-21")
+async def test_what_is_heard_of_an_agent_is_the_same_in_a_process_of_its_own(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    stories = []
+    for mode in ("inline", "process"):
+        provider.script("m-lead", Says(calls=[calls_agent("apart", "a")]), Says("done"))
+        provider.script("m-apart", Says(calls=[calls_agent("below", "b")]), Says("apart is done"))
+        provider.script("m-below", Says("below is done"))
+        agents = {name: text.replace("process", mode) for name, text in team().items()}
+        async with stage(tmp_path / mode, agents) as at:
+            run = at.start("lead", stream=True)
+            begin = await at.event("axe/agent", agent="below", kind="begin")
+            assert (begin["depth"], begin["parentAgent"]) == (2, "apart")
+
+            assert (await run.result()).content == "done"
+
+            assert told(provider, "m-lead") == "apart is done"
+            assert_ended(at, run)
+            stories.append([plain(method, params) for method, params in at.of(run.id)])
+    assert stories[0] == stories[1]
+
+
+def plain(method: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """An event without what differs from run to run."""
+    names = ("time", "durationMs", "runId", "rootRunId", "parentRunId", "childRunId", "callId")
+    kept = {name: value for name, value in params.items() if name not in names}
+    if method == "axe/turn" and kept["kind"] == "end":
+        kept["toolCalls"] = [{**call, "id": ""} for call in kept["toolCalls"]]
+    return method, kept
+
+
+@pytest.mark.req("002-21")
+async def test_an_agent_that_crashes_is_an_error_text_for_its_caller_and_nothing_else(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    holds = {name: Hold() for name in ("below", "beside")}
+    both = [calls_agent("apart", "a"), calls_agent("beside", "b")]
+    provider.script("m-lead", Says(calls=both), Says("I go on."))
+    provider.script("m-apart", Says("wait", calls=[calls_agent("below", "b")]))
+    for name, hold in holds.items():
+        provider.script(f"m-{name}", Answer(Says("well"), hold=hold))
+    async with stage(tmp_path, team()) as at:
+        run = at.start("lead")
+        for hold in holds.values():
+            await hold.arrived()
+        await at.event("axe/turn", agent="below", kind="begin")
+        (child,) = processes_of_agents(at)
+
+        os.kill(child, signal.SIGKILL)
+        await at.event("axe/agent", agent="apart", kind="end")
+        holds["beside"].release()
+
+        assert (await run.result()).content == "I go on."
+        assert assert_ended(at, run) == [
+            ("below", "killed"),
+            ("apart", "killed"),
+            ("beside", "completed"),
+            ("lead", "completed"),
+        ]
+        results = provider.asked("m-lead")[-1].body["messages"][-2:]
+        assert [each["content"] for each in results] == [
+            'Error: sub-agent "apart" failed - its process was ended by signal 9 (Killed). '
+            "You may retry or proceed without this result.\n\nwait",
+            "well",
+        ]
+
+
+async def test_an_agent_that_hangs_is_noticed(tmp_path: Path, provider: ScriptedProvider) -> None:
+    hold = Hold()
+    provider.script("m-lead", Says(calls=[calls_agent("apart", "a")]), Says("I go on."))
+    provider.script("m-apart", Answer(Says("never"), hold=hold))
+    async with stage(tmp_path, team(), IMPATIENT) as at:
+        run = at.start("lead")
+        await hold.arrived()
+        (child,) = processes_of_agents(at)
+
+        os.kill(child, signal.SIGSTOP)
+
+        assert (await run.result()).content == "I go on."
+        assert "did not answer for 3 s" in told(provider, "m-lead")
+        assert assert_ended(at, run) == [("apart", "killed"), ("lead", "completed")]
+
+
+IMPATIENT = """
+from functools import partial
+from axe_lsp.hosting.host import host
+from axe_lsp.hosting.supervisor import isolated_runs
+isolated_runs.Patience = partial(isolated_runs.Patience, heartbeat=0.1, silence=3, die=0.2)
+host.main()
+"""
+
+
+async def test_cancelling_a_tree_ends_the_processes_of_its_agents(
+    tmp_path: Path, provider: ScriptedProvider, mark: str
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", Says(calls=[calls_agent("apart", "a")]))
+    provider.script("m-apart", Says(calls=[calls_agent("below", "b")]))
+    provider.script("m-below", Answer(Says("never"), hold=hold))
+    async with stage(tmp_path, team()) as at:
+        run = at.start("lead")
+        await hold.arrived()
+        await at.event("axe/turn", agent="below", kind="begin")
+        assert len(processes_of_agents(at)) == 1
+
+        at.runs.cancel(run.id)
+
+        with pytest.raises(RunCancelledError):
+            await run.result()
+        assert assert_ended(at, run) == [
+            ("below", "cancelled"),
+            ("apart", "cancelled"),
+            ("lead", "cancelled"),
+        ]
+        assert processes_of_agents(at) == []
+    await asyncio.to_thread(wait_for_none, mark)
+
+
+@pytest.mark.parametrize("who", ["apart", "below"])
+async def test_a_run_in_another_process_can_be_stopped_alone(
+    tmp_path: Path, provider: ScriptedProvider, who: str
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", Says(calls=[calls_agent("apart", "a")]), Says("I go on."))
+    provider.script("m-apart", Says(calls=[calls_agent("below", "b")]), Says("So do I."))
+    provider.script("m-below", Answer(Says("never"), hold=hold))
+    async with stage(tmp_path, team()) as at:
+        run = at.start("lead")
+        await hold.arrived()
+        begin = await at.event("axe/agent", agent=who, kind="begin")
+
+        assert at.runs.cancel(begin["runId"])
+
+        assert (await run.result()).content == "I go on."
+        statuses = dict(assert_ended(at, run))
+        assert statuses["below"] == "cancelled"
+        assert statuses["apart"] == ("cancelled" if who == "apart" else "completed")
+
+
+async def test_the_time_of_the_caller_is_that_of_the_process(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lead", Says(calls=[calls_agent("apart", "a")]), Says("I go on."))
+    provider.script("m-apart", Answer(Says("never"), hold=Hold()))
+    lead = "[sub_agents_config]\ntimeout = 3\n"
+    async with stage(tmp_path, team(lead=lead)) as at:
+        run = at.start("lead")
+
+        assert (await run.result()).content == "I go on."
+        assert 'sub-agent "apart" failed - timeout after 3s' in told(provider, "m-lead")
+        assert assert_ended(at, run) == [("apart", "timeout"), ("lead", "completed")]
+
+
+async def test_what_an_agent_uses_in_its_process_is_charged_to_its_callers(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lead", Says("I ask.", calls=[calls_agent("apart", "a")], usage=(10, 10)))
+    provider.script("m-apart", Says(calls=[calls_agent("below", "b")], usage=(30, 0)))
+    provider.script("m-below", Says("below is done", usage=(30, 30)))
+    async with stage(tmp_path, team(lead="[budget]\nmax_tokens = 100\n")) as at:
+        run = at.start("lead")
+        with pytest.raises(Exception, match="budget exceeded: used 110 of 100 tokens"):
+            await run.result()
+
+        assert dict(assert_ended(at, run))["apart"] == "completed"
+        assert len(provider.asked("m-apart")) == 1
+
+
+async def test_an_agent_in_its_process_asks_for_approval_like_any_other(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    echo = [Call("run_command", {"command": f"echo {word}"}) for word in ("one", "one", "two")]
+    provider.script("m-lead", Says(calls=[calls_agent("apart", "a")]), Says("done"))
+    provider.script("m-apart", *[Says(calls=[each]) for each in echo], Says("apart is done"))
+    questions: list[Question] = []
+
+    async def ask(question: Question) -> Reply:
+        questions.append(question)
+        return Reply("allowForRun")
+
+    async with stage(tmp_path, team()) as at:
+        run = at.start("lead", ask=ask)
+        await run.result()
+
+        assert [(each.run.agent, each.tool) for each in questions] == [("apart", "run_command")] * 2
+        ends = [params for method, params in at.of(run.id) if params.get("name") == "run_command"]
+        assert [each["content"] for each in ends if each["kind"] == "end"] == [
+            "one\n",
+            "one\n",
+            "two\n",
+        ]
+
+
+async def test_no_time_goes_by_while_a_question_from_another_process_is_open(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    echo = Call("run_command", {"command": "echo word"})
+    provider.script("m-lead", Says(calls=[calls_agent("apart", "a")]), Says("done"))
+    provider.script("m-apart", Says(calls=[echo]), Says("apart is done"))
+
+    async def think_longer_than_there_is_time(_: Question) -> Reply:
+        await asyncio.sleep(6)
+        return Reply("allow")
+
+    lead = "timeout = 5\n[sub_agents_config]\ntimeout = 5\n"
+    async with stage(tmp_path, team(lead=lead)) as at:
+        run = at.start("lead", ask=think_longer_than_there_is_time)
+        assert (await run.result()).content == "done"
+        assert assert_ended(at, run) == [("apart", "completed"), ("lead", "completed")]
+
+
+async def test_a_process_below_a_process_ends_with_it(
+    tmp_path: Path, provider: ScriptedProvider, mark: str
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", Says(calls=[calls_agent("apart", "a")]), Says("I go on."))
+    provider.script("m-apart", Says(calls=[calls_agent("below", "b")]))
+    provider.script("m-below", Answer(Says("never"), hold=hold))
+    agents = {**team(), "below": agent("below") + APART}
+    async with stage(tmp_path, agents) as at:
+        run = at.start("lead")
+        await hold.arrived()
+        await at.event("axe/turn", agent="below", kind="begin")
+        (upper,) = (pid for pid in processes_of_agents(at) if parent(pid) == at.hosts()[0])
+        assert len(processes_of_agents(at)) == 2
+
+        os.kill(upper, signal.SIGKILL)
+
+        assert (await run.result()).content == "I go on."
+        ends = [("below", "killed"), ("apart", "killed"), ("lead", "completed")]
+        assert assert_ended(at, run) == ends
+        await hold.hung_up()
+    await asyncio.to_thread(wait_for_none, mark)
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+async def test_no_process_remains_when_any_on_the_way_to_a_command_is_killed(
+    tmp_path: Path, provider: ScriptedProvider, mark: str
+) -> None:
+    async with stage(tmp_path, team()) as at:
+        for find in (processes_of_agents, Stage.hosts):
+            sleepers = Sleepers()
+            command = Call("run_command", {"command": f"setsid {sleepers.command}"})
+            provider.script("m-lead", Says(calls=[calls_agent("apart", "a")]), Says("I go on."))
+            provider.script("m-apart", Says(calls=[command]))
+            run = at.start("lead", allow=("run_command",))
+            await asyncio.to_thread(sleepers.wait_for, 1)
+
+            os.kill(find(at)[0], signal.SIGKILL)
+
+            await asyncio.to_thread(wait_for_none, sleepers.seconds)
+            await asyncio.gather(run.result(), return_exceptions=True)
+            assert_ended(at, run)
+    await asyncio.to_thread(wait_for_none, mark)
