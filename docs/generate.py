@@ -76,13 +76,14 @@ def agent_files_page() -> str:
 _AGENT_FILES = """\
 # Agent files
 
-An agent is a TOML file. It is found by the name of the file: `sub_agents = ["lint"]` means `lint.toml`. Agent files lie in
+An agent is a TOML file. Its name is the name of the file: `sub_agents = ["lint"]` means `lint.toml`. The folders of
+agent files are
 
-- `axe/agents/` and `.axe/agents/` of a workspace folder, or wherever the setting `axe.agentPaths` says,
+- `axe/agents/` and `.axe/agents/` of a workspace folder, and the folders of the setting `axe.agentPaths`,
 - `axe/agents/` in the user's configuration folder (`$XDG_CONFIG_HOME`, usually `~/.config`).
 
-A workspace's agents win over the user's. In an editor, a TOML document with the language id `axe-agent` is an agent file wherever
-it lies.
+Agents of a workspace take precedence over the user's agents. In an editor, a TOML document with the language id
+`axe-agent` is an agent file in any folder.
 
 ```toml
 name = "reviewer"
@@ -98,9 +99,10 @@ sub_agents = ["lint", "test-runner"]
 max_depth = 2
 ```
 
-Unknown keys are ignored when an agent runs and reported by the editor. Keys marked *axe-lsp* are extensions: axe loads a file that has
-them, and ignores them. This version checks all keys below; a run says so when a file asks for something that it does not do yet.
-More about some of them: [agents that start agents](delegation.md), [typed agents](typed-agents.md), [MCP servers](mcp.md), [what a run may take](limits.md).
+A run ignores unknown keys; the editor reports them. Keys marked *axe-lsp* are extensions: axe loads a file with such
+keys, and ignores them. This version checks all keys below; a run reports a key that it does not support yet.
+More about some keys: [agents that start agents](delegation.md), [typed agents](typed-agents.md),
+[MCP servers](mcp.md), [limits of runs](limits.md).
 
 ## Top level
 """
@@ -157,16 +159,19 @@ def _tools() -> str:
 
 
 _ABOUT_TOOLS = """
-Names may be globs such as `*_file`, and `*` is all of them. What goes wrong in a tool is told to the model and ends no run.
+Names may be globs such as `*_file`; `*` means all tools. The failure of a tool is an error result for the model; it
+does not end the run.
 
-No tool leaves the working directory: absolute paths, `..` and symbolic links that lead outside are refused. For commands, which can spell a
-path in endless ways, that is a help against straying and no wall. `write_file`, `edit_file` and `run_command` need approval: the editor or
-the terminal asks for it and shows the exact change or command; `axe-lsp run --yes` and the setting `axe.tools.allow` give it beforehand. Where nobody
-can be asked, and after a no, the model is told that it may not, and why.
+Tools work only inside the working directory: absolute paths, `..` and symbolic links that lead outside are refused.
+For commands this check is only a precaution against mistakes, because a command can construct any path.
+`write_file`, `edit_file` and `run_command` need approval: the editor or the terminal asks you and shows the exact
+change or command; `axe-lsp run --yes` and the setting `axe.tools.allow` answer in advance. If nobody can be asked, or
+after a denial, the model gets an error result with the reason.
 
-Commands run with `sh -c`, see `PATH`, the locale and the user's name but no key, and may take ten minutes and write 100 KB. What they leave running
-ends with them. `grep` and `find_files` need [ripgrep](https://github.com/BurntSushi/ripgrep) and leave out what ignore files name. `url_fetch` goes
-to `allowed_hosts`, or to any host if there are none, and never to private addresses. `web_search` asks Tavily with the key in `TAVILY_API_KEY`.
+Commands run with `sh -c`. Their environment has `PATH`, the locale and the user's name, but no keys. A command may
+take ten minutes and write 100 KB; processes that it leaves running end with it. `grep` and `find_files` need
+[ripgrep](https://github.com/BurntSushi/ripgrep) and skip ignored files. `url_fetch` accesses the `allowed_hosts`, or
+any host if there are none, and never private addresses. `web_search` uses Tavily with the key in `TAVILY_API_KEY`.
 """
 
 
@@ -182,9 +187,9 @@ def config_file_page() -> str:
 _CONFIG_FILE = """\
 # config.toml
 
-What providers need besides a model's name, for all agents of one user: `axe/config.toml` in the user's configuration folder
-(`$XDG_CONFIG_HOME`, usually `~/.config`). axe and axe-lsp share it; `axe-lsp config init` writes a first one that only its owner may read.
-A run reads it each time anew, so a change is in force at once. Environment variables win over it.
+`axe/config.toml` in the user's configuration folder (`$XDG_CONFIG_HOME`, usually `~/.config`) configures the
+providers for all agents of one user. axe and axe-lsp share it; `axe-lsp config init` writes a first one that only its
+owner may read. Each run reads it again, so changes take effect at once. Environment variables take precedence over it.
 
 ```toml
 [providers.anthropic]
@@ -194,16 +199,17 @@ api_key = "..."
 base_url = "http://localhost:11434"
 ```
 
-An address of your own stands in for the provider's. Where `openai` leads to a compatible server, its address may end in `/v1`, hold
-another version (`/api/v3`, `/v1beta/openai`), or leave it out, and requests are in the words that all such servers know: `max_tokens`, unless the
-server asks for `max_completion_tokens`. A server in place of `anthropic` is told what to cache from the third request of a run on, Anthropic
-itself from the first. A model that takes no `temperature` is asked without, and the run says so.
+A `base_url` replaces the provider's address. For `openai` with a compatible server, the address may end in `/v1` or
+another version (`/api/v3`, `/v1beta/openai`), or have no version, and requests use only common parameters:
+`max_tokens`, unless the server requires `max_completion_tokens`. A server in place of `anthropic` gets cache markers
+from the third request of a run on, Anthropic itself from the first. If a model refuses `temperature`, the request is
+sent without it, and the run reports that.
 
-In the editor it is checked, completed and explained as agent files are. On the command line that is `axe-lsp check` with the file, or the
-folder that it is in; without a path only the agents of the current folder are checked, so that CI finds what you find. A workspace has no
-settings of this kind: nobody's key is sent where a repository says.
+The editor checks, completes and explains this file like agent files. `axe-lsp check` checks it if you name the file or
+its folder; without a path it checks only the agents of the current folder, so that CI gets the same result as you. A
+workspace can't have such a file: a repository must not decide where your keys are sent.
 
-What stands where a key belongs is never shown: not in messages, not in the outline, not in what `axe-lsp check` prints.
+The value of `api_key` is never shown: not in messages, not in the outline, not in the output of `axe-lsp check`.
 """
 
 
@@ -239,20 +245,22 @@ def _model_row(model: Model) -> str:
 _MODELS = """\
 # Models
 
-What completion and hover on `model` know. Any other name is fine, too: nothing is refused because it is not in this list. A model
-that other agents of the workspace use is offered first, whether or not it is here. Those that are installed in Ollama are offered
-where it is running: as soon as somebody types `ollama/`, it is asked in the background, at the address that runs use.
+Completion and hover on `model` use this table. Other names are valid, too. Completion offers models that other agents
+of the workspace use first, whether or not they are in the table. When you type `ollama/`, the server asks a running
+Ollama for its installed models, in the background, at the address that runs use.
 
-Sizes are in tokens, prices in US dollars for a million tokens, as read on {date}. [What a run costs](limits.md#cost) is computed from them.
+Sizes are in tokens, prices in US dollars for a million tokens, as read on {date}. The
+[cost of a run](limits.md#cost) is computed from them.
 
 | model | context | longest answer | input | from the cache | into the cache | output | |
 |---|---|---|---|---|---|---|---|
 {rows}
 
-## To bring it up to date
+## Updating the table
 
-The table is `server/axe_lsp/agentfile/models.py`. Read the providers' pages again, change the rows, put the newest models of each
-provider first, set `READ_ON`, and run `python docs/generate.py`. Leave out what a page does not say. The pages are
+The table is `server/axe_lsp/agentfile/models.py`. Read the providers' pages again, change the rows, put the newest
+models of each provider first, set `READ_ON`, and run `python docs/generate.py`. Omit values that a page does not
+state. The pages are
 
 {pages}
 """
@@ -269,14 +277,14 @@ def diagnostics_page() -> str:
 _DIAGNOSTICS = """\
 # Diagnostics
 
-The same in the editor and from `axe-lsp check`. Each has a stable code; the setting `axe.diagnostics` changes its severity or
-switches it off:
+The editor and `axe-lsp check` report the same diagnostics. Each has a stable code. The setting `axe.diagnostics` changes
+the severity of a code or switches it off:
 
 ```json
 { "axe.diagnostics": { "name-mismatch": "off", "unknown-agent": "error" } }
 ```
 
-One that is off is switched on by giving it a severity.
+A diagnostic that is off by default is switched on by a severity.
 
 | code | severity | |
 |---|---|---|"""
@@ -319,7 +327,7 @@ To change the severity, or to switch the diagnostic off or on, in the settings o
 {{ "axe.diagnostics": {{ "{code}": "off" }} }}
 ```
 
-To silence it in one place, at the end of the line or on a line of its own above:
+To suppress it in one place, at the end of the line or on a line of its own above:
 
 ```toml
 # axe: ignore[{code}]
@@ -341,18 +349,19 @@ def settings_page() -> str:
 _SETTINGS = """\
 # Settings
 
-Clients send them in the section `axe` of `workspace/configuration`, or as `initializationOptions`. A value that can't be used is
-explained in a message and ignored.
+Clients send settings in the section `axe` of `workspace/configuration`, or as `initializationOptions`. An invalid value
+is ignored, and a message gives the reason.
 
-`initializationOptions.trusted = false` says that the user does not trust the workspace: everything works but runs, which are refused.
-`true` says that they do; where the client says neither, [each file that reaches out of the workspace](security.md#trust) is asked about.
+With `initializationOptions.trusted = false`, the user does not trust the workspace: everything works except runs, which
+are refused. With `true`, the user trusts it. Without either, the user is asked about
+[each file that reaches outside the workspace](security.md#trust).
 
 | setting | default | |
 |---|---|---|"""
 
 
 _OF_THE_EXTENSION = ("axe.server.", "axe.editor.")
-"""Settings that the server never hears of; they are written in package.json by hand."""
+"""Settings of the extension alone; they are written in package.json by hand."""
 
 
 def extension_manifest() -> str:

@@ -17,7 +17,7 @@ SEVERITIES = ("error", "warning", "information", "hint", "off")
 class Setting(Struct, frozen=True):
     """One row. `schema` is the JSON Schema of the value, `name` is dotted below `axe`.
 
-    What is `personal` is for the user to say, and no repository that somebody opens.
+    A `personal` setting comes only from the user's settings, never from a workspace.
     """
 
     name: str
@@ -32,69 +32,66 @@ SETTINGS: tuple[Setting, ...] = (
         "agentPaths",
         {"type": "array", "items": {"type": "string"}},
         [],
-        "Further folders that hold agent files, besides `axe/agents` and `.axe/agents` in the "
-        "workspace and the user's own. A relative path starts at each workspace folder; `~` is "
-        "the home folder.",
+        "More folders with agent files, in addition to `axe/agents` and `.axe/agents` in the workspace and the "
+        "user's own folder. A relative path is resolved in each workspace folder; `~` is the home folder.",
     ),
     Setting(
         "diagnostics",
         {"type": "object", "additionalProperties": {"enum": list(SEVERITIES)}},
         {},
-        "Severity by diagnostic code, to change a rule's own or to switch it off or on, such as "
+        "Severity by diagnostic code: changes a rule's severity, or switches the rule off or on, such as "
         '`{"name-mismatch": "off", "not-axe": "hint"}`.',
     ),
     Setting(
         "history.keepDays",
         {"type": "integer", "minimum": 0},
         30,
-        "For how many days a run started from the editor is remembered, with all that happened in it. 0 "
-        "remembers nothing. Runs that are remembered already keep the time that they were given.",
+        "Days to keep runs started from the editor. 0 keeps none. Runs already stored are not affected by a "
+        "change.",
     ),
     Setting(
         "inlayHints",
         {"type": "boolean"},
         True,
-        "Show in a table what is in force for the keys that it leaves out, what a 0 stands for, how many "
-        "files a glob matches, and how long the prompt is.",
+        "Show effective values for keys that a table omits, the meaning of 0, the number of files that a glob "
+        "matches, and the length of the prompt.",
     ),
     Setting(
         "run.timeout",
         {"type": "integer", "minimum": 0},
         0,
-        "Seconds that a run started from the editor may take. 0 leaves it to the agent's `timeout`.",
+        "Timeout in seconds of runs started from the editor. 0: the agent's `timeout` applies.",
     ),
     Setting(
         "openTelemetry",
         {"type": "boolean"},
         False,
-        "Send spans of runs to the collector that OpenTelemetry's variables name, such as "
+        "Send spans of runs to the collector that OpenTelemetry's environment variables configure, such as "
         "`$OTEL_EXPORTER_OTLP_ENDPOINT`. Needs the extra `otel`: `pip install 'CLONE[otel]'`.",
     ),
     Setting(
         "run.maxConcurrent",
         {"type": "integer", "minimum": 0},
         0,
-        "How many runs started from this editor may be at work at the same time, each with all the agents that it "
-        "calls. Further ones wait, and begin in the order in which they were started. 0 sets no limit.",
+        "Maximum number of runs at a time, each including its sub-agents. Others are queued in order. 0: no limit.",
     ),
     Setting(
         "tools.allow",
         {"type": "array", "items": {"type": "string"}},
         [],
-        "What agents may do without asking, beside reading: names of tools or globs, such as `write_file` and "
-        "`*_file`. A tool of an MCP server is named by the server's address, such as `https://host/path#tool` or "
-        "`https://host/path#*`; `*#*` allows all of them. `run_command(git diff)` allows this command, alone or with paths "
-        "behind it; `run_command(git diff *)` also allows options. No such rule allows an option that runs a program or "
-        "writes a file, such as `-c`, `-exec` or `--output`, nor anything with which a shell would do so. "
-        "A rule without effect is worth a warning.",
+        "Tools that agents may use without approval: names or globs, such as `write_file` and `*_file`. A tool of an "
+        "MCP server has the server's address, such as `https://host/path#tool` or `https://host/path#*`; `*#*` allows "
+        "all of them. `run_command(git diff)` allows this command with plain arguments; `run_command(git diff *)` also "
+        "allows options. No rule allows pipes, redirections, further commands, or options that run a program or write "
+        "a file, such as `-c`, `-exec` or `--output`. A rule without effect causes a warning.",
         personal=True,
     ),
     Setting(
         "approvalTimeout",
         {"type": "integer", "minimum": 0},
         120,
-        "Seconds in which to answer when an agent asks whether it may do something; then "
-        "it may not. 0 sets no limit. The time of the run stands still meanwhile.",
+        "Seconds to answer an approval request before it is denied. 0: no limit. The run's timeout is paused "
+        "while it waits.",
     ),
 )
 
@@ -114,9 +111,9 @@ class Settings(Struct, frozen=True):
 
 
 def read_settings(section: Any) -> tuple[Settings, list[str]]:
-    """The settings in a client's JSON, and a sentence about each value that is not usable.
+    """The settings in a client's JSON, and a message about each invalid value.
 
-    What is absent, null or wrong has its default; of an object only the wrong members are left out.
+    An absent, null or invalid value gets its default; of an object only the invalid members are dropped.
     """
     values: dict[str, Any] = {}
     complaints: list[str] = []
@@ -154,7 +151,7 @@ def _at(section: Any, dotted: str) -> Any:
 
 
 def _usable(setting: Setting, value: Any) -> Any:
-    """What there is instead of a value that does not fit."""
+    """The default for an invalid value; of an object its valid members."""
     if setting.schema["type"] == "object" and isinstance(value, Mapping):
         return {code: severity for code, severity in value.items() if severity in SEVERITIES}
     return setting.default

@@ -55,7 +55,7 @@ def test_an_agent_is_mended_and_run_in_vscode(
         window.wait_for_text("# manager", "> Review the change", "### slow")
 
         window.run_command("axe: Get Started")
-        steps = ["Have the language server at hand", "Open an agent", "Run it"]
+        steps = ["Install the language server", "Open an agent", "Run it"]
         window.wait_until("ticks", lambda: window.setting_up.steps_done()[:3] == steps)
         window.picture("walkthrough")
     assert manager.read_text(encoding="utf-8") == MANAGER, "what ran was not saved"
@@ -230,7 +230,7 @@ def test_a_workspace_that_is_trusted_later_runs_agents_at_once(
         window.wait_until("lenses", lambda: window.lenses() == ["Preview", "0 references"])
         agents = window.open_view("Agents")
         agents.wait_for_message("you have not trusted this workspace")
-        offered = agents.entries("solo", "Preview What Would Be Sent")
+        offered = agents.entries("solo", "Preview the Request")
         assert not [entry for entry in offered if "Run" in entry]
         for title in ("Run This Agent", "Run With Input…", "Run Again"):
             assert not window.offers_command(f"axe: {title}")

@@ -83,11 +83,11 @@ def test_the_view_has_all_agents_and_changes_them(
         agents.wait_for("ghost openai/m-lead", "lead", "lint")
         agents.wait_until_spoken("Leads", "lead, openai/m-lead, Leads")
 
-        agents.choose("Finds faults", entry="Find Who Names This Agent")
+        agents.choose("Finds faults", entry="Find References to This Agent")
         found = window.view("Reference Search Results")
         found.wait_for("lead.toml axe/agents", "lint.toml axe/agents")
         found.wait_for_focus('name = "lint"')
-        window.open_view("Agents").choose("Finds faults", entry="Show Who Delegates to Whom")
+        window.open_view("Agents").choose("Finds faults", entry="Show Call Hierarchy")
         found.wait_for("lint Finds faults", "lead Leads")
         found.wait_for_focus("Finds faults")
         agents = window.open_view("Agents")

@@ -113,7 +113,7 @@ def test_a_new_user_gets_from_no_server_to_the_first_run_and_hears_of_versions_t
         window.open_file("notes.txt")
         agents = window.open_view("Agents")
         window.wait_for_message("The axe language server was not found.")
-        agents.wait_for_welcome("Choose Its Program…")
+        agents.wait_for_welcome("Choose the Program…")
         window.view("Runs").wait_for_welcome("which was not found")
 
         agents.press_button("Install It…")
@@ -131,7 +131,7 @@ def test_a_new_user_gets_from_no_server_to_the_first_run_and_hears_of_versions_t
         agents.wait_for_welcome("Copy the Demo")
 
         window.run_command("axe: Get Started")
-        window.wait_for_walkthrough("Have the language server at hand", "Open an agent", "Run it")
+        window.wait_for_walkthrough("Install the language server", "Open an agent", "Run it")
         window.wait_until("a server", lambda: "at hand" in str(window.setting_up.steps_done()))
         assert "Open an agent" not in window.setting_up.steps_done()
         window.run_command("axe: Copy the Demo to a Folder…")
@@ -143,7 +143,7 @@ def test_a_new_user_gets_from_no_server_to_the_first_run_and_hears_of_versions_t
         window.answer_question("Run release-check", "")
         window.wait_for_output("release-check ✓ completed")
         window.run_command("axe: Get Started")
-        steps = ["Have the language server at hand", "Open an agent", "Run it"]
+        steps = ["Install the language server", "Open an agent", "Run it"]
         window.wait_until("ticks", lambda: window.setting_up.steps_done()[:3] == steps)
 
         window.setting_up.show_extension("axe agents")

@@ -75,7 +75,7 @@ export class Approvals implements Disposable {
   /** Ask again, also about what was always allowed in this workspace. */
   private async forget(): Promise<void> {
     await this.memory.update(REMEMBERED, undefined);
-    void window.showInformationMessage('Agents ask again before they change anything in this workspace.');
+    void window.showInformationMessage('Saved approvals in this workspace were reset. Agents ask again.');
   }
 
   /** Lets the user choose a question, and the answer. */
@@ -178,7 +178,7 @@ export class Approvals implements Disposable {
   /** Without a question the row was drawn anew in the moment in which it was pressed. */
   private async act(asked: OpenQuestion | undefined, choice: string): Promise<void> {
     if (!asked?.isOpen) {
-      void window.showInformationMessage('The questions have changed just now, and nothing was answered.');
+      void window.showInformationMessage('The list of questions changed a moment ago, so nothing was answered.');
       return;
     }
     switch (choice) {

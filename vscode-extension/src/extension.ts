@@ -101,7 +101,7 @@ export function deactivate(): Promise<void> | undefined {
 function reportFailure(error: unknown): void {
   const code = error instanceof ResponseError ? error.code : undefined;
   if (code === ErrorCodes.PendingResponseRejected) {
-    void window.showErrorMessage('The axe language server has stopped, and what it was doing has ended.');
+    void window.showErrorMessage('The axe language server has stopped. Its runs have ended.');
   } else if (code !== LSPErrorCodes.RequestCancelled) {
     void window.showErrorMessage(error instanceof Error ? error.message : String(error));
   }

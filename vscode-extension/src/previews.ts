@@ -11,7 +11,7 @@ export class Previews implements TextDocumentContentProvider, Disposable {
   readonly onDidChange = this.changed.event;
 
   provideTextDocumentContent(uri: Uri): string {
-    return this.texts.get(uri.path) ?? 'The window was loaded anew, and what stood here is not known any more.\n';
+    return this.texts.get(uri.path) ?? 'The window was reloaded; this content is no longer available.\n';
   }
 
   async show(title: string, text: string): Promise<void> {

@@ -49,7 +49,7 @@ export class AgentEditing {
     }
     const name = agentName(file);
     const callers = this.catalogue.callersOf(file.toString());
-    const detail = callers.length > 0 ? `It is called by ${callers.join(', ')}, which will miss it. ` : 'No other agent calls it. ';
+    const detail = callers.length > 0 ? `It is called by ${callers.join(', ')}, which will no longer find it. ` : 'No other agent calls it. ';
     const question = { modal: true, detail: `${detail}The file goes to the trash, where there is one.` };
     if ((await window.showWarningMessage(`Delete the agent ${name}?`, question, 'Delete')) === undefined) {
       return;
@@ -67,7 +67,7 @@ export class AgentEditing {
   }
 
   private askName(title: string, taken: readonly string[], value = ''): Thenable<string | undefined> {
-    const prompt = 'The name by which others call it, and of its file.';
+    const prompt = 'The name of the agent and of its file.';
     return window.showInputBox({ title, prompt, value, validateInput: (name) => objection(name, taken) });
   }
 }

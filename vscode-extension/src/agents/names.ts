@@ -12,7 +12,7 @@ export function objection(name: string, taken: readonly string[] = []): string |
     return 'A name must not begin or end with white space.';
   }
   if (name.endsWith('.toml')) {
-    return 'Leave out “.toml”: the file gets it by itself.';
+    return 'Leave out “.toml”: it is added to the file name.';
   }
   return taken.some((other) => other.toLowerCase() === name.toLowerCase()) ? `There is an agent “${name}” already.` : undefined;
 }

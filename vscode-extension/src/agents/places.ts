@@ -13,7 +13,7 @@ export async function positionOfName(file: Uri): Promise<Position | undefined> {
 export async function doAtName(file: Uri, command: string): Promise<void> {
   const place = await positionOfName(file);
   if (!place) {
-    throw new Error('The agent’s file has no name = "…", by which others could be found.');
+    throw new Error('The agent’s file has no name = "…", so its references can’t be found.');
   }
   await window.showTextDocument(file, { selection: new Range(place, place) });
   await commands.executeCommand(command);

@@ -125,7 +125,7 @@ function icon({ errors, warnings }: Problems): ThemeIcon {
 
 function tooltip(name: string, description: string, problems: Problems, uri: Uri | undefined): MarkdownString {
   const text = new MarkdownString();
-  const lines = [name, description, problemsText(problems), uri ? workspace.asRelativePath(uri) : 'A type that needs no file.'];
+  const lines = [name, description, problemsText(problems), uri ? workspace.asRelativePath(uri) : 'A built-in type without a file.'];
   lines.filter(Boolean).forEach((line) => text.appendText(line).appendMarkdown('\n\n'));
   return text;
 }

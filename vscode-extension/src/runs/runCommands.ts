@@ -64,14 +64,14 @@ export class RunCommands {
       await this.end(client, runOf(given));
     } else {
       // VS Code drew the row anew in the moment in which it was pressed, and can't say which it was.
-      void window.showInformationMessage('The runs have changed just now, and nothing was stopped. Press Stop again.');
+      void window.showInformationMessage('The list of runs changed a moment ago, so nothing was stopped. Press Stop again.');
     }
   }
 
   private async end(client: LanguageClient, run: RunNode): Promise<void> {
     const { stopped } = await client.sendRequest(StopRequest, { runId: run.runId });
     if (!stopped && run.status === 'running') {
-      void window.showInformationMessage(`The run of ${run.agent} is made by another window or command line, which alone can stop it.`);
+      void window.showInformationMessage(`${run.agent} was started in another window or terminal; stop it there.`);
     }
   }
 

@@ -19,7 +19,7 @@ export class RunDocuments implements TextDocumentContentProvider, Disposable {
   /** Also after the window was loaded anew, when nothing is known yet of the run. */
   async provideTextDocumentContent(uri: Uri): Promise<string> {
     const node = await this.nodeOf(uri);
-    return node ? documentOf(node, Date.now()) : 'This run is not remembered any more.\n';
+    return node ? documentOf(node, Date.now()) : 'This run is no longer in the history.\n';
   }
 
   async nodeOf(uri: Uri): Promise<Node | undefined> {

@@ -104,7 +104,7 @@ function callParts(call: CallNode, now: number): string[] {
     return parts;
   }
   const isCut = call.content.length >= MOST_CHARACTERS;
-  const cut = isCut ? [`Only the first ${whole(MOST_CHARACTERS)} characters of the result are remembered.`] : [];
+  const cut = isCut ? [`Only the first ${whole(MOST_CHARACTERS)} characters of the result are stored.`] : [];
   return [...parts, 'Result:', result(call.content), ...cut];
 }
 

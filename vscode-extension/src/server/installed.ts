@@ -23,7 +23,7 @@ export async function installServer(
   if ('tried' in search) {
     const seen = search.tried.length > 0 ? ` Found: ${search.tried.join(', ')}.` : '';
     void window.showErrorMessage(
-      `The axe language server needs Python ${OLDEST_PYTHON} or newer.${seen} Install one, or name it in axe.server.python.`,
+      `The axe language server needs Python ${OLDEST_PYTHON} or newer.${seen} Install one, or set axe.server.python.`,
     );
     return false;
   }
@@ -38,7 +38,7 @@ async function askSource(context: ExtensionContext): Promise<string | undefined>
   const file = { label: 'A wheel…', detail: 'A file axe_lsp-….whl.' };
   const picked = await window.showQuickPick([...(wheel ? [comes] : []), folder, file], {
     title: 'Install the axe Language Server',
-    placeHolder: 'Into an environment of the extension’s own. From where?',
+    placeHolder: 'Into the extension’s own environment. Select the source.',
   });
   if (!picked || picked === comes) {
     return picked && wheel;

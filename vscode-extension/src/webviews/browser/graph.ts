@@ -35,7 +35,7 @@ const steps = element(
   ...[1, 2, 3, 5].map((count) => element('option', { value: String(count) }, `${count} step${count === 1 ? '' : 's'} around one`)),
 );
 const count = element('span', { class: 'quiet', role: 'status' });
-const svg = drawing('svg', { role: 'group', 'aria-label': 'Agents and whom they call. Arrow keys follow calls, Enter opens the file.' });
+const svg = drawing('svg', { role: 'group', 'aria-label': 'Agents and their calls. Arrow keys follow calls, Enter opens the file.' });
 const canvas = element('div', { id: 'canvas' }, svg);
 const list = element('ul', {});
 const legend = '✖ errors · ▲ warnings · ? no file · ↻ in a cycle · pale: too deep to be called · dashed: by Task';
