@@ -11,6 +11,9 @@ from axe_lsp.cli.progress import Line, Progress, Style
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
+    CompactionBegin,
+    CompactionEnd,
+    ContextShortened,
     RunIds,
     Status,
     TextDelta,
@@ -21,6 +24,7 @@ from axe_lsp.runtime.events import (
     TurnRetry,
     TurnWait,
 )
+from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.limits.usage import Usage
 
 
@@ -54,7 +58,7 @@ class Story:
     def ask(self, agent: str, turn: int = 1) -> None:
         self.tell(TurnBegin(run=self.ids[agent], turn=turn, messages=1, pending_tool_calls=0))
 
-    def answer(self, agent: str, turn: int = 1) -> None:
+    def answer(self, agent: str, turn: int = 1, incomplete: Incomplete | None = None) -> None:
         self.tell(
             TurnEnd(
                 run=self.ids[agent],
@@ -65,6 +69,7 @@ class Story:
                 input_tokens=1,
                 output_tokens=1,
                 duration_ms=1,
+                incomplete=incomplete,
             )
         )
 
@@ -383,3 +388,40 @@ def test_a_request_that_waits_for_others_is_seen_until_it_is_answered() -> None:
     assert story.children()[1] == "  [slow] look around ... waits for openai, 1.0s"
     story.answer("slow")
     assert story.children()[1] == "  [slow] look around ... 1.0s"
+
+
+def test_a_request_that_is_made_shorter_is_seen_until_it_is_answered() -> None:
+    story = Story()
+    story.begin("slow", "look around")
+    ids = story.ids["slow"]
+
+    def state() -> str:
+        return story.children()[1].partition(" ... ")[2].removesuffix("0.0s")
+
+    story.ask("slow")
+    story.tell(CompactionBegin(run=ids, turn=1, tokens_before=9))
+    assert state() == "sums up its context, "
+    used: dict[str, Any] = {"input_tokens": 1, "output_tokens": 1, "duration_ms": 1}
+    sizes: dict[str, Any] = {"tokens_before": 9, "tokens_after": 4}
+    end = CompactionEnd(run=ids, turn=1, messages=3, summary="s", **sizes, **used)
+    story.tell(end)
+    assert state() == "context summed up, "
+    story.tell(ContextShortened(run=ids, turn=1, results=2, **sizes))
+    assert state() == "old results shortened, "
+    story.answer("slow")
+    assert state() == ""
+    story.ask("slow", 2)
+    story.tell(CompactionEnd(run=ids, turn=2, messages=0, summary="", error="no", **sizes, **used))
+    assert state() == ""
+
+
+def test_an_answer_that_is_cut_off_is_marked_while_its_agent_goes_on() -> None:
+    story = Story()
+    story.begin("slow", "look around")
+    story.ask("slow")
+    story.answer("slow", incomplete="length")
+    cut = "; the answer was cut off at the output limit"
+    assert story.children()[1] == f"  [slow] look around{cut} ... 0.0s"
+    story.ask("slow", 2)
+    story.answer("slow", 2)
+    assert story.children()[1] == "  [slow] look around ... 0.0s"

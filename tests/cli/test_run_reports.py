@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -124,6 +125,33 @@ def test_verbose_tells_what_is_sent_again_and_nobody_else_hears_of_it(
     ]
     provider.script("m-solo", Refuses(429), Says("done"))
     assert home.call("run", "solo") == (0, "done", "")
+
+
+def test_verbose_tells_how_a_full_context_is_made_to_fit(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    for name in "ab":
+        (home.work / name).write_text(f"{name * 70}\n" * 400)
+    home.add(agent("solo", tools=["read_file"], context={"compaction": True}))
+    reads = [Says(calls=[Call("read_file", {"path": name})]) for name in "ab"]
+    provider.script("m-solo", *reads, Refuses(400, "Prompt is too long."), Says("A is a."))
+    provider.script("m-solo", Says("done"))
+    code, out, err = home.call("run", "solo", "-p", "go", "--verbose")
+    assert (code, out) == (0, "done")
+    asked, made, shortened = (line for line in err.splitlines() if line.startswith("[context]"))
+    assert re.fullmatch(r"\[context\] Asking for a summary \(about \d+ tokens .*\)", asked)
+    assert re.fullmatch(r"\[context\] 3 messages replaced by a summary \(.*\)", made)
+    assert re.fullmatch(r"\[context\] 1 old tool result\(s\) shortened .*\)", shortened)
+
+
+def test_verbose_tells_why_there_is_no_summary(home: Home, provider: ScriptedProvider) -> None:
+    for name in "ab":
+        (home.work / name).write_text(f"{name * 70}\n" * 100)
+    home.add(agent("solo", tools=["read_file"], context={"compaction": True}))
+    reads = [Says(calls=[Call("read_file", {"path": name})]) for name in "ab"]
+    provider.script("m-solo", *reads, Refuses(400, "Prompt is too long."), Says(""), Says("done"))
+    _, _, err = home.call("run", "solo", "-p", "go", "--verbose")
+    assert "[context] No summary: the model has written no summary\n" in err
 
 
 @pytest.mark.parametrize(

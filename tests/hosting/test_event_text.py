@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Any, get_args
 
 from axe_lsp.hosting.event_text import describe
 from axe_lsp.hosting.notifications import notification
-from axe_lsp.runtime.events import AgentEnd, ContextShortened, RunIds, TurnEnd, TurnRetry, TurnWait
+from axe_lsp.runtime.events import (
+    AgentEnd,
+    CompactionBegin,
+    CompactionEnd,
+    ContextShortened,
+    RunIds,
+    TurnEnd,
+    TurnRetry,
+    TurnWait,
+)
 from axe_lsp.runtime.incomplete import Incomplete, in_words
 from axe_lsp.runtime.limits.usage import Usage
 
@@ -41,6 +50,27 @@ def test_a_conversation_that_was_made_shorter_is_told_with_what_it_had() -> None
     made = ContextShortened(run=run, turn=3, results=2, tokens_before=900, tokens_after=400)
     told = "solo: 2 old tool results shortened to make room, about 900 to 400 tokens"
     assert describe(notification(made)) == told
+
+
+def test_a_summary_is_told_when_it_is_asked_for_and_when_it_is_there_or_not() -> None:
+    run = RunIds("1", "1", "solo")
+    begin = CompactionBegin(run=run, turn=3, tokens_before=900)
+    told = "solo: asks for a summary, since about 900 tokens are too many"
+    assert describe(notification(begin)) == told
+    made: dict[str, Any] = {
+        "run": run,
+        "turn": 3,
+        "tokens_before": 900,
+        "input_tokens": 1,
+        "output_tokens": 1,
+    }
+    end = CompactionEnd(**made, tokens_after=90, messages=5, summary="s", duration_ms=1)
+    told = "solo: 5 messages replaced by a summary, about 900 to 90 tokens"
+    assert describe(notification(end)) == told
+    end = CompactionEnd(
+        **made, tokens_after=900, messages=0, summary="", duration_ms=1, error="server: boom"
+    )
+    assert describe(notification(end)) == "solo: no summary: server: boom"
 
 
 def test_the_end_of_a_run_tells_what_its_tree_has_cost() -> None:

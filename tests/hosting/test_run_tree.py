@@ -5,6 +5,7 @@ from axe_lsp.hosting.run_tree import RunTree
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
+    CompactionEnd,
     Event,
     RunIds,
     TextDelta,
@@ -136,3 +137,21 @@ def test_the_result_is_the_roots_and_not_a_childs() -> None:
     _, result = tree.end("killed", "", "")
 
     assert result is None
+
+
+def test_a_summary_is_a_part_of_what_a_run_has_used() -> None:
+    summary = CompactionEnd(
+        run=ROOT,
+        seq=3,
+        turn=2,
+        tokens_before=900,
+        tokens_after=90,
+        messages=5,
+        summary="s",
+        input_tokens=100,
+        output_tokens=30,
+        duration_ms=1,
+    )
+    _, root = tree_after(begin(ROOT, 1), turn_end(ROOT, 2, "hm"), summary).end("killed", "", "")
+    assert root is not None
+    assert (root.input_tokens, root.output_tokens, root.turns) == (110, 33, 1)

@@ -93,6 +93,11 @@ def test_room_is_left_for_the_answer(
     assert context_limit(name, request) == limit
 
 
+def test_what_a_refusal_has_told_counts_more_than_what_the_table_says() -> None:
+    name = parse_model_name("anthropic/claude-haiku-4-5")
+    assert context_limit(name, Request(name.name, ()), 20_000) == 10_000
+
+
 def test_the_size_is_what_the_provider_has_counted_and_what_is_new() -> None:
     conversation = Conversation(
         Request("m", (Message("user", "go"),), system="s" * 300, tools=(Tool("read", "", {}),))
@@ -175,3 +180,17 @@ async def test_a_request_that_would_not_fit_is_made_shorter_before_it_is_sent(
     assert "bbbb" * 100 not in second
     (event,) = work.of(ContextShortened)
     assert event.tokens_before > 4_000 >= event.tokens_after
+
+
+async def test_what_a_refusal_has_told_is_known_to_later_runs(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    files(tmp_path)
+    first, second = Says(calls=[reads("a")]), Says(calls=[reads("b")], usage=(3_500, 5))
+    provider.script("m-solo", first, second, TOO_LONG, Says("one"))
+    provider.script("m-solo", first, second, Says("two"))
+    async with bench(provider, tmp_path, agent("solo", tools=["read_file"])) as work:
+        assert (await work.run("solo")).content == "one"
+        assert (await work.run("solo")).content == "two"
+    assert len(provider.requests) == 4 + 3
+    assert NOTE in str(provider.requests[-1].body)

@@ -13,6 +13,8 @@ from axe_client.connection import ServerError
 from axe_client.events import (
     AgentBegin,
     AgentEnd,
+    CompactionBegin,
+    CompactionEnd,
     ContextShortened,
     Event,
     Incomplete,
@@ -33,6 +35,8 @@ __all__ = [
     "Answer",
     "Approve",
     "Client",
+    "CompactionBegin",
+    "CompactionEnd",
     "ContextShortened",
     "Decision",
     "Event",

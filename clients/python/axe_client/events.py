@@ -108,6 +108,32 @@ class ContextShortened(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionBegin(Event):
+    """The model is asked for a summary, since the request was too long for it."""
+
+    turn: int
+    tokens_before: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionEnd(Event):
+    """The summary has replaced so many `messages`, or `error` says why there is none."""
+
+    turn: int
+    tokens_before: int
+    tokens_after: int
+    messages: int
+    summary: str
+    input_tokens: int
+    output_tokens: int
+    duration_ms: int
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    cost: float | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnd(Event):
     """The model has answered. Each of `tool_calls` has an `id`, a `name` and `arguments`.
 
@@ -173,7 +199,9 @@ KINDS: Mapping[tuple[str, str | None], type[Event]] = {
     ("axe/turn", "retry"): TurnRetry,
     ("axe/turn", "end"): TurnEnd,
     ("axe/wait", None): TurnWait,
-    ("axe/context", None): ContextShortened,
+    ("axe/context", "shortened"): ContextShortened,
+    ("axe/context", "begin"): CompactionBegin,
+    ("axe/context", "end"): CompactionEnd,
     ("axe/text", None): TextDelta,
     ("axe/thought", None): ThoughtDelta,
     ("axe/tool", "begin"): ToolBegin,

@@ -82,6 +82,12 @@ class BudgetConfig(Struct, frozen=True):
     max_cost: float = 0
 
 
+class ContextConfig(Struct, frozen=True):
+    """`[context]`. `compaction`: the model itself sums up a conversation that becomes too long."""
+
+    compaction: bool = False
+
+
 class IsolationConfig(Struct, frozen=True):
     """`[isolation]`: `inline`, or `process` for a process of its own."""
 
@@ -163,6 +169,7 @@ class AgentDefinition(Struct, frozen=True):
     read_only: bool = False
     retry: RetryConfig = field(default_factory=RetryConfig)
     budget: BudgetConfig = field(default_factory=BudgetConfig)
+    context: ContextConfig = field(default_factory=ContextConfig)
     isolation: IsolationConfig = field(default_factory=IsolationConfig)
     beyond_first_axe: bool = False
     source: Source | None = None
@@ -262,5 +269,6 @@ _TABLES: dict[str, type[Struct]] = {
     "retry": RetryConfig,
     "budget": BudgetConfig,
     "tool_policy": ToolPolicy,
+    "context": ContextConfig,
     "isolation": IsolationConfig,
 }

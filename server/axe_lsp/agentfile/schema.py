@@ -486,6 +486,21 @@ KEYS: tuple[KeySpec, ...] = (
         default='""',
         since=EXTENSION,
     ),
+    _key(
+        "context",
+        _T,
+        "What happens when a conversation becomes too long for its model.",
+        since=EXTENSION,
+    ),
+    _key(
+        "context.compaction",
+        _B,
+        "Whether the model is asked for a summary, which takes the place of all but the task and the last "
+        "step. Without it, or if the model gives none, old results of tools are shortened. The summary costs "
+        "a request, whose tokens count like all others.",
+        default="false",
+        since=EXTENSION,
+    ),
     _key("isolation", _T, "Where this agent executes as a sub-agent.", since=EXTENSION),
     _key(
         "isolation.mode",

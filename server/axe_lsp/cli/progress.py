@@ -16,6 +16,9 @@ from axe_lsp.cli.cells import cells, cut, dollars, one_line
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
+    CompactionBegin,
+    CompactionEnd,
+    ContextShortened,
     Event,
     TextDelta,
     ThoughtDelta,
@@ -64,7 +67,8 @@ class _Agent(Struct, dict=True):
 
     `asks` is whether it waits for its model, and `thinks` whether that is thinking.
 
-    `retry` says why its present request is not the first one of this turn, if it is not.
+    `state` says what is special about its present request: it waits, is sent again, or was made shorter.
+    `mark` says why its last answer is not whole, if it is not.
     """
 
     name: str
@@ -75,7 +79,8 @@ class _Agent(Struct, dict=True):
     turn: int = 0
     asks: bool = False
     thinks: bool = False
-    retry: str = ""
+    state: str = ""
+    mark: str = ""
     tools: int = 0
     end: AgentEnd | None = None
 
@@ -103,18 +108,16 @@ class Progress:
         elif isinstance(event, (ThoughtDelta, TextDelta)):
             agent.thinks = isinstance(event, ThoughtDelta)
         elif isinstance(event, TurnEnd):
-            agent.asks, agent.thinks, agent.retry = False, False, ""
-        elif isinstance(event, TurnRetry):
-            times = f"{event.attempt} of {event.max_attempts}"
-            agent.thinks = False
-            agent.retry = f"retry {times} after {event.category}, "
-        elif isinstance(event, TurnWait):
-            agent.retry = f"waits for {event.provider}, "
+            agent.asks, agent.thinks, agent.state = False, False, ""
+            agent.mark = in_words(event.incomplete)
         elif isinstance(event, ToolBegin):
             agent.tools += 1
         elif isinstance(event, AgentEnd):
             agent.end = event
             return _ended(agent, event) if agent.depth else self._summary()
+        else:
+            agent.thinks = False
+            agent.state = _state(event)
         return None
 
     @property
@@ -204,6 +207,22 @@ class Progress:
         return f"waiting for {_plural(running, 'sub-agent')}" if running else "running tools"
 
 
+def _state(event: Event) -> str:
+    """What is special about a request from now on."""
+    match event:
+        case TurnRetry():
+            return f"retry {event.attempt} of {event.max_attempts} after {event.category}, "
+        case TurnWait():
+            return f"waits for {event.provider}, "
+        case CompactionBegin():
+            return "sums up its context, "
+        case CompactionEnd(error=None):
+            return "context summed up, "
+        case ContextShortened():
+            return "old results shortened, "
+    return ""
+
+
 def _lines(child: _Agent, now: float, width: int) -> tuple[Line, Line]:
     """The two lines of a child: what it is there for, and how it is getting on."""
     if child.end:
@@ -218,8 +237,11 @@ def _begun(child: _Agent, width: int | None = None) -> Line:
 
 def _working(agent: _Agent, doing: str, now: float, width: int) -> Line:
     head = _head(agent)
-    tail = Span(f" ... {agent.retry}{_figures(agent, now - agent.started)}", Style.FAINT)
-    return *head, Span(_fitting(doing, width, *head, tail)), tail
+    tail = (
+        *((Span(f"; {agent.mark}", Style.BAD),) if agent.mark else ()),
+        Span(f" ... {agent.state}{_figures(agent, now - agent.started)}", Style.FAINT),
+    )
+    return *head, Span(_fitting(doing, width, *head, *tail)), *tail
 
 
 def _ended(child: _Agent, end: AgentEnd, width: int | None = None) -> Line:

@@ -11,6 +11,8 @@ from axe_lsp.cli.streams import shown
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
+    CompactionBegin,
+    CompactionEnd,
     ContextShortened,
     Event,
     ThoughtDelta,
@@ -76,11 +78,8 @@ class VerboseLog:
             _tell_tool(self._calls[_call(event)].pop(0), event)
         elif isinstance(event, TurnRetry):
             _tell_retry(event)
-        elif isinstance(event, ContextShortened):
-            _say(
-                f"[context] {event.results} old tool result(s) shortened to make room "
-                f"(about {event.tokens_before} to {event.tokens_after} tokens)"
-            )
+        elif isinstance(event, (ContextShortened, CompactionBegin, CompactionEnd)):
+            _tell_context(event)
         elif isinstance(event, TurnWait):
             _say(f"[wait] {event.provider} {wait_reason(event.wait_ms)}")
         elif event.run.depth > 0:
@@ -149,6 +148,21 @@ def _tell_retry(event: TurnRetry) -> None:
         f"[retry] Attempt {event.attempt}/{event.max_attempts} after {event.category}, "
         f"waiting {event.wait_ms}ms"
     )
+
+
+def _tell_context(event: ContextShortened | CompactionBegin | CompactionEnd) -> None:
+    if isinstance(event, CompactionBegin):
+        _say(f"[context] Asking for a summary (about {event.tokens_before} tokens are too many)")
+        return
+    if isinstance(event, CompactionEnd) and event.error:
+        _say(f"[context] No summary: {event.error}")
+        return
+    what = (
+        f"{event.results} old tool result(s) shortened to make room"
+        if isinstance(event, ContextShortened)
+        else f"{event.messages} messages replaced by a summary"
+    )
+    _say(f"[context] {what} (about {event.tokens_before} to {event.tokens_after} tokens)")
 
 
 def _tell_child(event: Event) -> None:

@@ -36,13 +36,24 @@ def describe(news: Notification) -> str | None:
     return None
 
 
+def _room_made(event: Mapping[str, Json]) -> str:
+    """What happens to a conversation that has become too long."""
+    if event.get("kind") == "begin":
+        return f"asks for a summary, since about {event['tokensBefore']} tokens are too many"
+    if event.get("error"):
+        return f"no summary: {event['error']}"
+    what = (
+        f"{event['results']} old tool results shortened to make room"
+        if "results" in event
+        else f"{event['messages']} messages replaced by a summary"
+    )
+    return f"{what}, about {event['tokensBefore']} to {event['tokensAfter']} tokens"
+
+
 def _pause(event: Mapping[str, Json]) -> str:
     """Why a request is not being answered at present, or is not what it was."""
-    if "tokensAfter" in event:
-        return (
-            f"{event['results']} old tool results shortened to make room, "
-            f"about {event['tokensBefore']} to {event['tokensAfter']} tokens"
-        )
+    if "tokensBefore" in event:
+        return _room_made(event)
     if "attempt" not in event:
         return f"{event['provider']} {wait_reason(event.get('waitMs'))}"
     seconds = event["waitMs"] / 1000

@@ -45,6 +45,8 @@ class RunTree:
                 self._open[run_id].deltas.append(params["delta"])
             case "axe/turn", "end":
                 self._open[run_id].take_turn(params)
+            case "axe/context", "end":
+                self._open[run_id].used += from_json(Usage, params)
             case "axe/tool", "end":
                 self._open[run_id].tool_calls += 1
 

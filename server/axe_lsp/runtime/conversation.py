@@ -2,7 +2,7 @@
 
 Nothing here awaits, so a state change is never half done when a run is cancelled. The history only
 grows, which is what prompt caches want: the beginning of each request equals the request before. The
-one exception is `make_room`, for a conversation that its model's context has no room for.
+exceptions are `make_room` and `sum_up`, for a conversation that its model's context has no room for.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from itertools import count
 
 from msgspec.structs import replace
 
+from axe_lsp.runtime.compaction import Compaction, compaction_of
 from axe_lsp.runtime.errors import AgentError
 from axe_lsp.runtime.incomplete import CUT_OFF, explained
 from axe_lsp.runtime.messages import Message, Request, Response, ToolCall, ToolResult
@@ -43,6 +44,7 @@ class Conversation:
         self.pending = 0
         self.goes_on = False
         self.last = Response()
+        self._task = request.messages[0]
         self._uncounted = tokens_of_rest(request)
         self._paused: list[str] = []
         self._calls: tuple[ToolCall, ...] = ()
@@ -120,6 +122,15 @@ class Conversation:
         if made is not None:
             self.request = replace(self.request, messages=made.messages)
         return made
+
+    def compaction(self, limit: int | None) -> Compaction | None:
+        """How its model can sum up the conversation, None if there is nothing to sum up."""
+        return compaction_of(self.request, self._task, self.size, limit)
+
+    def sum_up(self, compaction: Compaction, summary: str) -> None:
+        """Replace the beginning by a summary."""
+        self.request = compaction.with_summary(self.request, summary)
+        self._uncounted = tokens_of_rest(self.request)
 
     def ask_again(self, text: str) -> None:
         """Answer the last answer, which was the end, with one more message.

@@ -134,11 +134,46 @@ class ContextShortened(Event, frozen=True, kw_only=True):
     """
 
     METHOD = "axe/context"
+    KIND = "shortened"
 
     turn: int
     results: int
     tokens_before: int
     tokens_after: int
+
+
+class CompactionBegin(Event, frozen=True, kw_only=True):
+    """Before a request, which was too long for its model, that is asked for a summary."""
+
+    METHOD = "axe/context"
+    KIND = "begin"
+
+    turn: int
+    tokens_before: int
+
+
+class CompactionEnd(Event, frozen=True, kw_only=True):
+    """The summary is there, and so many `messages` were replaced by it; or `error` says why it is not.
+
+    Then nothing was replaced. `tokens_before` and `tokens_after` are estimates for the whole request;
+    the other figures are what the summary has cost.
+    """
+
+    METHOD = "axe/context"
+    KIND = "end"
+
+    turn: int
+    tokens_before: int
+    tokens_after: int
+    messages: int
+    summary: str
+    input_tokens: int
+    output_tokens: int
+    duration_ms: int
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    cost: float | None = None
+    error: str | None = None
 
 
 def wait_reason(wait_ms: int | None) -> str:

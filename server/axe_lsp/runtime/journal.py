@@ -13,6 +13,7 @@ from msgspec.structs import force_setattr
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
+    CompactionEnd,
     Event,
     EventSink,
     TurnEnd,
@@ -30,6 +31,7 @@ _TEXTS: Mapping[type[Event], tuple[str, ...]] = {
     AgentEnd: ("error",),
     TurnRetry: ("message",),
     TurnEnd: ("text",),
+    CompactionEnd: ("summary", "error"),
 }
 """Fields that may hold what a person or a model wrote. What tools are given and return, and what arrives in pieces, is
 redacted in the loop, which knows what MCP servers are sent."""

@@ -13,6 +13,7 @@ from typing import Literal
 
 import anyio
 from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.runtime.children.delegation import (
     CALL_AGENT,
@@ -23,9 +24,12 @@ from axe_lsp.runtime.children.delegation import (
 )
 from axe_lsp.runtime.children.task import TASK, call_task
 from axe_lsp.runtime.children.typed_tools import call_typed
+from axe_lsp.runtime.compaction import fault_of
 from axe_lsp.runtime.conversation import Conversation, told_apart
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.events import (
+    CompactionBegin,
+    CompactionEnd,
     ContextShortened,
     RunIds,
     TextDelta,
@@ -43,10 +47,10 @@ from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.mcp.remote_tools import RemoteTools
 from axe_lsp.runtime.messages import Delta, Response, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
-from axe_lsp.runtime.providers.provider import Exchange, Provider
+from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 from axe_lsp.runtime.safety.approval import Approve
 from axe_lsp.runtime.safety.redaction import StreamRedactor, redact, redacted_table
-from axe_lsp.runtime.shortening import Shortened, context_limit
+from axe_lsp.runtime.shortening import context_limit
 from axe_lsp.runtime.tools.table import BUILTIN_TOOLS, changes_something, execute_tool, unknown_tool
 from axe_lsp.runtime.tools.tool import Workplace
 
@@ -197,23 +201,42 @@ async def _turn(conversation: Conversation, around: Surroundings) -> _Round:
 
 async def _answer(conversation: Conversation, around: Surroundings, turn: int) -> Response:
     """The answer to the next request, which is made to fit into the model's context."""
-    limit = context_limit(around.prepared.model, conversation.request)
+    limit = _context_limit(conversation, around)
     if limit is not None:
-        _make_room(conversation, limit, around, turn)
+        await _make_room(conversation, limit, around, turn)
     try:
         return await _send(conversation, around, turn)
     except ProviderError as error:
         if error.category != "context_overflow":
             raise
-        # It is larger than was thought, or its model is not known.
-        if not _make_room(conversation, conversation.size // 2, around, turn):
+        # It is larger than was thought, or its model was not known.
+        half = conversation.size // 2
+        limit = min(_context_limit(conversation, around) or half, half)
+        if not await _make_room(conversation, limit, around, turn):
             raise
     return await _send(conversation, around, turn)
 
 
-def _make_room(
+def _context_limit(conversation: Conversation, around: Surroundings) -> int | None:
+    model = around.prepared.model
+    return context_limit(model, conversation.request, around.provider.window(model))
+
+
+async def _make_room(
     conversation: Conversation, limit: int, around: Surroundings, turn: int
-) -> Shortened | None:
+) -> bool:
+    """Make the next request fit; False if nothing had to be done, or nothing could be.
+
+    What a summary leaves may still be too long, as the results of the last step alone may be.
+    """
+    if conversation.size <= limit:
+        return False
+    compacts = around.prepared.definition.context.compaction
+    is_summed_up = compacts and await _sum_up(conversation, limit, around, turn)
+    return _shorten(conversation, limit, around, turn) or is_summed_up
+
+
+def _shorten(conversation: Conversation, limit: int, around: Surroundings, turn: int) -> bool:
     before = conversation.size
     made = conversation.make_room(limit)
     if made is not None:
@@ -226,18 +249,72 @@ def _make_room(
                 tokens_after=conversation.size,
             )
         )
-    return made
+    return made is not None
+
+
+async def _sum_up(conversation: Conversation, limit: int, around: Surroundings, turn: int) -> bool:
+    """Have the model sum up what was said; False if it does not, or there is nothing to sum up.
+
+    The answer is paid for whatever it is. Raises BudgetError or CallersBudgetError if that was all.
+    """
+    compaction = conversation.compaction(limit)
+    if compaction is None:
+        return False
+    ids, before, started = around.prepared.order.ids, conversation.size, monotonic()
+    around.journal.emit(CompactionBegin(run=ids, turn=turn, tokens_before=before))
+    exchange = replace(
+        _exchange(conversation, around, turn), request=compaction.asked, is_aside=True
+    )
+    answer = Response(cost=0.0)
+    fault = "cancelled"
+    try:
+        # Nobody is shown the text, but it is heard that it arrives.
+        answer = await _sent(exchange, around, _unheard if around.streams else None)
+        fault = fault_of(answer)
+        if not fault:
+            conversation.sum_up(compaction, answer.content)
+    except ProviderError as error:
+        fault = str(error)
+    finally:
+        around.journal.emit(
+            CompactionEnd(
+                run=ids,
+                turn=turn,
+                tokens_before=before,
+                tokens_after=conversation.size,
+                messages=0 if fault else compaction.replaced,
+                summary="" if fault else answer.content,
+                input_tokens=answer.input_tokens,
+                output_tokens=answer.output_tokens,
+                cache_read_tokens=answer.cache_read_tokens or None,
+                cache_write_tokens=answer.cache_write_tokens or None,
+                cost=answer.cost,
+                duration_ms=_elapsed_ms(started),
+                error=fault or None,
+            )
+        )
+    around.ledger.charge(answer)
+    around.ledger.check()
+    return not fault
+
+
+def _unheard(_delta: Delta) -> None:
+    """For text that is no part of the answer."""
 
 
 async def _send(conversation: Conversation, around: Surroundings, turn: int) -> Response:
     exchange = _exchange(conversation, around, turn)
     if not around.streams:
-        with around.clock.silence():
-            return await around.provider.send(exchange, None)
+        return await _sent(exchange, around, None)
     listener = _Listener(around, turn)
-    response = await around.provider.send(exchange, listener.hear)
+    response = await _sent(exchange, around, listener.hear)
     listener.tell_rest()
     return response
+
+
+async def _sent(exchange: Exchange, around: Surroundings, on_delta: OnDelta | None) -> Response:
+    with around.clock.silence() if on_delta is None else nullcontext():
+        return await around.provider.send(exchange, on_delta)
 
 
 def _exchange(conversation: Conversation, around: Surroundings, turn: int) -> Exchange:
@@ -253,6 +330,7 @@ def _exchange(conversation: Conversation, around: Surroundings, turn: int) -> Ex
         on_wait=_wait_listener(around, turn),
         heard=around.clock.progress,
         waiting=around.clock.waiting,
+        size=conversation.size,
     )
 
 

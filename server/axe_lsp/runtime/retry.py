@@ -47,6 +47,10 @@ class Retrying:
         """What can't even be sent is not tried again."""
         self._provider.check(model, workdir)
 
+    def window(self, model: ModelName) -> int | None:
+        """What is known of it elsewhere."""
+        return self._provider.window(model)
+
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Answer a request. Raises the last error when no attempt has succeeded.
 

@@ -39,10 +39,13 @@ class Shortened(Struct, frozen=True):
     saved: int
 
 
-def context_limit(model: ModelName, request: Request) -> int | None:
-    """The tokens that a prompt may have so that there is room for an answer, None if nobody knows."""
+def context_limit(model: ModelName, request: Request, learnt: int | None = None) -> int | None:
+    """The tokens that a prompt may have so that there is room for an answer, None if nobody knows.
+
+    `learnt` is the size of the model's context if a refusal has told it, which knows best.
+    """
     known = known_model(str(model))
-    context = request.params.num_ctx or (known.context if known else 0)
+    context = learnt or request.params.num_ctx or (known.context if known else 0)
     if not context:
         return None
     longest = min(known.max_output, _USUAL_ANSWER) if known else _USUAL_ANSWER

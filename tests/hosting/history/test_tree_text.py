@@ -87,6 +87,16 @@ def test_what_went_wrong_is_told_and_what_has_not_ended() -> None:
     ]
 
 
+def test_a_summary_is_a_step_and_counts_for_the_whole() -> None:
+    told = tale()
+    figures = {"turn": 2, "tokensBefore": 900, "tokensAfter": 90, "messages": 3, "summary": "s"}
+    used = {"inputTokens": 100, "outputTokens": 20, "durationMs": 5}
+    told.tell("axe/context", kind="end", **figures, **used)
+    told.end()
+    assert drawn(told)[-1][12:] == "└─ 3 messages replaced by a summary, about 900 to 90 tokens"
+    assert "1 run, 110 + 25 tokens in all" in draw(told.events)
+
+
 def test_the_whole_and_the_answer_stand_below_the_tree() -> None:
     told = tale().begin("left", "bb01", parent="aa01").turn("x", "bb01").end("bb01")
     told.turn("It is\ndone.").end()

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.messages import Message, Request
-from axe_lsp.runtime.providers.terms import Terms
+from axe_lsp.runtime.messages import Image, Message, Request
+from axe_lsp.runtime.providers.terms import Terms, window_told
 from axe_lsp.runtime.providers.wires import openai_chat as openai
 from support.bodies import encode
 from support.engines import agent, bench
@@ -137,3 +137,40 @@ async def test_a_schema_that_anthropic_refuses_keeps_no_file_from_running(
             "the model m-solo refuses params.response_format, so it is left out"
         ]
     assert ["output_config" in each.body for each in provider.requests] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("message", "window"),
+    [
+        ("This model's maximum context length is 8192 tokens. However, you requested 9000.", 8_192),
+        ("This endpoint's maximum context length is 200,000 tokens.", 200_000),
+        ("This model's maximum prompt length is 131072 but the request contains 148451.", 131_072),
+        (
+            "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
+            32_768,
+        ),
+        ("prompt is too long: 208310 tokens > 200000 maximum", 200_000),
+        ("input length and `max_tokens` exceed context limit: 199211 + 20000 > 200000", 200_000),
+        (
+            "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+            1_048_576,
+        ),
+        ("request (12345 tokens) exceeds the available context size (4096 tokens)", 4_096),
+        ("Input is too long for requested model.", 700),
+    ],
+)
+def test_a_refusal_tells_how_large_the_context_window_is(message: str, window: int) -> None:
+    error = ProviderError("context_overflow", message, 400)
+    assert window_told(error, Request("m", (Message("user"),)), 700) == window
+
+
+def test_a_refusal_for_another_reason_tells_nothing_of_the_context_window() -> None:
+    request = Request("m", (Message("user"),))
+    told = "The maximum context length is 8192 tokens."
+    assert window_told(ProviderError("bad_request", told, 400), request, 700) is None
+    # A body that is too large has too many bytes, and a picture has a size that nobody knows.
+    assert window_told(ProviderError("context_overflow", "too large", 413), request, 700) is None
+    picture = Request("m", (Message("user", images=(Image("image/png", "AA"),)),))
+    too_long = ProviderError("context_overflow", "Input is too long", 400)
+    assert window_told(too_long, picture, 700) is None
+    assert window_told(too_long, request, 0) is None

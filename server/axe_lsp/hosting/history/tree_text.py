@@ -111,6 +111,8 @@ class _Tree:
                     .removeprefix(f"{params['agent']}: ")
                 )
                 self._step(params, ("pause", params["seq"])).text = text
+                if method == "axe/context" and params.get("kind") == "end":
+                    self._pay(params)
             case "axe/tool", "begin":
                 text = f"{params['name']}{_arguments(params['arguments'])}{_NO_RESULT}"
                 self._step(params, params["callId"]).text = text
@@ -137,12 +139,16 @@ class _Tree:
         return node
 
     def _take_turn(self, params: Mapping[str, Json]) -> None:
+        self._pay(params)
+        if params["runId"] == self.run_id:
+            self.answer = params["text"]
+
+    def _pay(self, params: Mapping[str, Json]) -> None:
+        """Count what an answer has used."""
         self.tokens[0] += params["inputTokens"]
         self.tokens[1] += params["outputTokens"]
         cost = params.get("cost")
         self.cost = None if cost is None or self.cost is None else self.cost + cost
-        if params["runId"] == self.run_id:
-            self.answer = params["text"]
 
     def _end_call(self, params: Mapping[str, Json]) -> None:
         """A call that has started a run is shown as that run."""

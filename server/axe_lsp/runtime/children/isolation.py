@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.definition import BudgetConfig
 from axe_lsp.runtime.errors import BudgetError
-from axe_lsp.runtime.events import Event, TurnEnd
+from axe_lsp.runtime.events import CompactionEnd, Event, TurnEnd
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
 from axe_lsp.runtime.limits.clock import Clock
@@ -74,24 +74,24 @@ def caller_link(
 
     def tell(event: Event) -> bool:
         journal.emit(event)
-        return _is_paid(event, ledger) if isinstance(event, TurnEnd) else True
+        return _is_paid(event, ledger) if isinstance(event, (TurnEnd, CompactionEnd)) else True
 
     return CallerLink(tell, warn, live, ledger.left, clock)
 
 
-def _is_paid(turn: TurnEnd, ledger: Ledger) -> bool:
-    """Charge a turn to all callers; False if they can't afford another one."""
+def _is_paid(answer: TurnEnd | CompactionEnd, ledger: Ledger) -> bool:
+    """Charge an answer to all callers; False if they can't afford another one."""
     ledger.charge(
         Response(
-            input_tokens=turn.input_tokens,
-            output_tokens=turn.output_tokens,
-            cache_read_tokens=turn.cache_read_tokens or 0,
-            cache_write_tokens=turn.cache_write_tokens or 0,
-            cost=turn.cost,
+            input_tokens=answer.input_tokens,
+            output_tokens=answer.output_tokens,
+            cache_read_tokens=answer.cache_read_tokens or 0,
+            cache_write_tokens=answer.cache_write_tokens or 0,
+            cost=answer.cost,
         )
     )
     try:
-        ledger.charge_calls(len(turn.tool_calls), 0)
+        ledger.charge_calls(len(answer.tool_calls) if isinstance(answer, TurnEnd) else 0, 0)
     except (BudgetError, CallersBudgetError):
         return False
     return True

@@ -139,6 +139,7 @@ def _definition(
         tools=agent_type.tools,
         params=replace(caller.params, response_format=None),
         retry=caller.retry,
+        context=caller.context,
         sub_agents_config=caller.sub_agents_config,
         task=config if config.recursive else None,
         read_only=agent_type.read_only,

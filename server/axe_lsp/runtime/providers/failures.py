@@ -42,7 +42,7 @@ _FILTERED = re.compile(r"(?i)content_filter|content_policy")
 _BY_WORDS: tuple[tuple[re.Pattern[str], ProviderErrorCategory], ...] = (
     (
         re.compile(
-            r"(?i)context_length_exceeded|prompt is too long|maximum context length"
+            r"(?i)context_length_exceeded|prompt is too long|maximum (context|prompt) length"
             r"|exceed context limit|input is too long|maximum number of tokens allowed"
             r"|exceed_context_size_error|request_too_large"
         ),

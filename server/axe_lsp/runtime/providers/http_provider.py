@@ -41,6 +41,7 @@ from axe_lsp.runtime.providers.terms import (
     learnt,
     left_out,
     told_of,
+    window_told,
     wire_hint,
 )
 from axe_lsp.runtime.providers.waits import last_moment
@@ -142,6 +143,7 @@ class HttpProvider:
         self._load_config = once_a_step(partial(load_user_config, environment))
         self._client: HttpClient | None = None
         self._terms: dict[_Place, Terms] = {}
+        self._windows: dict[tuple[str, ModelName], int] = {}
         self._without_responses: set[str] = set()
         self._gates: dict[tuple[str, str, str], Gate] = {}
 
@@ -150,6 +152,12 @@ class HttpProvider:
         if self._service(model).base_url.startswith("https:"):
             read_ahead()  # While the client is imported.
         self._connected()  # Importing its client takes a while, which no run should be charged for.
+
+    def window(self, model: ModelName) -> int | None:
+        """The tokens of a model's context window, if its server has told them in a refusal."""
+        if not self._windows:
+            return None
+        return self._windows.get((self._service(model).base_url, model))
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Answer a request. Raises RunError."""
@@ -171,6 +179,7 @@ class HttpProvider:
                     exchange.warn(text)
                 return _priced(response, model, service.wire)
             except ProviderError as error:
+                self._learn_window(error, exchange, service)
                 known = learnt(error, request, terms)
                 if known is not None:
                     self._terms[place] = known
@@ -181,6 +190,11 @@ class HttpProvider:
                     exchange.warn(_FORGETS.format(request.model))
                 else:
                     raise service.explained(error) from None  # What it came from may hold the key.
+
+    def _learn_window(self, error: ProviderError, exchange: Exchange, service: Service) -> None:
+        window = window_told(error, exchange.request, exchange.size)
+        if window is not None:
+            self._windows[service.base_url, exchange.model] = window
 
     async def close(self) -> None:
         """Close all connections."""

@@ -36,6 +36,10 @@ class NamedReplays:
             path = find_recording(model.name, workdir, self._workspace, self._environment)
             self._replays[model.name] = Replay(load_recording(path), self._environment)
 
+    def window(self, model: ModelName) -> int | None:
+        """What is known of it elsewhere."""
+        return self._otherwise.window(model)
+
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Answer a request."""
         if exchange.model.provider != REPLAY_PROVIDER:

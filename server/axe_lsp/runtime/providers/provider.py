@@ -29,6 +29,9 @@ class Exchange(Struct, frozen=True):
     at `deadline` (of the event loop's clock), and `overtime` says why its time is over, "" if it is
     not. `warn` takes what the user should know. `attempt` is how often the request was sent before.
 
+    `size` is about how many tokens the request has, 0 if nobody has counted. `is_aside`: it is no turn
+    of the conversation, such as one for a summary, and recordings leave it out.
+
     `on_wait` takes the name of a provider that has no room for the request, and for how many
     seconds; 0 are as long as others take. `heard` is called whenever something arrives from the
     provider. Inside `waiting` the run needs to make no progress: it is known how long that takes,
@@ -44,6 +47,8 @@ class Exchange(Struct, frozen=True):
     overtime: Callable[[], str] = str
     warn: Callable[[str], object] = bool
     attempt: int = 0
+    size: int = 0
+    is_aside: bool = False
     on_wait: Callable[[str, float], object] = _nobody
     heard: Callable[[], object] = bool
     waiting: Callable[[], AbstractContextManager[object]] = nullcontext
@@ -54,6 +59,9 @@ class Provider(Protocol):
 
     def check(self, model: ModelName, workdir: Path) -> None:
         """Get ready to send; raise RunError if a request to `model` could not even be sent."""
+
+    def window(self, model: ModelName) -> int | None:
+        """The tokens of a model's context window, if a refusal has told them; None otherwise."""
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Answer a request. With `on_delta` the answer is streamed where that is possible.

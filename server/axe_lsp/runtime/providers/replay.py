@@ -13,14 +13,14 @@ from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ProviderError, RunTimeoutError
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
-from axe_lsp.runtime.messages import Delta, Message, Response
+from axe_lsp.runtime.messages import Delta, Response
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta
 from axe_lsp.runtime.recordings.recording import (
     RecordedError,
     RecordedRun,
     RecordedTurn,
     Recording,
-    flatten,
+    news,
 )
 from axe_lsp.runtime.safety.redaction import redact
 
@@ -54,8 +54,13 @@ class Replay:
     def check(self, model: ModelName, workdir: Path) -> None:
         """Whatever the model is, no request leaves the house."""
 
+    def window(self, model: ModelName) -> int | None:
+        """Nothing that is played back is too long."""
+
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """The recorded answer. Raises ProviderError when the request is not the recorded one."""
+        if exchange.is_aside:
+            raise _not_recorded("recordings leave summaries out")
         request = _Compared(exchange, known_secrets(self._environment))
         turn = self._recorded_turn(request)
         await self._play(turn, on_delta)
@@ -158,23 +163,13 @@ class _Compared:
             yield "tools", ", ".join(run.tools), ", ".join(tool.name for tool in request.tools)
         if turn.sent is None:
             return
-        sent = flatten(_news(self.exchange))
+        sent = news(request.messages)
         yield "sent", f"{len(turn.sent)} messages", f"{len(sent)} messages"
         for number, (recorded, actual) in enumerate(zip(turn.sent, sent, strict=True), 1):
             yield f"sent {number}, role", recorded.role, actual.role
             yield f"sent {number}, call_id", recorded.call_id, actual.call_id
             yield f"sent {number}, content", recorded.content, actual.content
             yield f"sent {number}, is_error", str(recorded.is_error), str(actual.is_error)
-
-
-def _news(exchange: Exchange) -> tuple[Message, ...]:
-    """The messages since the model's last answer."""
-    messages = exchange.request.messages
-    last = max(
-        (index for index, message in enumerate(messages) if message.role == "assistant"),
-        default=-1,
-    )
-    return messages[last + 1 :]
 
 
 def _likeness(difference: _Difference | None) -> tuple[float, int]:

@@ -218,6 +218,30 @@ def _was_sent(field: Field, request: Request, terms: Terms) -> bool:
     return sent[field]
 
 
+def window_told(error: ProviderError, request: Request, size: int) -> int | None:
+    """The tokens of a model's context window, after an error that says a request of `size` is too long.
+
+    Most name the number. The others say no more than that it is below `size`; 0 is not known. The size
+    of pictures is not, so nothing is learnt from a request that has some.
+    """
+    if error.category != "context_overflow" or error.status not in _REFUSING:
+        return None
+    found = re.search(_WINDOW, error.message)
+    if found is not None:
+        return int(next(filter(None, found.groups())).replace(",", ""))
+    return size if size and not _has_images(request) else None
+
+
+_WINDOW = (
+    r"(?i)maximum (?:context|prompt) length (?:is|of) ([\d,]*\d)"  # OpenAI, vLLM, OpenRouter, xAI
+    r"|with ([\d,]*\d) maximum context length"  # Mistral
+    r"|> ([\d,]*\d)"  # Anthropic: 208310 tokens > 200000 maximum, 199211 + 20000 > 200000
+    r"|maximum number of tokens allowed \(?([\d,]*\d)"  # Gemini
+    r"|available context size \(([\d,]*\d)"  # llama.cpp
+)
+"""A pattern, which is compiled when a server has refused something."""
+
+
 def left_out(request: Request, terms: Terms) -> list[str]:
     """What the user should know about a request as it is sent."""
     model, wanted, params = request.model, request.response_format, request.params

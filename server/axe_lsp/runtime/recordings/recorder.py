@@ -18,17 +18,15 @@ from axe_lsp.runtime.recordings.recording import (
     RecordedRun,
     RecordedTurn,
     Recording,
-    Sent,
-    flatten,
+    news,
 )
 from axe_lsp.runtime.safety.redaction import redact, redacted_table
 
 
 class _Progress(Struct, dict=True):
-    """A run that is being recorded: what it is, how many messages were noted, its turns."""
+    """A run that is being recorded: what it is, and its turns."""
 
     run: RecordedRun
-    messages: int = 0
     turns: list[RecordedTurn] = field(default_factory=list)
 
     def remember(self, number: int, turn: RecordedTurn) -> None:
@@ -53,9 +51,16 @@ class Recorder:
         """What the real provider needs is needed for a recording, too."""
         self._provider.check(model, workdir)
 
+    def window(self, model: ModelName) -> int | None:
+        """What is known of it elsewhere."""
+        return self._provider.window(model)
+
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Pass the request on; remember it and its answer, or its failure."""
-        sent = self._sent(exchange)
+        if exchange.is_aside:
+            return await self._provider.send(exchange, on_delta)
+        progress = self._runs.setdefault(exchange.run.run_id, _Progress(_described(exchange)))
+        sent = news(exchange.request.messages)
         started = anyio.current_time()
         answer: Response | RecordedError | None = None
         try:
@@ -71,7 +76,7 @@ class Recorder:
             if answer is not None:
                 duration_ms = round((anyio.current_time() - started) * 1000)
                 turn = RecordedTurn(answer, sent, duration_ms)
-                self._runs[exchange.run.run_id].remember(exchange.turn, turn)
+                progress.remember(exchange.turn, turn)
         return answer
 
     def recording(self, secrets: Collection[str]) -> Recording:
@@ -82,13 +87,6 @@ class Recorder:
                 for progress in self._runs.values()
             )
         )
-
-    def _sent(self, exchange: Exchange) -> tuple[Sent, ...]:
-        """What this request adds to the one before."""
-        progress = self._runs.setdefault(exchange.run.run_id, _Progress(_described(exchange)))
-        messages = exchange.request.messages
-        new, progress.messages = messages[progress.messages :], len(messages)
-        return flatten(new)
 
 
 def _described(exchange: Exchange) -> RecordedRun:

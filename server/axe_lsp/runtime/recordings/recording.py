@@ -55,9 +55,10 @@ class Recording(Struct, frozen=True):
     paced: bool = False
 
 
-def flatten(messages: tuple[Message, ...]) -> tuple[Sent, ...]:
-    """What `messages` tell the model that it did not say itself."""
-    return tuple(_sent(messages))
+def news(messages: tuple[Message, ...]) -> tuple[Sent, ...]:
+    """What a request tells the model that it did not say itself, since its last answer."""
+    last = max((i for i, each in enumerate(messages) if each.role == "assistant"), default=-1)
+    return tuple(_sent(messages[last + 1 :]))
 
 
 def _sent(messages: tuple[Message, ...]) -> Iterator[Sent]:
