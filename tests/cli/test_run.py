@@ -286,7 +286,7 @@ def test_a_named_folder_that_is_not_there_is_passed_over_but_named(
     provider.script("m-solo", Says("ok"))
     code, out, err = home.call("run", "solo", "--agents-dir", "away")
     assert (code, out) == (0, "ok")
-    assert err == "Warning: there is no folder away (--agents-dir); it is passed over\n"
+    assert err == "Warning: there is no folder away (--agents-dir); it is ignored\n"
 
 
 def test_a_named_folder_comes_before_all_others(home: Home, provider: ScriptedProvider) -> None:

@@ -170,7 +170,7 @@ def test_what_a_run_had_when_it_failed_is_not_lost(home: Home, provider: Scripte
     assert answer["error"] == {"kind": "api", "message": "server: x", "status": "failed"}
     assert (answer["content"], answer["input_tokens"]) == ("First find.", 3)
     assert (answer["tool_calls"], len(answer["run_id"])) == (1, 32)
-    told = "server: x\nIts last text, which is no answer yet, was:\n\nFirst find.\n"
+    told = "server: x\nIts last text, which is not a final answer, was:\n\nFirst find.\n"
     assert home.call("run", "solo") == (3, "", told)
 
 

@@ -36,7 +36,9 @@ def test_where_agents_are_looked_for_is_told(home: Home) -> None:
 def test_the_list_tells_of_files_that_hold_no_agent(home: Home) -> None:
     home.add(agent("solo") | {"bad": 'name = "bad"\n'})
     text = told(home, "agents", "list")
-    assert text.startswith(f"solo {home.config}/agents/bad.toml holds no agent that can be run: ")
+    assert text.startswith(
+        f"solo {home.config}/agents/bad.toml contains no agent that can be run: "
+    )
     assert text.endswith("missing required field: model")
     assert home.call("agents", "list") == (0, "solo\n", "")
 

@@ -40,12 +40,12 @@ def test_the_input_is_an_argument_or_a_file(
             '{"path": 1}',
             'invalid input for agent "reader": input.path must be of type string, not integer',
         ),
-        ("[1]", '--input: it is no JSON object, such as {"path": "src"}'),
+        ("[1]", '--input: it is not a JSON object, such as {"path": "src"}'),
         (
             "{path",
             "--input: it is not JSON: Expecting property name enclosed in double quotes (line 1, column 2)",
         ),
-        ("@none.json", "--input @none.json: there is no such file; @ stands before a file's name"),
+        ("@none.json", "--input @none.json: there is no such file; @ marks a file name"),
         ("@.", "--input @.: Is a directory"),
     ],
 )

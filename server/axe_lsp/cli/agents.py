@@ -44,7 +44,7 @@ def _list(options: argparse.Namespace) -> int:
         print(visible(f"{agent.name} - {agent.description}" if agent.description else agent.name))
     for _, path, fault in found:
         if isinstance(fault, ConfigError):
-            tell_person(visible(f"{path} holds no agent that can be run: {fault}"))
+            tell_person(visible(f"{path} contains no agent that can be run: {fault}"))
     if not found:
         looked = ", ".join(map(shown_path, folders.folders))
         tell_person(f"No agents in {looked}. `axe-lsp agents init NAME` creates one.")
@@ -66,7 +66,7 @@ def _init(options: argparse.Namespace) -> int:
             f"give the name without {SUFFIX}: axe-lsp agents init {shlex.quote(name)}"
         )
     if valid_text(name) != name:
-        raise ConfigError(f"{valid_text(name)} is not UTF-8, as names of agents have to be")
+        raise ConfigError(f"{valid_text(name)} is not UTF-8, which agent names must be")
     path = _folder_for_new(options) / f"{name}{SUFFIX}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -97,12 +97,12 @@ _COMMANDS = {"list": _list, "show": _show, "init": _init, "edit": _edit}
 
 
 def _parser() -> Parser:
-    parser = Parser(prog="axe-lsp agents", description="The agents that can be run from here.")
+    parser = Parser(prog="axe-lsp agents", description="List, show, create and edit agents.")
     parser.add_argument("--agents-dir", metavar="DIR", help="search this folder first")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, help_ in (
         ("list", "list all agents"),
-        ("show", "show what an agent's file says"),
+        ("show", "show the contents of an agent file"),
         ("init", "create a new agent file"),
         ("edit", "open an agent file in $EDITOR"),
     ):
@@ -113,7 +113,7 @@ def _parser() -> Parser:
             "--agents-dir", metavar="DIR", default=argparse.SUPPRESS, help="search DIR first"
         )
         if name != "list":
-            command.add_argument("agent", help="name of the agent, which is its file's")
+            command.add_argument("agent", help="agent name (file name without `.toml`)")
     return parser
 
 

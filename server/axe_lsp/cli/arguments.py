@@ -63,7 +63,7 @@ def agents_folder(given: str | None) -> Path | None:
     if not folder.is_dir():
         place = shown_path(folder)
         print(
-            f"Warning: there is no folder {place} (--agents-dir); it is passed over",
+            f"Warning: there is no folder {place} (--agents-dir); it is ignored",
             file=sys.stderr,
         )
     return folder

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
         looked = ", ".join(map(str, chosen.paths))
         print(
             f"axe-lsp check: no agent files below {looked} "
-            "(they lie in `axe/agents` or `.axe/agents`; other files can be named)",
+            "(agent folders are `axe/agents` and `.axe/agents`; other files can be named)",
             file=sys.stderr,
         )
     FORMATS[chosen.format](files, sys.stdout)
@@ -149,7 +149,7 @@ def _standpoint(path: Path, user_folder: Path | None) -> Standpoint:
 def _parser() -> Parser:
     parser = Parser(
         prog="axe-lsp check",
-        description="Check agent files, or config.toml where it is named. Exits with 1 if there is an error, else with 0.",
+        description="Check agent files, or config.toml if it is named. The exit code is 1 if there is an error, else 0.",
     )
     parser.add_argument(
         "paths",
@@ -157,10 +157,10 @@ def _parser() -> Parser:
         type=Path,
         default=[Path()],
         metavar="PATH",
-        help="files, or folders in which to look for agents (default: the current one)",
+        help="files, or folders to search for agents (default: the current folder)",
     )
     parser.add_argument(
-        "--format", choices=sorted(FORMATS), default="human", help="of the output (default: human)"
+        "--format", choices=sorted(FORMATS), default="human", help="output format (default: human)"
     )
     parser.add_argument("--strict", action="store_true", help="exit with 1 after warnings, too")
     parser.add_argument(

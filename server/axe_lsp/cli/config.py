@@ -14,7 +14,7 @@ from axe_lsp.runtime.plain_text import os_fault
 
 CONFIG = """\
 # Settings for providers, shared by axe and axe-lsp.
-# Environment variables win over what is set here:
+# Environment variables take precedence over this file:
 #   API key    <PROVIDER>_API_KEY       such as ANTHROPIC_API_KEY
 #   base URL   AXE_<PROVIDER>_BASE_URL  such as AXE_OLLAMA_BASE_URL
 
@@ -46,9 +46,9 @@ An agent uses this one with `skill = "skills/sample/SKILL.md"`.
 
 def main(arguments: Sequence[str]) -> int:
     """Find or create the configuration folder."""
-    parser = Parser(prog="axe-lsp config", description="The configuration folder.")
+    parser = Parser(prog="axe-lsp config", description="Find and create the configuration folder.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    commands.add_parser("path", help="print where the folder is")
+    commands.add_parser("path", help="print the path of the folder")
     commands.add_parser("init", help="create the folder, config.toml and a sample skill")
     command = parser.parse_args(arguments).command
     if command is None:

@@ -59,9 +59,9 @@ def _parser() -> Parser:
     first = next(iter(EXAMPLES))
     parser.add_argument("example", nargs="?", default=first, help=f"which one (default: {first})")
     what = parser.add_mutually_exclusive_group().add_argument
-    what("--list", action="store_true", help="say what examples there are")
-    what("--copy", metavar="DIR", type=Path, help="write the example into DIR")
-    what("--fast", action="store_true", help="run it without taking the recorded time")
+    what("--list", action="store_true", help="list the examples")
+    what("--copy", metavar="DIR", type=Path, help="copy the example to DIR")
+    what("--fast", action="store_true", help="skip the recorded pauses")
     return parser
 
 
@@ -94,7 +94,7 @@ def _show(example: Example, pace: float) -> None:
     print(answer, end="", flush=True)
     program, folder = _program(), example.suggested_copy
     which = "" if example is next(iter(EXAMPLES.values())) else f" {example.name}"
-    copy_it = (f"{program} demo{which} --copy {folder}", "write this example into a new folder")
+    copy_it = (f"{program} demo{which} --copy {folder}", "copy this example to a new folder")
     advice = _table([copy_it, *_steps(example, folder, program)]) + _in_your_editor(example)
     others = f"{program} demo --list names {len(EXAMPLES) - 1} further examples.\n"
     print(f"\nTo try it yourself:\n{advice}\n{others}", end="", file=sys.stderr)
@@ -112,7 +112,7 @@ def _program() -> str:
 def _steps(example: Example, folder: Path, program: str) -> list[tuple[str, str]]:
     """What to do with a copy, and what for."""
     run = f"{program} run {example.name}"
-    again = (run, "run it again, from the files that are there now")
+    again = (run, "run it again, from the files in the folder")
     if example.writes:
         again = (f"{run} --yes", "run it; --yes lets it change the files")
     return [

@@ -49,33 +49,33 @@ EXAMPLES: dict[str, Example] = {
     for example in (
         Example(
             "release-check",
-            "three agents review a library at the same time, and one of them asks a fourth",
+            "three agents review a library in parallel, and one of them calls a fourth",
             """\
-An agent checks whether a small Python library can be released. It asks three others,
-which work at the same time, and one of them asks a fourth.
+An agent checks whether a small Python library can be released. It calls three others in parallel,
+and one of them calls a fourth.
 """,
             copy="duro",
         ),
         Example(
             "manager-workers",
-            "a manager gives each issue to the worker who knows about it",
+            "a manager gives each issue to a specialist",
             """\
-A manager has three issues of a small Python library. It gives each to the worker who
-knows about such things; they work at the same time, and the manager puts them in order.
+A manager has three issues of a small Python library. It gives each to a specialist; they work in
+parallel, and the manager sorts their results.
 """,
         ),
         Example(
             "plan-execute-review",
-            "one agent plans, one changes the code, one reviews it, until it is right",
+            "one agent plans, one changes the code, one reviews it, until it is correct",
             """\
-A wish for a small Python program goes through three hands, one after the other: a planner,
-an executor who changes the file, and a reviewer who finds something to mend.
+A change request for a small Python program passes three agents in sequence: a planner, an executor
+that changes the file, and a reviewer that finds a fault.
 """,
             writes=True,
         ),
         Example(
             "debate",
-            "two agents propose and answer each other, a third decides",
+            "two agents make proposals and answer each other, a third decides",
             """\
 Where should a small web shop keep its sessions? Two agents propose, each reads what the
 other says and answers, and their parent decides.
@@ -83,15 +83,15 @@ other says and answers, and their parent decides.
         ),
         Example(
             "pull-investigation",
-            "agents get a prompt and nothing else, and find out the rest with tools",
+            "agents get only a prompt, and collect their context with tools",
             """\
-Three agents look into a small web shop. Each gets a prompt by the tool Task and nothing
-else: it finds out what it needs with tools, in its own way.
+Three agents examine a small web shop. Each gets only a prompt by the tool Task, and collects its
+context with tools.
 """,
         ),
         Example(
             "explore-plan-code",
-            "the built-in types of Task, one after the other: explore, plan, code",
+            "the built-in types of Task in sequence: explore, plan, code",
             """\
 A small change goes through the built-in types of the tool Task: one explores and one plans,
 which can't write, and one changes the code. The parent sums up.

@@ -52,10 +52,10 @@ def _parser() -> Parser:
         "the agent's last_n entries (or max_entries, if last_n is 0).",
     )
     add = parser.add_argument
-    add("agent", nargs="?", help="name of the agent, which is its file's")
-    add("--all", action="store_true", help="all agents that have a memory, one after the other")
-    add("--dry-run", action="store_true", help="analyze only, and trim nothing")
-    add("--model", metavar="PROVIDER/NAME", default="", help="instead of the agent's own model")
+    add("agent", nargs="?", help="agent name (file name without `.toml`)")
+    add("--all", action="store_true", help="all agents with a memory, in sequence")
+    add("--dry-run", action="store_true", help="analyze only, do not trim")
+    add("--model", metavar="PROVIDER/NAME", default="", help="replaces the agent's model")
     add("--agents-dir", metavar="DIR", help="search this folder for agents first")
     return parser
 

@@ -56,7 +56,7 @@ def _list(options: argparse.Namespace) -> None:
     elif found:
         print_table(found)
     else:
-        tell_person("No such run is remembered. `axe-lsp run AGENT` makes one.")
+        tell_person("No such run is stored. `axe-lsp run AGENT` starts one.")
 
 
 def _spellings(folder: str) -> tuple[str, ...]:
@@ -109,9 +109,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
 
 
 def _parser() -> Parser:
-    parser = Parser(
-        prog="axe-lsp history", description="The runs that are remembered, of all processes."
-    )
+    parser = Parser(prog="axe-lsp history", description="The stored runs of all processes.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     def command(name: str, help_: str) -> Callable[..., argparse.Action]:
@@ -119,31 +117,33 @@ def _parser() -> Parser:
         return added.add_argument
 
     add = command("list", "list runs, newest first")
-    add("--agent", metavar="NAME", help="runs of this agent, also those that others have started")
+    add("--agent", metavar="NAME", help="runs of this agent, also as a sub-agent")
     add("--status", choices=STATUSES, metavar="STATUS", help=f"one of {', '.join(STATUSES)}")
-    add("--before", metavar="RUN|TIME", help="only what began before a run, or before a time (UTC)")
+    add(
+        "--before",
+        metavar="RUN|TIME",
+        help="only runs that began before a run, or before a time (UTC)",
+    )
     add(
         "--in",
         metavar="DIR",
         dest="in_",
-        help="runs of a project: DIR (such as .) and what is below it",
+        help="runs of a project: in DIR (such as .) and below it",
     )
-    add("--limit", metavar="N", type=runs, default=20, help="at most so many (default 20)")
+    add("--limit", metavar="N", type=runs, default=20, help="maximum number (default 20)")
     add("--json", action="store_true", help="print them as JSON")
-    add = command("show", "draw what happened in a run and below it")
-    add("run", metavar="RUN", help="its id, or the beginning of it")
+    add = command("show", "show a run and its sub-agents as a tree")
+    add("run", metavar="RUN", help="the id of a run, or the beginning of it")
     add("--json", action="store_true", help="print the runs of its tree as JSON")
-    add = command("tail", "follow runs while they go on, in any process")
+    add = command("tail", "follow active runs of all processes")
     add("run", metavar="RUN", nargs="?", help="one run, from its beginning to its end")
     add("--json", action="store_true", help="print each event as a line of JSON")
     add = command("export", "print all events as lines of JSON")
     add("runs", metavar="RUN", nargs="*", help="of these runs only")
     which = commands.add_parser(
-        "prune", help="forget runs", description="Forget runs, but none that is going on."
+        "prune", help="forget runs", description="Delete runs, except active ones."
     ).add_mutually_exclusive_group(required=True)
-    which.add_argument(
-        "--older-than", metavar="DAYS", type=days, help="those that began longer ago"
-    )
+    which.add_argument("--older-than", metavar="DAYS", type=days, help="runs that began longer ago")
     which.add_argument("--keep", metavar="N", type=runs, help="all but the N newest")
     return parser
 

@@ -26,16 +26,16 @@ COMMANDS = {
     "check": Command("axe_lsp.cli.check", "check agent files, with the editor's diagnostics"),
     "agents": Command("axe_lsp.cli.agents", "list, show, create and edit agents"),
     "trust": Command(
-        "axe_lsp.cli.trust", "let agents of a workspace reach out of it, and list those"
+        "axe_lsp.cli.trust", "allow agents of a workspace to reach outside it, and list them"
     ),
     "config": Command("axe_lsp.cli.config", "find and create the configuration folder"),
     "schema": Command("axe_lsp.cli.schema", "print the JSON Schema of agent files or config.toml"),
     "gc": Command("axe_lsp.cli.gc", "analyze and trim the memory of agents"),
-    "history": Command("axe_lsp.cli.history", "list, show, follow, export and forget past runs"),
+    "history": Command("axe_lsp.cli.history", "list, show, follow, export and delete past runs"),
     "demo": Command(
-        "axe_lsp.cli.demo", "run a small example with recorded answers; --list names others"
+        "axe_lsp.cli.demo", "run a small example with recorded answers; --list shows more"
     ),
-    "bench": Command("axe_lsp.cli.bench", "measure axe-lsp beside its peers, from a checkout"),
+    "bench": Command("axe_lsp.cli.bench", "measure axe-lsp against other tools, from a checkout"),
     "serve": Command("axe_lsp.cli.serve", "the language server, as without a command"),
     "version": Command("axe_lsp.cli.version", "print the version"),
 }
@@ -123,7 +123,7 @@ def _overview() -> str:
         "usage: axe-lsp [--stdio | --tcp HOST:PORT | --pipe PATH]   the language server\n"
         "       axe-lsp COMMAND ...\n\n"
         f"commands:\n{commands}\n"
-        "`axe-lsp COMMAND --help` tells more about a command.\n"
+        "`axe-lsp COMMAND --help` describes a command.\n"
     )
 
 

@@ -63,63 +63,63 @@ def agent_resolver(workspace: Path, agents_dir: Path | None = None) -> Resolve:
 def _parser() -> Parser:
     parser = Parser(prog="axe-lsp run", description="Run an agent and print its answer.")
     add = parser.add_argument
-    add("agent", help="name of the agent, which is its file's")
+    add("agent", help="agent name (file name without `.toml`)")
     tell = parser.add_mutually_exclusive_group().add_argument
     tell(
         "-p",
         "--prompt",
         metavar="TEXT",
-        help="what to tell the agent; text from standard input is appended",
+        help="the task; text from standard input is appended",
     )
-    tell("--input", metavar="JSON", help="the object for an agent with [input], or @FILE with it")
-    add("--model", metavar="PROVIDER/NAME", default="", help="instead of the agent's own model")
-    add("--skill", metavar="PATH", default="", help="instead of the agent's own skill")
+    tell("--input", metavar="JSON", help="the input of an agent with [input] as JSON, or @FILE")
+    add("--model", metavar="PROVIDER/NAME", default="", help="replaces the agent's model")
+    add("--skill", metavar="PATH", default="", help="replaces the agent's skill")
     add(
         "--workdir",
         metavar="DIR",
         default="",
-        help="instead of the agent's own workdir; the agents of this folder come first",
+        help="replaces the agent's workdir; agents of this folder take precedence",
     )
     add(
         "--timeout",
         metavar="SECONDS",
         type=seconds,
-        help="how long the run may take (default: the agent's own timeout, else as long as it makes progress; 0: no time at all)",
+        help="timeout of the run (default: the agent's timeout, else no limit while it makes progress; 0: no time at all)",
     )
     add(
         "--max-tokens",
         metavar="N",
         type=tokens,
         default=0,
-        help="end the run when it and all it calls have used so many tokens (0: the agent's own budget)",
+        help="token limit of the run with its sub-agents (0: the agent's budget)",
     )
     add(
         "--max-cost",
         metavar="DOLLARS",
         type=dollars,
         default=0.0,
-        help="end the run when it and all it calls have cost so much (0: the agent's own budget)",
+        help="cost limit of the run with its sub-agents (0: the agent's budget)",
     )
     add("--agents-dir", metavar="DIR", help="search this folder for agents first")
-    add("--dry-run", action="store_true", help="show what would be sent, and send nothing")
+    add("--dry-run", action="store_true", help="show the request without sending it")
     add("--yes", action="store_true", help="let tools change files and run commands without asking")
     add(
         "--trust",
         action="store_true",
-        help="let the agents of this workspace reach out of it, as `axe-lsp trust` shows, in this run",
+        help="allow the agents of this workspace to reach outside it in this run, as `axe-lsp trust` shows",
     )
     add(
         "--json",
         action="store_true",
-        help="print the answer and its cost, or what would be sent, as JSON",
+        help="print the answer and its cost, or the request, as JSON",
     )
     add(
         "--stream",
         action="store_true",
-        help="print text while it is being written, with tools that of every turn",
+        help="print text as it streams; for agents with tools, of every turn",
     )
-    add("--no-history", action="store_true", help="leave nothing of this run in the history")
-    add("-v", "--verbose", action="store_true", help="tell on standard error what is going on")
+    add("--no-history", action="store_true", help="do not store this run in the history")
+    add("-v", "--verbose", action="store_true", help="print the progress on standard error")
     add("--record", metavar="FILE", type=Path, help="write requests and answers to FILE")
     add("--replay", metavar="FILE", type=Path, help="take the answers from a recording")
     return parser

@@ -20,7 +20,9 @@ def tell_last_text(error: RunError) -> None:
     if not content or isinstance(error, BudgetError):
         return
     is_answer = isinstance(error, UnfitAnswerError)
-    what = "Its last answer was:" if is_answer else "Its last text, which is no answer yet, was:"
+    what = (
+        "Its last answer was:" if is_answer else "Its last text, which is not a final answer, was:"
+    )
     print(f"{what}\n\n{shown(content, sys.stderr)}", file=sys.stderr)
 
 

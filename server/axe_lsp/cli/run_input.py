@@ -20,7 +20,7 @@ def read_input(argument: str) -> Mapping[str, Json]:
         try:
             text = decode(path.read_bytes())
         except FileNotFoundError:
-            message = f"{where}: there is no such file; @ stands before a file's name"
+            message = f"{where}: there is no such file; @ marks a file name"
             raise ConfigError(message) from None
         except (OSError, ValueError) as error:  # ValueError: a NUL in the path.
             raise ConfigError(f"{where}: {getattr(error, 'strerror', None) or error}") from error
@@ -29,5 +29,5 @@ def read_input(argument: str) -> Mapping[str, Json]:
     except WireError as error:
         raise ConfigError(f"{where}: {error}") from error
     if not isinstance(value, dict):
-        raise ConfigError(f'{where}: it is no JSON object, such as {{"path": "src"}}')
+        raise ConfigError(f'{where}: it is not a JSON object, such as {{"path": "src"}}')
     return value

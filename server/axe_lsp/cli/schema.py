@@ -20,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
         nargs="?",
         choices=list(PUBLISHED),
         default="agent",
-        help="of files (default: agent)",
+        help="which schema (default: agent)",
     )
     kind = parser.parse_args(arguments).kind
     print(json.dumps(json_schema(PUBLISHED[kind]), indent=2, ensure_ascii=False))

@@ -83,14 +83,14 @@ def _parser() -> Parser:
         help=f"listen for any number of clients; the host is {LOCAL} unless given, 0 any port",
     )
     way.add_argument(
-        "--pipe", type=Path, metavar="PATH", help="the same on a Unix socket of this path"
+        "--pipe", type=Path, metavar="PATH", help="listen on a Unix socket at this path"
     )
     parser.add_argument(
         "--allow-remote",
         action="store_true",
-        help="let --tcp listen on an address that other machines reach; nothing is encrypted",
+        help="allow --tcp to listen on an address that other machines can reach; nothing is encrypted",
     )
-    parser.add_argument("--log-file", type=Path, metavar="FILE", help="log there, not to stderr")
+    parser.add_argument("--log-file", type=Path, metavar="FILE", help="log file instead of stderr")
     parser.add_argument("--log-level", choices=_LEVELS, default="warning", help="default: warning")
     # VS Code's client adds the process id of the editor, which `initialize` tells as well.
     parser.add_argument("--clientProcessId", help="ignored")

@@ -37,8 +37,8 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> Parser:
     parser = Parser(
         prog="axe-lsp trust",
-        description="Show what the agents of a workspace reach for outside it, and let them. "
-        "What is allowed is remembered for this folder until the agent's file changes.",
+        description="Show what the agents of a workspace reach outside it, and allow it. The permission is "
+        "stored for this folder until the agent's file changes.",
     )
     add = parser.add_argument
     add(
@@ -51,8 +51,8 @@ def _parser() -> Parser:
     )
     what = parser.add_mutually_exclusive_group().add_argument
     what("--yes", action="store_true", help="allow it without asking")
-    what("--list", action="store_true", help="list what is allowed, in all folders")
-    what("--revoke", action="store_true", help="take back all that is allowed in the folder")
+    what("--list", action="store_true", help="list the permissions of all folders")
+    what("--revoke", action="store_true", help="revoke all permissions of the folder")
     return parser
 
 
@@ -64,7 +64,7 @@ def _trust(options: argparse.Namespace) -> int:
         if (appeal := appeal_of(name, agent, workspace, os.environ)) is not None
     ]
     if not found:
-        print(f"No agent of {_shown(workspace)} reaches out of it. There is nothing to allow.")
+        print(f"No agent of {_shown(workspace)} reaches outside it. There is nothing to allow.")
         return 0
     store = TrustStore(os.environ)
     wanted: list[Appeal] = []

@@ -48,7 +48,7 @@ def key_change(text: str, path: Path, provider: str, key: str) -> Splice | None:
     lookup = Lookup(Parse(text))
     values = lookup.parse.values
     if values is None:
-        raise ConfigError(f"{path} is not TOML; mend it first")
+        raise ConfigError(f"{path} is not TOML; fix it first")
     present = _setting(values, provider)
     if present == key:
         return None
@@ -58,8 +58,8 @@ def key_change(text: str, path: Path, provider: str, key: str) -> Splice | None:
     after = spliced(text, [splice]) if splice is not None else text
     if _setting(Parse(after).values or {}, provider) != key:
         raise ConfigError(
-            f"{path} has its settings of {provider} in a form that only its author can change; "
-            f"write the key there as providers.{provider}.api_key"
+            f"{path} has its settings of {provider} in a form that can't be changed automatically; write the "
+            f"key there as providers.{provider}.api_key"
         )
     return splice
 
@@ -78,7 +78,7 @@ def _read(path: Path) -> str:
     except OSError as error:
         raise ConfigError(f"{path} can't be read: {error.strerror}") from error
     except UnicodeDecodeError:
-        raise ConfigError(f"{path} is not UTF-8; mend it first") from None
+        raise ConfigError(f"{path} is not UTF-8; fix it first") from None
 
 
 def _setting(values: Mapping[str, Any], provider: str) -> Any:
