@@ -129,6 +129,11 @@ Only Eglot is told so, and only where nothing else makes a project."
   (axe-lsp-runs-tell server 'axe/wait event))
 
 (cl-defmethod eglot-handle-notification
+  ((server axe-lsp-server) (_method (eql 'axe/context)) &rest event)
+  "Show EVENT: a request is made shorter on SERVER."
+  (axe-lsp-runs-tell server 'axe/context event))
+
+(cl-defmethod eglot-handle-notification
   ((server axe-lsp-server) (_method (eql 'axe/tool)) &rest event)
   "Show EVENT: a tool call begins or ends on SERVER."
   (axe-lsp-runs-tell server 'axe/tool event))

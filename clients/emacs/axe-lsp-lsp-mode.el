@@ -129,6 +129,7 @@ It may have hash tables or plists, and lists, as the other package likes."
      "axe/text" (axe-lsp-workspace--teller 'axe/text)
      "axe/thought" (axe-lsp-workspace--teller 'axe/thought)
      "axe/wait" (axe-lsp-workspace--teller 'axe/wait)
+     "axe/context" (axe-lsp-workspace--teller 'axe/context)
      "axe/tool" (axe-lsp-workspace--teller 'axe/tool)
      "$/cancelRequest" #'ignore) ; It has no id of ours; the end of the run says as much.
     :async-request-handlers

@@ -109,6 +109,9 @@
         ('(axe/wait nil)
          (axe-lsp-tree--say run "⟳ " (axe-lsp-words-wait event)
                             (make-axe-lsp-item :kind 'text :turn (axe-lsp-run-turn run))))
+        (`(axe/context ,_)
+         (axe-lsp-tree--say run "⟳ " (axe-lsp-words-context event)
+                            (make-axe-lsp-item :kind 'text :turn (axe-lsp-run-turn run))))
         ('(axe/tool "begin") (axe-lsp-tree--begin-tool run event))
         ('(axe/tool "end") (axe-lsp-tree--end-tool run event))))))
 

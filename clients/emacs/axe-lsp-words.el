@@ -106,5 +106,21 @@ A cancelled one gives that as the reason too; once is enough."
                 (concat " wants to be left alone: waiting for " (axe-lsp-words-seconds wait))
               " takes no more requests at once: waiting for others"))))
 
+(defun axe-lsp-words-context (event)
+  "What happens to a conversation that is too long for its model, by EVENT."
+  (let ((kind (plist-get event :kind))
+        (reason (plist-get event :error)))
+    (cond
+     ((equal kind "begin")
+      (format "asks for a summary, since about %d tokens are too many"
+              (plist-get event :tokensBefore)))
+     (reason (concat "no summary: " (axe-lsp-words-shorten reason)))
+     (t (format "%s, about %d to %d tokens"
+                (if (equal kind "end")
+                    (format "%d messages replaced by a summary" (plist-get event :messages))
+                  (format "%d old tool results shortened" (plist-get event :results)))
+                (plist-get event :tokensBefore)
+                (plist-get event :tokensAfter))))))
+
 (provide 'axe-lsp-words)
 ;;; axe-lsp-words.el ends here

@@ -12,6 +12,7 @@ from support.editors import PROJECT, emacsen, missing, neovims
 
 _RUN = {"runId": "1", "rootRunId": "1", "agent": "helper", "depth": 0, "seq": 1, "time": ""}
 _FIGURES = {"turns": 1, "toolCalls": 2, "inputTokens": 10, "outputTokens": 5, "durationMs": 1234}
+_CONTEXT = {**_RUN, "turn": 1, "tokensBefore": 9000, "tokensAfter": 900}
 
 BEGIN = {
     "method": "axe/agent",
@@ -37,6 +38,10 @@ EVENTS = [
     {"method": "axe/turn", **_RUN, "kind": "begin", "turn": 1, "messages": 1},
     {"method": "axe/wait", **_RUN, "turn": 1, "provider": "ollama"},
     {"method": "axe/wait", **_RUN, "turn": 1, "provider": "ollama", "waitMs": 2500},
+    {"method": "axe/context", **_CONTEXT, "kind": "begin"},
+    {"method": "axe/context", **_CONTEXT, "kind": "end", "messages": 5, "summary": "So far."},
+    {"method": "axe/context", **_CONTEXT, "kind": "shortened", "results": 2},
+    {"method": "axe/context", **_CONTEXT, "kind": "end", "messages": 0, "error": "server:\nboom"},
     {"method": "axe/thought", **_RUN, "turn": 1, "delta": "Let me\n"},
     {"method": "axe/thought", **_RUN, "turn": 1, "delta": "see."},
     {"method": "axe/text", **_RUN, "turn": 1, "delta": "Half a"},
@@ -69,6 +74,10 @@ TREE = [
     "  · turn 1  1.2 s · 10 tokens in, 5 out",
     "  ⟳ ollama takes no more requests at once: waiting for others",
     "  ⟳ ollama wants to be left alone: waiting for 2.5 s",
+    "  ⟳ asks for a summary, since about 9000 tokens are too many",
+    "  ⟳ 5 messages replaced by a summary, about 9000 to 900 tokens",
+    "  ⟳ 2 old tool results shortened, about 9000 to 900 tokens",
+    "  ⟳ no summary: server: boom",
     "  ~ Let me see.",
     "  │ Half a",
     "  ! cut off at the output limit",

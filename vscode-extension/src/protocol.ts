@@ -94,6 +94,35 @@ export interface TurnWait extends RunEvent {
   readonly waitMs?: number;
 }
 
+/** Before a request that is too long for its model, old results were shortened. */
+export interface ContextShortened extends RunEvent {
+  readonly kind: 'shortened';
+  readonly turn: number;
+  readonly results: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+/** The model is asked for a summary of the conversation, which is too long. */
+export interface CompactionBegin extends RunEvent {
+  readonly kind: 'begin';
+  readonly turn: number;
+  readonly tokensBefore: number;
+}
+
+/** The summary has replaced so many messages, or there is none. */
+export interface CompactionEnd extends RunEvent, Used {
+  readonly kind: 'end';
+  readonly turn: number;
+  readonly messages: number;
+  readonly summary: string;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly error?: string;
+}
+
+export type ContextEvent = ContextShortened | CompactionBegin | CompactionEnd;
+
 export interface TurnEnd extends RunEvent, Used {
   readonly kind: 'end';
   readonly turn: number;
@@ -141,6 +170,7 @@ export type Happening =
   | { readonly method: 'axe/text'; readonly params: TextDelta }
   | { readonly method: 'axe/thought'; readonly params: ThoughtDelta }
   | { readonly method: 'axe/wait'; readonly params: TurnWait }
+  | { readonly method: 'axe/context'; readonly params: ContextEvent }
   | { readonly method: 'axe/tool'; readonly params: ToolBegin | ToolEnd };
 
 /** `details` is the exact command, or the change as a unified diff; `change` is the file that changes, unless it is very long. */
@@ -181,4 +211,5 @@ export const TurnNotification = new NotificationType<TurnBegin | TurnRetry | Tur
 export const TextNotification = new NotificationType<TextDelta>('axe/text');
 export const ThoughtNotification = new NotificationType<ThoughtDelta>('axe/thought');
 export const WaitNotification = new NotificationType<TurnWait>('axe/wait');
+export const ContextNotification = new NotificationType<ContextEvent>('axe/context');
 export const ToolNotification = new NotificationType<ToolBegin | ToolEnd>('axe/tool');

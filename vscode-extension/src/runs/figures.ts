@@ -1,6 +1,6 @@
 // Times, tokens and money as a person reads them. Knows nothing of VS Code.
 
-import type { TurnWait, Used } from '../protocol';
+import type { ContextEvent, TurnWait, Used } from '../protocol';
 
 const MINUTE = 60_000;
 
@@ -16,6 +16,23 @@ export function duration(milliseconds: number): string {
 export function waiting({ provider, waitMs }: TurnWait): string {
   const why = waitMs === undefined ? 'takes no more requests at once: waiting for others' : `wants to be left alone: waiting for ${duration(waitMs)}`;
   return `${provider} ${why}`;
+}
+
+/** What happens to a conversation that is too long for its model. */
+export function roomMade(event: ContextEvent): string {
+  if (event.kind === 'begin') {
+    return `asks for a summary, since about ${whole(event.tokensBefore)} tokens are too many`;
+  }
+  if (event.kind === 'end' && event.error) {
+    return `no summary: ${event.error}`;
+  }
+  const what = event.kind === 'end' ? `${count(event.messages, 'message')} replaced by a summary` : `${count(event.results, 'old tool result')} shortened`;
+  return `${what}, about ${whole(event.tokensBefore)} to ${whole(event.tokensAfter)} tokens`;
+}
+
+/** What is special about a request, beside that it is not answered yet. */
+export function stateInWords(state: TurnWait | ContextEvent): string {
+  return 'provider' in state ? waiting(state) : roomMade(state);
 }
 
 export function whole(number: number): string {

@@ -1,7 +1,7 @@
 // What a run consists of: its turns, their tool calls, and the runs of the agents that were called. These are the nodes of the
 // tree that is shown; they change while the run goes on. Knows nothing of VS Code.
 
-import type { Incomplete, PastRun, TurnRetry, TurnWait, Used } from '../protocol';
+import type { CompactionEnd, ContextEvent, ContextShortened, Incomplete, PastRun, TurnRetry, TurnWait, Used } from '../protocol';
 
 export type Status = PastRun['status'] | 'denied';
 
@@ -47,8 +47,10 @@ export interface TurnNode extends Lasting {
   incomplete?: Incomplete | undefined;
   used?: Used;
   readonly retries: TurnRetry[];
-  /** What its request waits for, until something comes of it. */
-  wait?: TurnWait | undefined;
+  /** How its request was made shorter. */
+  readonly contexts: (ContextShortened | CompactionEnd)[];
+  /** What its request waits for or was made of, until something comes of it. */
+  state?: TurnWait | ContextEvent | undefined;
   readonly calls: CallNode[];
 }
 
@@ -143,7 +145,8 @@ export function durationOf(node: Lasting, now: number): number {
 
 function usedInTurn(turn: TurnNode): Used[] {
   const below = turn.calls.flatMap((call) => (call.child ? [usedBy(call.child)] : []));
-  return turn.used ? [turn.used, ...below] : below;
+  const summaries = turn.contexts.flatMap((event) => (event.kind === 'end' ? [event] : []));
+  return [...(turn.used ? [turn.used] : []), ...summaries, ...below];
 }
 
 /** A sum with an unknown cost in it has none. */

@@ -1,6 +1,6 @@
 // How a node of a run is shown in the tree: its words, its icon, and what a screen reader says. Knows nothing of VS Code.
 
-import { count, duration, joined, money, shortened, tail, tokens, tokensInWords, waiting } from './figures';
+import { count, duration, joined, money, shortened, tail, tokens, tokensInWords, stateInWords } from './figures';
 import type { Incomplete } from '../protocol';
 import { durationOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from './nodes';
 
@@ -122,7 +122,7 @@ function textsOfTurn(turn: TurnNode, now: number): Texts {
   const said = isRunning ? tail(turn.text, MOST) || (turn.thought && 'thinking') : joined([mark, shortened(turn.text, MOST)], ': ');
   const retry = turn.retries.at(-1);
   const after = retry && !turn.text ? `waits after ${retry.category}: ${shortened(retry.message, MOST)}` : '';
-  const again = isRunning ? (turn.wait ? waiting(turn.wait) : after) : '';
+  const again = isRunning ? (turn.state ? shortened(stateInWords(turn.state), MOST) : after) : '';
   return {
     label: `Turn ${turn.number}`,
     description: joined([time, used, money(turn.used?.cost), again || said]),

@@ -6,6 +6,7 @@
 import type {
   AgentBegin,
   AgentEnd,
+  ContextEvent,
   TextDelta,
   ThoughtDelta,
   ToolBegin,
@@ -16,7 +17,7 @@ import type {
   TurnWait,
 } from '../protocol';
 
-import { waiting } from './figures';
+import { stateInWords } from './figures';
 import { incompleteInWords } from './presenting';
 
 const MAX_LINE = 160;
@@ -81,8 +82,9 @@ export class RunLog {
     }
   }
 
-  wait(event: TurnWait): void {
-    this.line(event, `⟳ ${waiting(event)}`);
+  /** A request waits, or is made shorter. */
+  state(event: TurnWait | ContextEvent): void {
+    this.line(event, `⟳ ${shorten(stateInWords(event))}`);
   }
 
   tool(event: ToolBegin | ToolEnd): void {

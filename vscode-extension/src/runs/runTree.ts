@@ -1,7 +1,7 @@
 // A root run and all below it, as the events tell: live ones, or remembered ones, in which the pieces of texts that are whole by
 // now are left out. Knows nothing of VS Code.
 
-import type { AgentBegin, AgentEnd, Happening, PastRun, TextDelta, ThoughtDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd, TurnRetry, TurnWait, Used } from '../protocol';
+import type { AgentBegin, AgentEnd, ContextEvent, Happening, PastRun, TextDelta, ThoughtDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd, TurnRetry, TurnWait, Used } from '../protocol';
 import { adopt, callFor, callStatus, exchange } from './calls';
 import type { Node, RunNode, Status, TurnNode } from './nodes';
 
@@ -65,7 +65,9 @@ export class RunTree {
       case 'axe/thought':
         return takeThought(run, params);
       case 'axe/wait':
-        return takeWait(run, params);
+        return takeState(run, params);
+      case 'axe/context':
+        return takeContext(run, params);
       case 'axe/tool':
         return params.kind === 'begin' ? beginCall(run, params) : this.endCall(run, params);
       default:
@@ -158,7 +160,7 @@ function takeTurn(run: RunNode, event: TurnBegin | TurnRetry | TurnEnd): readonl
   if (event.kind === 'begin') {
     const began = Date.parse(event.time);
     const { turn: number, messages } = event;
-    run.turns.push({ kind: 'turn', run, number, messages, status: 'running', began, text: '', thought: '', retries: [], calls: [] });
+    run.turns.push({ kind: 'turn', run, number, messages, status: 'running', began, text: '', thought: '', retries: [], contexts: [], calls: [] });
     return [run];
   }
   const turn = turnOf(run, event.turn);
@@ -169,7 +171,7 @@ function takeTurn(run: RunNode, event: TurnBegin | TurnRetry | TurnEnd): readonl
     turn.retries.push(event);
     turn.text = '';
     turn.thought = '';
-    turn.wait = undefined;
+    turn.state = undefined;
   } else {
     Object.assign(turn, { text: event.text, stopReason: event.stopReason, incomplete: event.incomplete, used: used(event) });
     close(turn, 'completed', turn.began + event.durationMs);
@@ -183,17 +185,24 @@ function takeText(run: RunNode, event: TextDelta): readonly Node[] {
     return [];
   }
   turn.text += event.delta;
-  turn.wait = undefined;
+  turn.state = undefined;
   return [turn];
 }
 
-function takeWait(run: RunNode, event: TurnWait): readonly Node[] {
+function takeState(run: RunNode, event: TurnWait | ContextEvent): readonly Node[] {
   const turn = turnOf(run, event.turn);
   if (!turn) {
     return [];
   }
-  turn.wait = event;
+  turn.state = event;
   return [turn];
+}
+
+function takeContext(run: RunNode, event: ContextEvent): readonly Node[] {
+  if (event.kind !== 'begin') {
+    turnOf(run, event.turn)?.contexts.push(event);
+  }
+  return takeState(run, event);
 }
 
 function takeThought(run: RunNode, event: ThoughtDelta): readonly Node[] {
@@ -202,7 +211,7 @@ function takeThought(run: RunNode, event: ThoughtDelta): readonly Node[] {
     return [];
   }
   turn.thought += event.delta;
-  turn.wait = undefined;
+  turn.state = undefined;
   return [turn];
 }
 

@@ -4,6 +4,7 @@ import { EventEmitter, window, type Disposable } from 'vscode';
 import { State, type LanguageClient } from 'vscode-languageclient/node';
 import {
   AgentNotification,
+  ContextNotification,
   EventsRequest,
   RunsRequest,
   SubscribeRequest,
@@ -38,6 +39,7 @@ export class Runs implements Disposable {
     client.onNotification(TextNotification, (params) => this.take({ method: 'axe/text', params }));
     client.onNotification(ThoughtNotification, (params) => this.take({ method: 'axe/thought', params }));
     client.onNotification(WaitNotification, (params) => this.take({ method: 'axe/wait', params }));
+    client.onNotification(ContextNotification, (params) => this.take({ method: 'axe/context', params }));
     client.onNotification(ToolNotification, (params) => this.take({ method: 'axe/tool', params }));
     client.onDidChangeState(({ newState }) => this.follow(client, newState));
   }
@@ -82,7 +84,8 @@ export class Runs implements Disposable {
       case 'axe/thought':
         return this.log.thought(event.params);
       case 'axe/wait':
-        return this.log.wait(event.params);
+      case 'axe/context':
+        return this.log.state(event.params);
       case 'axe/tool':
         return this.log.tool(event.params);
     }

@@ -2,7 +2,7 @@
 // Knows nothing of VS Code.
 
 import type { Happening } from '../protocol';
-import { count, duration, joined, money, tokensInWords, whole } from './figures';
+import { count, duration, joined, money, roomMade, tokensInWords, whole } from './figures';
 import { durationOf, usedBy, type CallNode, type Node, type RunNode, type TurnNode } from './nodes';
 import { incompleteInWords, inWords } from './presenting';
 
@@ -81,6 +81,7 @@ function turnParts(turn: TurnNode, now: number, level: number): string[] {
   return [
     head,
     ...(retries.length > 0 ? [retries.join('\n')] : []),
+    ...turn.contexts.flatMap((event) => [`- ${roomMade(event)}`, ...('summary' in event && event.summary ? [quoted(event.summary)] : [])]),
     ...(turn.thought ? [heading(level, THINKING), quoted(turn.thought)] : []),
     ...(turn.thought && turn.text ? [heading(level, ANSWER)] : []),
     ...(turn.text ? [turn.text.trimEnd()] : []),

@@ -52,6 +52,10 @@ export class Script {
     return this.add('axe/wait', who, { turn, provider: 'openai', ...more });
   }
 
+  context(who: Who, turn: number, kind: string, more: object): this {
+    return this.add('axe/context', who, { turn, kind, tokensBefore: 9000, ...more });
+  }
+
   call(who: Who, turn: number, callId: string, name: string, given: object): this {
     return this.add('axe/tool', who, { kind: 'begin', turn, callId, name, arguments: given });
   }

@@ -160,8 +160,14 @@ test('the end tells what a run has cost, and what its tree has', () => {
 });
 
 test('a request that waits for its provider is told', () => {
-  const text = written((log) => log.wait({ ...fast, provider: 'openai', waitMs: 1500 }));
+  const text = written((log) => log.state({ ...fast, provider: 'openai', waitMs: 1500 }));
   assert.equal(text, '  fast ⟳ openai wants to be left alone: waiting for 1.5 s\n');
+});
+
+test('a request that is made shorter is told', () => {
+  const sizes = { turn: 2, tokensBefore: 9000, tokensAfter: 900 };
+  const text = written((log) => log.state({ ...fast, kind: 'shortened', results: 2, ...sizes }));
+  assert.equal(text, '  fast ⟳ 2 old tool results shortened, about 9,000 to 900 tokens\n');
 });
 
 test('a thought is one line of its own, before the answer', () => {

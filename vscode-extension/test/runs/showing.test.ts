@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { AgentBegin } from '../../src/protocol';
 import { byDay } from '../../src/runs/days';
 import { duration } from '../../src/runs/figures';
-import type { RunNode, TurnNode } from '../../src/runs/nodes';
+import { usedBy, type RunNode, type TurnNode } from '../../src/runs/nodes';
 import { rowOf } from '../../src/runs/presenting';
 import { RunTree } from '../../src/runs/runTree';
 import { timelineOf } from '../../src/runs/timeline';
@@ -87,6 +87,29 @@ test('a turn whose request waits for its provider says so until something comes'
   script.wait(LEAD, 1, { waitMs: 2000 });
   assert.match(rowOf(firstTurn(script), START).description, /openai wants to be left alone: waiting for 2\.0 s$/);
   assert.match(rowOf(firstTurn(script.text(LEAD, 1, 'Yes')), START).description, / · Yes$/);
+});
+
+test('a turn whose request is made shorter says so until something comes, and its document keeps it', () => {
+  const script = new Script().begin(LEAD, '').turn(LEAD, 1).context(LEAD, 1, 'begin', {});
+  assert.match(rowOf(firstTurn(script), START).description, /asks for a summary, since about 9,000 tokens are too many$/);
+
+  script.context(LEAD, 1, 'end', { messages: 5, summary: 'So\nfar.', tokensAfter: 900, inputTokens: 8000, outputTokens: 70, cost: 0.1 });
+  assert.match(rowOf(firstTurn(script), START).description, /5 messages replaced by a summary, about 9,000 to 900 tokens$/);
+
+  script.context(LEAD, 1, 'shortened', { results: 1, tokensAfter: 800 });
+  assert.match(rowOf(firstTurn(script), START).description, /1 old tool result shortened, about 9,000 to 800 tokens$/);
+
+  const turn = firstTurn(script.said(LEAD, 1, 'Yes.'));
+  assert.match(rowOf(turn, START).description, / · Yes\.$/);
+  const text = documentOf(turn, START);
+  assert.match(text, /\n- 5 messages replaced by a summary, about 9,000 to 900 tokens\n\n> So\n> far\.\n\n- 1 old tool result shortened/);
+  assert.equal(usedBy(turn.run).inputTokens, 8100);
+});
+
+test('why there is no summary is told', () => {
+  const none = { messages: 0, summary: '', tokensAfter: 9000, inputTokens: 0, outputTokens: 0, error: 'server: boom' };
+  const script = new Script().begin(LEAD, '').turn(LEAD, 1).context(LEAD, 1, 'end', none);
+  assert.match(rowOf(firstTurn(script), START).description, /no summary: server: boom$/);
 });
 
 test('a run that asks shows the question in place of its figures', () => {

@@ -61,6 +61,7 @@ M.handlers = {
   ['axe/text'] = handler('axe/text', pass),
   ['axe/thought'] = handler('axe/thought', pass),
   ['axe/wait'] = handler('axe/wait', pass),
+  ['axe/context'] = handler('axe/context', pass),
   ['axe/tool'] = handler('axe/tool', follow_tool),
   ['axe/approve'] = approvals.approve,
 }

@@ -218,6 +218,8 @@ local function take(tree, method, event)
     (event.kind == 'begin' and begin_tool or end_tool)(tree, run, event)
   elseif method == 'axe/wait' then
     tell(tree, run, words.RETRY, words.wait(event), { kind = 'text', turn = run.turn })
+  elseif method == 'axe/context' then
+    tell(tree, run, words.RETRY, words.context(event), { kind = 'text', turn = run.turn })
   elseif method == 'axe/turn' and event.kind == 'retry' then
     tell(tree, run, words.RETRY, words.retry(event), { kind = 'turn', ended = run.turn and run.turn.ended })
   elseif method == 'axe/turn' then

@@ -90,4 +90,16 @@ function M.wait(event)
     or ' takes no more requests at once: waiting for others')
 end
 
+--- What happens to a conversation that is too long for its model.
+function M.context(event)
+  if event.kind == 'begin' then
+    return string.format('asks for a summary, since about %d tokens are too many', event.tokensBefore)
+  elseif event.error then
+    return 'no summary: ' .. M.shorten(event.error)
+  end
+  local what = event.kind == 'end' and string.format('%d messages replaced by a summary', event.messages)
+    or string.format('%d old tool results shortened', event.results)
+  return string.format('%s, about %d to %d tokens', what, event.tokensBefore, event.tokensAfter)
+end
+
 return M
