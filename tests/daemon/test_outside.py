@@ -263,6 +263,23 @@ def test_agents_that_ask_the_same_share_the_answers(project: Path) -> None:
     assert find_out(other, standpoint, searched=searched) == find_out(other, standpoint)
 
 
+def test_what_agents_reach_for_is_shared_but_not_whose_file_it_is(project: Path) -> None:
+    home = project.parent / "home"
+    question, searched = Question(globs=("../home/*",)), Searched()
+
+    def found(file: Path, question: Question = question) -> bool:
+        standpoint = Standpoint("main", project, {"XDG_CONFIG_HOME": str(home)}, file=file)
+        shared = find_out(question, standpoint, searched=searched)
+        assert shared == find_out(question, standpoint)
+        return bool(shared.reaches)
+
+    for _ in range(2):
+        assert found(project / "axe/agents/main.toml")
+        assert not found(home / "axe/agents/main.toml")
+        assert not found(project / "axe/agents/main.toml", Question(globs=("src/*",)))
+    assert len(searched.reaches) == 2
+
+
 def test_a_provider_of_config_toml_has_its_wire_and_its_key(project: Path) -> None:
     config = project.parent / "home/axe/config.toml"
     config.parent.mkdir(parents=True)

@@ -102,8 +102,11 @@ class KeySpec(Struct, frozen=True):
         )
 
 
-class Schema(Struct, frozen=True, dict=True):
-    """The keys that one kind of file may have, a row each. `name` is what users call such a file."""
+class Schema(Struct, frozen=True, eq=False, dict=True):
+    """The keys that one kind of file may have, a row each. `name` is what users call such a file.
+
+    There is one of each kind, so they are told apart by identity: what is known of one is looked up at once.
+    """
 
     name: str
     keys: tuple[KeySpec, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from axe_lsp.agentfile.secret_values import printable
@@ -110,7 +110,8 @@ def _read(
 ) -> list[tuple[Path, _Read]]:
     """The files that are there, and what lies outside those that are wanted."""
     read: list[tuple[Path, _Read]] = []
-    searched = Searched()  # Many agents ask for the same files.
+    searched = Searched()  # Many agents ask for the same files, and lie in the same folder.
+    project = cache(lambda folder: workplace(folder, (), user_folder))
     for path, is_wanted in paths:
         content = disk.read(path)
         if content is None:
@@ -121,12 +122,10 @@ def _read(
             fault=content.fault,
             fault_at=content.fault_at,
         )
-        standpoint = _standpoint(path, user_folder) if is_wanted else None
-        facts = (
-            find_out(file.question, standpoint, searched=searched, with_prompt=False)
-            if standpoint
-            else None
-        )
+        facts = None
+        if is_wanted:
+            standpoint = _standpoint(path, project(path.parent), user_folder)
+            facts = find_out(file.question, standpoint, searched=searched, with_prompt=False)
         read.append((path, (file, facts)))
     return read
 
@@ -139,9 +138,8 @@ def _checked(path: Path, here: str, file: AgentFile, found: Sequence[Finding]) -
     return Checked(_shown(path, here), LineIndex(text), tuple(found))
 
 
-def _standpoint(path: Path, user_folder: Path | None) -> Standpoint:
+def _standpoint(path: Path, project: Path, user_folder: Path | None) -> Standpoint:
     """As an editor has it that has the project of the agent open."""
-    project = workplace(path.parent, (), user_folder)
     is_usual = path.parent != user_folder
     return Standpoint(path.stem, project, os.environ, is_usual=is_usual, file=path)
 

@@ -19,7 +19,7 @@ from axe_lsp.agentfile.model_name import (
     ModelNameError,
     parse_model_name,
 )
-from axe_lsp.agentfile.reach import Reach
+from axe_lsp.agentfile.reach import Asked, Reach
 from axe_lsp.daemon.skill_file import SkillFile, look_at_skill
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.runtime.errors import ConfigError
@@ -103,7 +103,7 @@ def find_out(
         named_providers=_named_providers(standpoint),
         recording=_recording(model, folder, standpoint),
         memory=Remembered(shown_path(memory.path), memory.count) if memory.path else None,
-        reaches=_reaches(question, standpoint),
+        reaches=_reaches(question, standpoint, seen),
         added=_added(question, standpoint, measured, memory) if with_prompt else None,
     )
 
@@ -147,13 +147,14 @@ class Searched(Struct):
     """What was found for other agents of the same moment and environment, which ask for much the same.
 
     What `globs` match goes by the folder in which they start, `keys` by the model, `skills` by what
-    agents write.
+    agents write, `reaches` by all that an agent asks for and the workspace.
     """
 
     globs: dict[tuple[Path, str], _Measured] = field(default_factory=dict)
     folders: dict[Path, Found] = field(default_factory=dict)
     keys: dict[str, ProviderKey | None] = field(default_factory=dict)
     skills: dict[str, SkillFile | None] = field(default_factory=dict)
+    reaches: dict[tuple[Asked, Path], tuple[Reach, ...]] = field(default_factory=dict)
 
 
 def _measured(
@@ -264,11 +265,14 @@ def _memory(config: MemoryConfig, standpoint: Standpoint) -> Memory:
     return load_memory(standpoint.agent, config, standpoint.workspace, standpoint.environment)
 
 
-def _reaches(question: Question, standpoint: Standpoint) -> tuple[Reach, ...]:
-    file = standpoint.file
-    if file is not None and is_users(file, standpoint.environment):
-        return ()
-    return reaches(question.asked, standpoint.workspace, standpoint.environment)
+def _reaches(question: Question, standpoint: Standpoint, searched: Searched) -> tuple[Reach, ...]:
+    asked = question.asked, standpoint.workspace
+    if asked not in searched.reaches:
+        searched.reaches[asked] = reaches(*asked, standpoint.environment)
+    found, file = searched.reaches[asked], standpoint.file
+    # Asked last: most agents reach for nothing, and each has a path of its own to follow.
+    is_free = found and file is not None and is_users(file, standpoint.environment)
+    return () if is_free else found
 
 
 def _added(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from msgspec.structs import replace
 
@@ -17,6 +18,7 @@ from axe_lsp.features.offer import (
     Completion,
     CompletionKind,
     end_of_line,
+    offer,
     rest_of_line,
     separators,
 )
@@ -53,19 +55,25 @@ def table_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
         return
     line_end = end_of_line(text)
     after = line_end if rest else ""
+    offers = _table_offers_of(lookup.schema, line_end)
     for spec in _free_tables(lookup, cursor):
-        opening, closing = ("[[", "]]") if spec.type is KeyType.TABLES else ("[", "]")
-        plain, named = (f"{opening}{each}{closing}{line_end}" for each in _names(spec))
-        yield Completion(
-            label=plain.strip(),
-            kind=CompletionKind.TABLE,
-            replace=cursor.range,
-            text=plain,
-            snippet=named + _required_keys(lookup.schema, spec, line_end) + after,
-            detail=_mark(spec),
-            documentation=key_markdown(spec),
-            typed_as=plain.strip("[]\r\n"),
-        )
+        each = offers[spec.path]
+        yield replace(each, replace=cursor.range, snippet=f"{each.snippet}{after}")
+
+
+@cache
+def _table_offers_of(of: Schema, line_end: str) -> Mapping[KeyPath, Completion]:
+    """The offer of each table, whose place is not known yet."""
+    return {spec.path: _table_offer(of, spec, line_end) for spec, _ in _tables_of(of)}
+
+
+def _table_offer(of: Schema, spec: KeySpec, line_end: str) -> Completion:
+    opening, closing = ("[[", "]]") if spec.type is KeyType.TABLES else ("[", "]")
+    plain, named = (f"{opening}{each}{closing}{line_end}" for each in _names(spec))
+    label = plain.strip()
+    made = offer(label, CompletionKind.TABLE, _mark(spec), key_markdown(spec))
+    snippet = named + _required_keys(of, spec, line_end)
+    return replace(made, text=plain, snippet=snippet, typed_as=label.strip("[]"))
 
 
 def header_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
@@ -132,7 +140,8 @@ def _is_set(lookup: Lookup, spec: KeySpec, cursor: Cursor) -> bool:
     if not spec.is_table:
         return False
     path = (*cursor.parent, name)
-    return any(table.path[: len(path)] == path for table in _same_element(lookup, path, cursor))
+    tables = _same_element(lookup, _array_around(lookup.schema, path), cursor)
+    return any(table.path[: len(path)] == path for table in tables)
 
 
 def _around(text: str, cursor: Cursor) -> tuple[str, str]:
@@ -205,51 +214,62 @@ def _required_keys(of: Schema, spec: KeySpec, line_end: str) -> str:
 
 def _free_tables(lookup: Lookup, cursor: Cursor) -> Iterator[KeySpec]:
     """The tables that can be begun: those that may repeat, and those that are not there yet."""
-    for spec in _tables_of(lookup.schema):
+    around: dict[KeyPath, _Tables] = {}
+    for spec, array in _tables_of(lookup.schema):
+        if array not in around:
+            around[array] = _Tables(_same_element(lookup, array, cursor))
         path = tuple(_NEW_NAME if part == ANY_NAME else part for part in spec.path)
-        if _is_free(_same_element(lookup, path, cursor), spec, path):
+        if around[array].leave_free(path, is_array=spec.type is KeyType.TABLES):
             yield spec
 
 
-def _tables_of(of: Schema) -> Iterator[KeySpec]:
-    """All tables; those named after providers with the names that there are."""
+@cache
+def _tables_of(of: Schema) -> Sequence[tuple[KeySpec, KeyPath]]:
+    """All tables, each with the array around it; those named after providers with the names that there are."""
+    tables: list[KeySpec] = []
     for spec in of.keys:
         if spec.names is Names.PROVIDER:
-            for provider in PROVIDERS:
-                yield replace(spec, path=(*spec.path[:-1], provider))
+            tables += (replace(spec, path=(*spec.path[:-1], each)) for each in PROVIDERS)
         elif spec.is_table:
-            yield spec
+            tables.append(spec)
+    return [(spec, _array_around(of, spec.path)) for spec in tables]
 
 
-def _is_free(tables: list[Table], spec: KeySpec, path: KeyPath) -> bool:
-    """Whether a header may open the table (TOML 1.0, "Table"); `tables` are the others around it."""
-    if not tables:
-        return False  # It belongs to an element of an array, and none has begun.
-    if spec.type is not KeyType.TABLES and any(table.path == path for table in tables):
-        return False
-    # What an inline table or a dotted key has made is closed to headers.
-    return not any(
-        path[: len(table.path)] == table.path and entry.key.names[:1] == path[len(table.path) :][:1]
-        for table in tables
-        for entry in table.entries
-    )
+def _array_around(of: Schema, path: KeyPath) -> KeyPath:
+    """The array of tables through which the path leads; `()` if it leads through none."""
+    return next((path[:end] for end in range(1, len(path)) if _is_array(of, path[:end])), ())
 
 
-def _same_element(lookup: Lookup, path: KeyPath, cursor: Cursor) -> list[Table]:
-    """The tables, but the header under the cursor, among which a table of this path would stand.
+class _Tables:
+    """The tables among which another one would stand."""
 
-    Those are all of the file, unless the path leads through an array of tables: each element of
-    that has tables of its own.
+    def __init__(self, tables: Sequence[Table]) -> None:
+        self._headers = {table.path for table in tables}
+        self._made = {
+            (*table.path, *entry.key.names[:1]) for table in tables for entry in table.entries
+        }
+        """What keys have made, inline tables and dotted ones among them: it is closed to headers."""
+
+    def leave_free(self, path: KeyPath, *, is_array: bool) -> bool:
+        """Whether a header may open the table (TOML 1.0, "Table")."""
+        if not self._headers:
+            return False  # It belongs to an element of an array, and none has begun.
+        if not is_array and path in self._headers:
+            return False
+        return all(path[:end] not in self._made for end in range(1, len(path) + 1))
+
+
+def _same_element(lookup: Lookup, array: KeyPath, cursor: Cursor) -> Sequence[Table]:
+    """The tables, but the header under the cursor, among which a table below `array` would stand.
+
+    Those are all of the file if there is no array. Each element of one has tables of its own.
     """
     tables = [
         table
         for table in lookup.parse.document.tables
         if cursor.where is not Where.HEADER or not table.header_range.touches(cursor.range.start)
     ]
-    array = next(
-        (path[:end] for end in range(1, len(path)) if _is_array(lookup.schema, path[:end])), None
-    )
-    if array is None:
+    if not array:
         return tables
     begins = [at for at, table in enumerate(tables) if table.path == array and table.is_array]
     before = [at for at in begins if tables[at].header_range.start < cursor.range.start]

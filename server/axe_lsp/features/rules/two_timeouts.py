@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_complete
-from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile, Reference
+from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
 
@@ -16,29 +16,30 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     for reference in file.references:
         called = snapshot.agent(reference.name, file.place)
         if reference.key == SUB_AGENTS and called is not None and called.timeout > 0:
-            message = _which_counts(file, reference, called.timeout)
-            if message:
+            time = _which_counts(file, called.timeout)
+            if time:
+                message = f"{quoted(reference.name)} may take {time}"
                 can_be_equal = str(called.timeout) if file.call_timeout > 0 else None
                 yield Finding(
                     RULE.code, RULE.severity, reference.range, message, suggestion=can_be_equal
                 )
 
 
-def _which_counts(caller: AgentFile, reference: Reference, own: int) -> str:
-    name = quoted(reference.name)
+def _which_counts(caller: AgentFile, own: int) -> str:
+    """The time that a called agent has, and which limit it comes from; "" if all of them agree."""
     if 0 < caller.call_timeout < own:
         return (
-            f"{name} may take {caller.call_timeout} seconds when it is called from here "
+            f"{caller.call_timeout} seconds when it is called from here "
             f"(sub_agents_config.timeout), and not the {own} of its own timeout"
         )
     if 0 < caller.timeout < own:
         return (
-            f"{name} may take what is left of the {caller.timeout} seconds of this agent when it is "
+            f"what is left of the {caller.timeout} seconds of this agent when it is "
             f"called from here, and not the {own} of its own timeout"
         )
     if own < caller.call_timeout:
         return (
-            f"{name} may take {own} seconds by its own timeout, and not the {caller.call_timeout} of "
+            f"{own} seconds by its own timeout, and not the {caller.call_timeout} of "
             "sub_agents_config.timeout"
         )
     return ""
