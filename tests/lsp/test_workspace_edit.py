@@ -31,11 +31,12 @@ def knows(server: AxeServer, capabilities: dict[str, Any]) -> None:
 
 def opened(server: AxeServer, uri: str, text: str, version: int = 1) -> None:
     item = types.TextDocumentItem(uri, "axe-agent", version, text)
-    server._did_open(types.DidOpenTextDocumentParams(item))
+    did_open = server.protocol.fm.features[types.TEXT_DOCUMENT_DID_OPEN]
+    did_open(types.DidOpenTextDocumentParams(item))
 
 
 def written(server: AxeServer, edit: Edit) -> Any:
-    return to_json(workspace_edit(server, edit))
+    return to_json(workspace_edit(server.session, edit))
 
 
 def at(line: int, start: int, end: int) -> dict[str, Any]:
@@ -134,8 +135,8 @@ async def test_new_files_need_a_client_that_can_create_them(
     server: AxeServer, capabilities: dict[str, Any], able: bool
 ) -> None:
     knows(server, capabilities)
-    assert can_apply(server, (NEW,)) is able
-    assert can_apply(server, (TextChange(NEW.uri, TextRange(0, 0), ""),))
+    assert can_apply(server.session, (NEW,)) is able
+    assert can_apply(server.session, (TextChange(NEW.uri, TextRange(0, 0), ""),))
 
 
 async def test_neovim_renames_files_without_saying_that_it_knows_document_changes(
@@ -143,6 +144,6 @@ async def test_neovim_renames_files_without_saying_that_it_knows_document_change
 ) -> None:
     knows(server, {"resourceOperations": ["rename", "create", "delete"]})
     move = (MovedFile("file:///old.toml", "file:///new.toml"),)
-    assert can_apply(server, move)
+    assert can_apply(server.session, move)
     assert written(server, move)["documentChanges"][0]["kind"] == "rename"
-    assert not can_apply(server, (NEW,))
+    assert not can_apply(server.session, (NEW,))

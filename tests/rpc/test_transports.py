@@ -9,12 +9,13 @@ import socket
 import stat
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from axe_lsp.rpc.access import token_file
+from axe_lsp.lsp.tcp_token import token_file, token_on_disk
 from axe_lsp.rpc.transports import CannotListenError, serve_pipe, serve_tcp
 from support.raw_client import RawClient
 
@@ -177,7 +178,7 @@ async def test_port_that_is_taken_is_explained() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(CannotListenError) as caught:
-            await serve_tcp(LabServer, "127.0.0.1", port, os.environ)
+            await serve_tcp(LabServer, "127.0.0.1", port, partial(token_on_disk, os.environ))
     assert str(caught.value) == (
         f"can't listen on 127.0.0.1:{port}: Address already in use;"
         " choose another port, or 0 for any"
@@ -186,4 +187,4 @@ async def test_port_that_is_taken_is_explained() -> None:
 
 async def test_host_that_does_not_exist_is_explained() -> None:
     with pytest.raises(CannotListenError, match=r"^can't listen on no\.such\.host\.invalid:0: "):
-        await serve_tcp(LabServer, "no.such.host.invalid", 0, os.environ)
+        await serve_tcp(LabServer, "no.such.host.invalid", 0, partial(token_on_disk, os.environ))

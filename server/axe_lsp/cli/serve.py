@@ -8,6 +8,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Coroutine, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,9 +62,15 @@ def _transport(chosen: Namespace, daemon: Daemon) -> Coroutine[Any, Any, int]:
         return AxeServer(daemon)
 
     if chosen.tcp is not None:
+        from axe_lsp.lsp.tcp_token import token_on_disk  # noqa: PLC0415
+
         host, port = chosen.tcp
         return transports.serve_tcp(
-            make_server, host, port, os.environ, may_be_remote=chosen.allow_remote
+            make_server,
+            host,
+            port,
+            partial(token_on_disk, os.environ),
+            may_be_remote=chosen.allow_remote,
         )
     if chosen.pipe is not None:
         return transports.serve_pipe(make_server, chosen.pipe)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from axe_lsp.daemon.uris import canonical, uri_of
+from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.workspace.places import AGENT_FOLDERS
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
 
 
 class AgentFolder(Struct, frozen=True):
@@ -29,10 +27,10 @@ class AgentFolder(Struct, frozen=True):
         return uri_of(self.path)
 
 
-def register(server: AxeServer) -> None:
-    """Offer the request to the client of `server`."""
+def register(session: Session) -> None:
+    """Offer the request to the client of `session`."""
 
-    @server.feature("axe/folders")
+    @session.feature("axe/folders")
     def on_folders(_: Any) -> list[JsonObject]:
         return [
             {
@@ -40,30 +38,30 @@ def register(server: AxeServer) -> None:
                 "scope": "user" if each.is_users else "workspace",
                 "exists": each.exists,
             }
-            for each in agent_folders(server)
+            for each in agent_folders(session)
         ]
 
 
-def agent_folders(server: AxeServer) -> list[AgentFolder]:
+def agent_folders(session: Session) -> list[AgentFolder]:
     """All of them, those of the workspace first, the user's own last."""
-    view = server.view
+    view = session.view
     user = view.user_folder
-    folders = dict.fromkeys([*_usual(server), *view.extra_folders, *view.folders])
+    folders = dict.fromkeys([*_usual(session), *view.extra_folders, *view.folders])
     found = [AgentFolder(path, path == user, path.is_dir()) for path in folders]
     return sorted(found, key=lambda each: each.is_users)
 
 
-def folder_at(server: AxeServer, uri: str) -> Path:
+def folder_at(session: Session, uri: str) -> Path:
     """The one of them at `uri`. Raises RequestFailed."""
     wanted = canonical(uri)
-    for each in agent_folders(server):
+    for each in agent_folders(session):
         if canonical(each.uri) == wanted:
             return each.path
     raise RequestFailed(f"agents are not found in {uri}; axe.agentPaths can add the folder")
 
 
-def _usual(server: AxeServer) -> Iterator[Path]:
+def _usual(session: Session) -> Iterator[Path]:
     """In each folder of the workspace those that it has, else the one that it would have."""
-    for root in server.view.roots:
+    for root in session.view.roots:
         usual = [root / name.strip("/") for name in AGENT_FOLDERS]
         yield from [folder for folder in usual if folder.is_dir()] or usual[:1]

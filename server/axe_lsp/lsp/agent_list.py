@@ -1,54 +1,60 @@
-"""The agents that there are, with what is wrong with them."""
+"""`axe/agents`: all agents, each with its problems."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES, AgentType
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.lsp import from_proto
+from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Scope
 
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
+
+def register(session: Session) -> None:
+    """Register the handler of the request."""
+
+    @session.feature("axe/agents")
+    def on_agents(_: Any) -> list[JsonObject]:
+        return _agents(session)
 
 
-def agents(server: AxeServer) -> list[JsonObject]:
+def _agents(session: Session) -> list[JsonObject]:
     """All agents, by name; where several files define one, the one that counts comes first.
 
     The built-in types, which need no file, come last among those of their name.
     """
-    files, linked = server.view.snapshot.files(), server.view.stand_ins()
+    files, linked = session.view.snapshot.files(), session.view.stand_ins()
     found = [
         file for file in files if file.place.scope is not Scope.LOOSE and file.uri not in linked
     ]
     found.sort(key=lambda each: (each.place.scope, each.uri))
-    all_agents = [_agent(server, file) for file in found]
+    all_agents = [_agent(session, file) for file in found]
     all_agents += [_built_in(name, type_) for name, type_ in BUILT_IN_TYPES.items()]
     return sorted(all_agents, key=lambda each: str(each["name"]))
 
 
-def problems_of(server: AxeServer, file: AgentFile) -> list[JsonObject]:
+def problems_of(session: Session, file: AgentFile) -> list[JsonObject]:
     """What is wrong with an agent, without the places."""
-    severities = from_proto.severities(server.view.settings.diagnostics)
+    severities = from_proto.severities(session.view.settings.diagnostics)
     return [
         {"code": each.code, "severity": each.severity.name.lower(), "message": each.message}
-        for each in diagnostics(server.view.snapshot, file, severities)
+        for each in diagnostics(session.view.snapshot, file, severities)
     ]
 
 
-def _agent(server: AxeServer, file: AgentFile) -> JsonObject:
+def _agent(session: Session, file: AgentFile) -> JsonObject:
     return {
         "name": file.place.stem,
-        "uri": server.opened.name(file.uri),
+        "uri": session.opened.name(file.uri),
         "scope": file.place.scope.name.lower(),
         "description": file.description,
         "model": file.model.value if file.model is not None else "",
         "subAgents": list(file.sub_agents),
         "tools": list(file.tools),
-        "problems": problems_of(server, file),
+        "problems": problems_of(session, file),
     }
 
 

@@ -1,11 +1,14 @@
-"""Actions that we carry out ourselves, for clients that can't, or because of what is in them."""
+"""`axe.applyAction`: code actions that the server carries out.
+
+For clients that can't, and for edits with a key in them, which should reach no log of an editor.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
@@ -21,14 +24,12 @@ from axe_lsp.lsp import from_proto, to_proto
 from axe_lsp.lsp.code_action import APPLY, actions_at, lone_file
 from axe_lsp.lsp.locations import Locations
 from axe_lsp.lsp.positions import open_file
+from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import show_file
 from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
 from axe_lsp.rpc.conversion import MisfitError, structured
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.errors import ConfigError
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
 
 
 class _Work(NamedTuple):
@@ -41,22 +42,22 @@ class _Work(NamedTuple):
     shown: str
 
 
-def apply(server: AxeServer, params: Any) -> Coroutine[Any, Any, None]:
+def apply(session: Session, params: Any) -> Coroutine[Any, Any, None]:
     """Carry out an action that is still offered. Raises RequestFailed."""
-    locations = Locations(server)
-    action = _action(server, params, locations)
+    locations = Locations(session)
+    action = _action(session, params, locations)
     rest = action.edit
     new = lone_file(action)
     files: tuple[NewFile, ...] = ()
-    if new is not None or not can_apply(server, rest):
+    if new is not None or not can_apply(session, rest):
         files = tuple(step for step in rest if isinstance(step, NewFile))
         rest = tuple(step for step in rest if not isinstance(step, NewFile))
-    edit = workspace_edit(server, rest, locations) if rest else None
+    edit = workspace_edit(session, rest, locations) if rest else None
     shown = new.uri if new is not None else action.shows
-    return _carry_out(server, _Work(action.title, files, action.secret, edit, shown))
+    return _carry_out(session, _Work(action.title, files, action.secret, edit, shown))
 
 
-async def create_file(server: AxeServer, new: NewFile) -> None:
+async def create_file(session: Session, new: NewFile) -> None:
     """Write a file that must not be there yet. Raises RequestFailed."""
     path = path_of(new.uri)
     if path is None:
@@ -67,14 +68,14 @@ async def create_file(server: AxeServer, new: NewFile) -> None:
         raise RequestFailed(f"{path} is there already") from None
     except OSError as error:
         raise RequestFailed(f"{path} could not be written: {error.strerror}") from error
-    server.view.changed_on_disk([new.uri])
+    session.view.changed_on_disk([new.uri])
 
 
-async def have_edited(server: AxeServer, title: str, edit: types.WorkspaceEdit) -> None:
+async def have_edited(session: Session, title: str, edit: types.WorkspaceEdit) -> None:
     """Have the client change texts. Raises RequestFailed."""
     params = types.ApplyWorkspaceEditParams(edit, title)
     try:
-        result = await server.request(types.WORKSPACE_APPLY_EDIT, params)
+        result = await session.request(types.WORKSPACE_APPLY_EDIT, params)
     except JsonRpcException as error:
         raise RequestFailed(f"the editor did not change the text: {error.message}") from error
     if not result.applied:
@@ -82,14 +83,14 @@ async def have_edited(server: AxeServer, title: str, edit: types.WorkspaceEdit) 
         raise RequestFailed(f"the editor did not change the text{reason}")
 
 
-def _action(server: AxeServer, params: Any, locations: Locations) -> CodeAction:
+def _action(session: Session, params: Any, locations: Locations) -> CodeAction:
     """The action that a command names, on the text as it is by now."""
     document, selection, title = _read(params)
-    file = open_file(server, document)
+    file = open_file(session, document)
     if file is not None:
         lines = locations.lines_of(file.uri)
-        where = from_proto.text_range(selection, lines, server.position_encoding)
-        for action in actions_at(server, file, where, locations):
+        where = from_proto.text_range(selection, lines, session.position_encoding)
+        for action in actions_at(session, file, where, locations):
             is_there = action.finding is None or action.finding.range == where
             if action.title == title and is_there and not action.disabled:
                 return action
@@ -112,55 +113,53 @@ def _read(params: Any) -> tuple[types.TextDocumentIdentifier, types.Range, str]:
     return document, where, title
 
 
-async def _carry_out(server: AxeServer, work: _Work) -> None:
+async def _carry_out(session: Session, work: _Work) -> None:
     """What we do comes first: a text is cut only when what is in it has its new place."""
     for new in work.files:
-        await create_file(server, new)
+        await create_file(session, new)
     if work.secret is not None and work.secret.key:
-        await _put_away(server, work.secret)
+        await _put_away(session, work.secret)
     elif work.secret is not None:
-        await _ask_for_key(server, work.title, work.secret.provider)
+        await _ask_for_key(session, work.title, work.secret.provider)
     if work.edit is not None:
-        await have_edited(server, work.title, work.edit)
+        await have_edited(session, work.title, work.edit)
     if work.shown:
-        show_file(server, work.shown)
+        show_file(session, work.shown)
 
 
-async def _put_away(server: AxeServer, secret: Secret) -> None:
+async def _put_away(session: Session, secret: Secret) -> None:
     try:
-        environment = server.daemon.environment
+        environment = session.daemon.environment
         path = await asyncio.to_thread(put_key, environment, secret.provider, secret.key)
     except ConfigError as error:
         raise RequestFailed(str(error)) from error
     message = f"The key of {secret.provider} is in {path} now."
-    server.notify(
-        types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(types.MessageType.Info, message)
-    )
+    session.show_message(message, types.MessageType.Info)
 
 
-async def _ask_for_key(server: AxeServer, title: str, provider: str) -> None:
+async def _ask_for_key(session: Session, title: str, provider: str) -> None:
     """Put the user's cursor where the key belongs. Where config.toml is open, its editor makes the place."""
-    uri = server.view.snapshot.places.config_file
-    file = server.view.snapshot.buffers.get(uri)
+    uri = session.view.snapshot.places.config_file
+    file = session.view.snapshot.buffers.get(uri)
     try:
         if file is not None and file.open is not None:
-            text = await _edited_config(server, title, provider, file.open.parse.text)
+            text = await _edited_config(session, title, provider, file.open.parse.text)
         else:
-            await asyncio.to_thread(put_key, server.daemon.environment, provider, "")
-            text = server.view.lines(uri).text
+            await asyncio.to_thread(put_key, session.daemon.environment, provider, "")
+            text = session.view.lines(uri).text
     except ConfigError as error:
         raise RequestFailed(str(error)) from error
     place = key_place(text, provider)
-    encoding = server.position_encoding
+    encoding = session.position_encoding
     cursor = to_proto.text_range(place, LineIndex(text), encoding) if place is not None else None
-    show_file(server, server.opened.name(uri), cursor)
+    show_file(session, session.opened.name(uri), cursor)
 
 
-async def _edited_config(server: AxeServer, title: str, provider: str, before: str) -> str:
+async def _edited_config(session: Session, title: str, provider: str, before: str) -> str:
     """The text of an open config.toml after its editor has made a place for the key."""
-    uri = server.view.snapshot.places.config_file
+    uri = session.view.snapshot.places.config_file
     change = key_change(before, path_of(uri) or Path(uri), provider, "")
     if change is None:
         return before
-    await have_edited(server, title, workspace_edit(server, (TextChange(uri, *change),)))
+    await have_edited(session, title, workspace_edit(session, (TextChange(uri, *change),)))
     return spliced(before, [change])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lsprotocol import types
 
 from axe_lsp.agentfile.text import TextRange
@@ -12,67 +10,65 @@ from axe_lsp.features.call_hierarchy import hierarchy_of, incoming_calls, outgoi
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.locations import Locations
 from axe_lsp.lsp.positions import position_of
+from axe_lsp.lsp.session import Session
 from axe_lsp.workspace.agent_file import AgentFile
 
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
 
+def register(session: Session) -> None:
+    """Offer the feature to the client of `session`."""
 
-def register(server: AxeServer) -> None:
-    """Offer the feature to the client of `server`."""
-
-    @server.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
+    @session.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
     def on_prepare_call_hierarchy(
         params: types.CallHierarchyPrepareParams,
     ) -> list[types.CallHierarchyItem] | None:
-        place = position_of(server, params)
+        place = position_of(session, params)
         if place is None:
             return None
-        agent = hierarchy_of(server.view.snapshot, place.file, place.offset)
-        return [_item(server, agent, Locations(server))] if agent is not None else None
+        agent = hierarchy_of(session.view.snapshot, place.file, place.offset)
+        return [_item(session, agent, Locations(session))] if agent is not None else None
 
-    @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
+    @session.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
     def on_incoming_calls(
         params: types.CallHierarchyIncomingCallsParams,
     ) -> list[types.CallHierarchyIncomingCall] | None:
-        agent, locations = _agent_of(server, params.item), Locations(server)
+        agent, locations = _agent_of(session, params.item), Locations(session)
         if agent is None:
             return None
         return [
             types.CallHierarchyIncomingCall(
-                _item(server, call.agent, locations),
+                _item(session, call.agent, locations),
                 [locations.range(call.agent.uri, name) for name in call.names],
             )
-            for call in incoming_calls(server.view.snapshot, agent)
+            for call in incoming_calls(session.view.snapshot, agent)
         ]
 
-    @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
+    @session.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
     def on_outgoing_calls(
         params: types.CallHierarchyOutgoingCallsParams,
     ) -> list[types.CallHierarchyOutgoingCall] | None:
-        agent, locations = _agent_of(server, params.item), Locations(server)
+        agent, locations = _agent_of(session, params.item), Locations(session)
         if agent is None:
             return None
         return [
             types.CallHierarchyOutgoingCall(
-                _item(server, call.agent, locations),
+                _item(session, call.agent, locations),
                 [locations.range(agent.uri, name) for name in call.names],
             )
-            for call in outgoing_calls(server.view.snapshot, agent)
+            for call in outgoing_calls(session.view.snapshot, agent)
         ]
 
 
-def _agent_of(server: AxeServer, item: types.CallHierarchyItem) -> AgentFile | None:
-    return server.view.snapshot.file(canonical(item.uri))
+def _agent_of(session: Session, item: types.CallHierarchyItem) -> AgentFile | None:
+    return session.view.snapshot.file(canonical(item.uri))
 
 
-def _item(server: AxeServer, agent: AgentFile, locations: Locations) -> types.CallHierarchyItem:
+def _item(session: Session, agent: AgentFile, locations: Locations) -> types.CallHierarchyItem:
     """An agent as a whole file, of which its name is shown."""
     whole = TextRange(0, len(locations.text_of(agent.uri)))
     return types.CallHierarchyItem(
         name=agent.place.stem,
         kind=to_proto.AGENT_KIND,
-        uri=server.opened.name(agent.uri),
+        uri=session.opened.name(agent.uri),
         range=locations.range(agent.uri, whole),
         selection_range=locations.range(agent.uri, agent.start),
         detail=agent.description or None,

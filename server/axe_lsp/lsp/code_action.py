@@ -1,4 +1,4 @@
-"""Code actions as a client can take them: with an edit that it makes, or a command that we carry out.
+"""`textDocument/codeAction`: actions with an edit that the client makes, or with a command of ours.
 
 A command is given what identifies the action, not the action: by the time it comes the file may be
 another one, and what is in an edit may be nothing for the log of an editor.
@@ -7,7 +7,6 @@ another one, and what is in an edit may be nothing for the log of an editor.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
@@ -22,13 +21,11 @@ from axe_lsp.features.fix import Context
 from axe_lsp.lsp import from_proto
 from axe_lsp.lsp.locations import Locations
 from axe_lsp.lsp.positions import open_file
+from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import can_show
 from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
 from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
 
 APPLY = "axe.applyAction"
 CREATE_AGENT = "axe.createAgent"
@@ -39,30 +36,30 @@ _DISABLED = "textDocument.codeAction.disabledSupport"
 _PREFERRED = "textDocument.codeAction.isPreferredSupport"
 
 
-def offers(server: AxeServer, params: types.CodeActionParams) -> list[_Offer] | None:
+def code_action(session: Session, params: types.CodeActionParams) -> list[_Offer] | None:
     """What can be done to a selection, as far as this client can take it."""
-    file, locations = open_file(server, params.text_document), Locations(server)
+    file, locations = open_file(session, params.text_document), Locations(session)
     if file is None:
         return None
     only = params.context.only
     kinds = frozenset(str(getattr(kind, "value", kind)) for kind in only) if only else None
-    encoding = server.position_encoding
+    encoding = session.position_encoding
     where = from_proto.text_range(params.range, locations.lines_of(file.uri), encoding)
-    actions = actions_at(server, file, where, locations, kinds)
-    made = (_offer(server, action, params, locations) for action in actions)
+    actions = actions_at(session, file, where, locations, kinds)
+    made = (_offer(session, action, params, locations) for action in actions)
     return [offer for offer in made if offer is not None]
 
 
 def actions_at(
-    server: AxeServer,
+    session: Session,
     file: AgentFile,
     where: TextRange,
     locations: Locations,
     kinds: frozenset[str] | None = None,
 ) -> Sequence[CodeAction]:
     """The actions for a selection in an open file."""
-    snapshot = server.view.snapshot
-    severities = from_proto.severities(server.view.settings.diagnostics)
+    snapshot = session.view.snapshot
+    severities = from_proto.severities(session.view.settings.diagnostics)
     context = Context(
         snapshot, lambda each: diagnostics(snapshot, each, severities), locations.text_of
     )
@@ -70,13 +67,13 @@ def actions_at(
 
 
 def _offer(
-    server: AxeServer, action: CodeAction, params: types.CodeActionParams, locations: Locations
+    session: Session, action: CodeAction, params: types.CodeActionParams, locations: Locations
 ) -> _Offer | None:
     """The action in the client's words; None if neither it nor we could carry it out."""
-    client = server.client
+    client = session.client
     knows_literals = client.capability(LITERALS) is not None
     obstacle = action.disabled or _obstacle(action)
-    command = _command(server, action, params, locations)
+    command = _command(session, action, params, locations)
     if not knows_literals:
         return command if not obstacle else None
     literal = types.CodeAction(
@@ -88,17 +85,17 @@ def _offer(
     if obstacle:
         literal.disabled = types.CodeActionDisabled(obstacle)
         return literal if client.supports(_DISABLED) else None
-    if _is_for_the_client(server, action):
-        literal.edit = workspace_edit(server, action.edit, locations)
+    if _is_for_the_client(session, action):
+        literal.edit = workspace_edit(session, action.edit, locations)
         return literal
     literal.command = command
     return literal if command is not None else None
 
 
-def _is_for_the_client(server: AxeServer, action: CodeAction) -> bool:
+def _is_for_the_client(session: Session, action: CodeAction) -> bool:
     """Whether the client gets the edit itself."""
     is_ours = action.secret is not None or lone_file(action) is not None or action.shows
-    return not is_ours and can_apply(server, action.edit)
+    return not is_ours and can_apply(session, action.edit)
 
 
 def lone_file(action: CodeAction) -> NewFile | None:
@@ -112,21 +109,21 @@ def lone_file(action: CodeAction) -> NewFile | None:
 
 
 def _command(
-    server: AxeServer, action: CodeAction, params: types.CodeActionParams, locations: Locations
+    session: Session, action: CodeAction, params: types.CodeActionParams, locations: Locations
 ) -> types.Command | None:
     """What has us carry the action out, with the client's help as far as texts are concerned."""
     uri = params.text_document.uri
-    new, places = lone_file(action), server.view.snapshot.places
+    new, places = lone_file(action), session.view.snapshot.places
     if new is not None and places.is_agent(new.uri):
         argument: JsonObject = {"name": places.locate(new.uri).stem, "uri": uri}
         return types.Command(action.title, CREATE_AGENT, arguments=[argument])
-    if action.shows and not can_show(server):
+    if action.shows and not can_show(session):
         return None
     needs_client = any(not isinstance(step, NewFile) for step in action.edit)
-    if needs_client and not server.client.supports("workspace.applyEdit"):
+    if needs_client and not session.client.supports("workspace.applyEdit"):
         return None
     moves = tuple(step for step in action.edit if isinstance(step, MovedFile))
-    if not can_apply(server, moves):
+    if not can_apply(session, moves):
         return None
     where = params.range
     if action.finding is not None:

@@ -1,4 +1,4 @@
-"""Lenses above agent files, for each client as far as it can do what they offer.
+"""`textDocument/codeLens`: lenses above agent files, as far as the client can do what they offer.
 
 Run and Preview are commands of this server, which every client can send. References, and a form for
 an input, can be shown by the client alone: it gets these lenses if it says that it knows their commands,
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
@@ -18,12 +17,10 @@ from axe_lsp.daemon.uris import canonical
 from axe_lsp.features.code_lens import LensKind, code_lenses, reference_count
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.positions import open_file
+from axe_lsp.lsp.session import Session
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Update
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
 
 SHOW_REFERENCES = "axe.showReferences"
 """A command of the client: show the references of what is at a position (URI, position)."""
@@ -43,24 +40,24 @@ _OF_CLIENT = {LensKind.RUN_WITH_INPUT: RUN_WITH_INPUT, LensKind.REFERENCES: SHOW
 
 
 class CodeLenses:
-    """One client's lenses. Knows the counts that the client has, to tell when they are others."""
+    """One client's lenses, with the numbers of references that the client was sent."""
 
-    def __init__(self, server: AxeServer) -> None:
-        self._server = server
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._told: dict[str, int] = {}
-        self._seen = server.view.snapshot
+        self._seen = session.view.snapshot
         self._is_checking = False
         self._register()
 
     def _register(self) -> None:
-        server = self._server
+        session = self._session
 
-        @server.feature(types.TEXT_DOCUMENT_CODE_LENS, {"resolveProvider": True})
+        @session.feature(types.TEXT_DOCUMENT_CODE_LENS, {"resolveProvider": True})
         def on_code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
-            file = open_file(server, params.text_document)
+            file = open_file(session, params.text_document)
             if file is None or file.open is None:
                 return None
-            lines, encoding = file.open.parse.lines, server.position_encoding
+            lines, encoding = file.open.parse.lines, session.position_encoding
             return [
                 _lens(
                     each.kind,
@@ -71,23 +68,23 @@ class CodeLenses:
                 if self._is_for_client(each.kind)
             ]
 
-        @server.feature(types.CODE_LENS_RESOLVE)
+        @session.feature(types.CODE_LENS_RESOLVE)
         def on_resolve(lens: types.CodeLens) -> types.CodeLens:
             if lens.command is None:
                 lens.command = self._references(lens)
             return lens
 
     def follow(self, update: Update) -> None:
-        """There is a new state of all files; who is named by whom may be another."""
+        """Have the client ask again, soon, if an update changes numbers of references."""
         before, self._seen = self._seen, update.snapshot
         if not self._told or self._is_checking or _names_the_same(before, update):
             return
-        if self._server.client.supports("workspace.codeLens.refreshSupport"):
+        if self._session.client.supports("workspace.codeLens.refreshSupport"):
             self._is_checking = True
-            self._server.start(self._refresh(), name="refreshing code lenses")
+            self._session.start(self._refresh(), name="refreshing code lenses")
 
     def _is_for_client(self, kind: LensKind) -> bool:
-        client = self._server.client
+        client = self._session.client
         runs = kind in (LensKind.RUN, LensKind.RUN_WITH_INPUT)
         if runs and client.options.get("trusted") is False:
             return False
@@ -106,19 +103,19 @@ class CodeLenses:
         return types.Command(title, SHOW_REFERENCES, arguments=[name, lens.range.start])
 
     def _count(self, uri: str) -> int:
-        file = self._server.view.snapshot.file(uri)
-        return reference_count(self._server.view.snapshot, file) if file is not None else 0
+        file = self._session.view.snapshot.file(uri)
+        return reference_count(self._session.view.snapshot, file) if file is not None else 0
 
     async def _refresh(self) -> None:
         try:
             await asyncio.sleep(_PAUSE)
         finally:
             self._is_checking = False
-        told = {uri: count for uri, count in self._told.items() if uri in self._server.opened}
+        told = {uri: count for uri, count in self._told.items() if uri in self._session.opened}
         self._told = {uri: self._count(uri) for uri in told}
         if self._told != told:
             with suppress(JsonRpcException):  # A client that thinks better of it has its reasons.
-                await self._server.request(types.WORKSPACE_CODE_LENS_REFRESH)
+                await self._session.request(types.WORKSPACE_CODE_LENS_REFRESH)
 
 
 def _names_the_same(before: Snapshot, update: Update) -> bool:

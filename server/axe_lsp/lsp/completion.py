@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from lsprotocol import types
 
@@ -16,10 +16,8 @@ from axe_lsp.features.shortlist import MOST
 from axe_lsp.lsp.completion_list import Documentation, Edit, Item, Offers, Place, Span
 from axe_lsp.lsp.markdown_to_text import plain_text
 from axe_lsp.lsp.positions import Position, position_of
+from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.client import Client
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
 
 _TRIGGERS = ['"', "'", "[", "=", ".", "/"]
 
@@ -51,30 +49,30 @@ class Abilities(NamedTuple):
     markdown: bool
 
 
-def register(server: AxeServer) -> None:
-    """Offer completion to the client of `server`."""
+def register(session: Session) -> None:
+    """Offer completion to the client of `session`."""
 
-    @server.feature(
+    @session.feature(
         types.TEXT_DOCUMENT_COMPLETION,
         {"triggerCharacters": _TRIGGERS},
     )
     def on_completion(params: types.CompletionParams) -> Offers:
-        place = position_of(server, params)
+        place = position_of(session, params)
         if place is None or _has_just_opened_a_list(params.context, place):
             return Offers(is_incomplete=False, items=[])
-        snapshot = server.view.snapshot
-        ollama = server.daemon.ollama if is_about_ollama(place.file, place.offset) else None
+        snapshot = session.view.snapshot
+        ollama = session.daemon.ollama if is_about_ollama(place.file, place.offset) else None
         installed = ollama.models() if ollama is not None else ()
         found = completion(snapshot, place.file, place.offset, installed)
-        paths, all_paths = _paths(server, place)
+        paths, all_paths = _paths(session, place)
         found = [*found, *paths]
-        can = _abilities(server.client)
+        can = _abilities(session.client)
 
         spans: dict[TextRange, Span] = {}  # Nearly all offers are for the same place.
 
         def range_of(where: TextRange) -> Span:
             if where not in spans:
-                spans[where] = _span(where, place.lines, server.position_encoding)
+                spans[where] = _span(where, place.lines, session.position_encoding)
             return spans[where]
 
         items = [_item(place, offer, rank, can, range_of) for rank, offer in enumerate(found)]
@@ -98,12 +96,12 @@ def _has_just_opened_a_list(context: types.CompletionContext | None, place: Posi
     return place.lines.text_of(before).strip() not in ("[", "[[")
 
 
-def _paths(server: AxeServer, place: Position) -> tuple[list[Completion], bool]:
+def _paths(session: Session, place: Position) -> tuple[list[Completion], bool]:
     """Offers for a path that is being typed, and whether there are no others."""
     typed = path_typed(place.file, place.offset)
     if typed is None:
         return [], True
-    listing = server.view.inquiries.listing(place.file, typed)
+    listing = session.view.inquiries.listing(place.file, typed)
     return path_offers(typed, listing), listing.is_complete
 
 

@@ -6,7 +6,7 @@ The one that it is created for may get it into its `sub_agents` at once, by an e
 from __future__ import annotations
 
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
@@ -20,17 +20,15 @@ from axe_lsp.lsp.agent_folders import agent_folders, folder_at
 from axe_lsp.lsp.apply_action import create_file, have_edited
 from axe_lsp.lsp.code_action import CREATE_AGENT
 from axe_lsp.lsp.locations import Locations
+from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import show_file
 from axe_lsp.lsp.workspace_edit import workspace_edit
 from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.workspace.agent_file import AgentFile
 
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
 
-
-def create(server: AxeServer, params: Any) -> Coroutine[Any, Any, JsonObject]:
+def create(session: Session, params: Any) -> Coroutine[Any, Any, JsonObject]:
     """Create the agent `name` for the agent at `uri`, in `folder`, or for whom it may concern."""
     members = params if isinstance(params, dict) else {}
     name, uri, folder = members.get("name"), members.get("uri"), members.get("folder")
@@ -44,47 +42,45 @@ def create(server: AxeServer, params: Any) -> Coroutine[Any, Any, JsonObject]:
     objection = agent_name.objection(name)
     if objection is not None:
         raise RequestFailed(objection)
-    caller = _caller(server, uri) if uri is not None else None
-    new = _new_file(server, name, caller, folder)
-    return _create(server, new, caller if members.get("list") is True else None, name)
+    caller = _caller(session, uri) if uri is not None else None
+    new = _new_file(session, name, caller, folder)
+    return _create(session, new, caller if members.get("list") is True else None, name)
 
 
 async def _create(
-    server: AxeServer, new: NewFile, listed_by: AgentFile | None, name: str
+    session: Session, new: NewFile, listed_by: AgentFile | None, name: str
 ) -> JsonObject:
-    await create_file(server, new)
+    await create_file(session, new)
     if listed_by is not None:
-        await _list(server, listed_by, name)
-    show_file(server, new.uri)
+        await _list(session, listed_by, name)
+    show_file(session, new.uri)
     return {"uri": new.uri}
 
 
-async def _list(server: AxeServer, caller: AgentFile, name: str) -> None:
-    locations = Locations(server)
+async def _list(session: Session, caller: AgentFile, name: str) -> None:
+    locations = Locations(session)
     change = listing(caller, locations.text_of(caller.uri), name)
     if change is not None:
         await have_edited(
-            server, f"List {quoted(name)}", workspace_edit(server, (change,), locations)
+            session, f"List {quoted(name)}", workspace_edit(session, (change,), locations)
         )
 
 
-def _caller(server: AxeServer, uri: str) -> AgentFile:
-    caller = server.view.snapshot.file(canonical(uri))
+def _caller(session: Session, uri: str) -> AgentFile:
+    caller = session.view.snapshot.file(canonical(uri))
     if caller is None:
         raise RequestFailed(f"{uri} is no agent that is known here")
     return caller
 
 
-def _new_file(
-    server: AxeServer, name: str, caller: AgentFile | None, folder: str | None
-) -> NewFile:
-    snapshot = server.view.snapshot
+def _new_file(session: Session, name: str, caller: AgentFile | None, folder: str | None) -> NewFile:
+    snapshot = session.view.snapshot
     if caller is not None:
         new = new_agent(snapshot, name, caller)
     elif folder is not None:
-        new = NewFile(agent_uri(uri_of(folder_at(server, folder)), name), scaffold(name))
+        new = NewFile(agent_uri(uri_of(folder_at(session, folder)), name), scaffold(name))
     else:
-        new = _for_anybody(server, name)
+        new = _for_anybody(session, name)
     if new is None:
         raise RequestFailed(
             f"there is no folder for the agent {quoted(name)}: open a folder with an axe/agents in "
@@ -95,7 +91,7 @@ def _new_file(
     return new
 
 
-def _for_anybody(server: AxeServer, name: str) -> NewFile | None:
+def _for_anybody(session: Session, name: str) -> NewFile | None:
     """A file in the project's folder of agents if it has one, else in the user's."""
-    folder = next((each for each in agent_folders(server) if each.exists or each.is_users), None)
+    folder = next((each for each in agent_folders(session) if each.exists or each.is_users), None)
     return NewFile(agent_uri(folder.uri, name), scaffold(name)) if folder else None

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.daemon.uris import canonical
 from axe_lsp.features.delegation_graph import DelegationGraph, Node, around, delegation_graph
 from axe_lsp.features.graph_text import dot, mermaid
+from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import show_text
 from axe_lsp.rpc.json_rpc import JsonObject
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
 
 _FORMATS = ("json", "mermaid", "dot")
 _DOCUMENTS = {
@@ -24,19 +22,19 @@ _DOCUMENTS = {
 """How the texts are shown: Mermaid in Markdown, in which editors draw it."""
 
 
-def register(server: AxeServer) -> None:
-    """Offer the graph to the client of `server`."""
+def register(session: Session) -> None:
+    """Offer the graph to the client of `session`."""
 
-    @server.feature("axe/graph")
+    @session.feature("axe/graph")
     def on_graph(params: Any) -> JsonObject:
-        return _answer(server, _checked(params, "json"))
+        return _answer(session, _checked(params, "json"))
 
-    @server.command("axe.showGraph")
+    @session.command("axe.showGraph")
     def on_show_graph(params: Any = None) -> JsonObject:
-        answer = _answer(server, _checked(params, "mermaid"))
+        answer = _answer(session, _checked(params, "mermaid"))
         if answer["format"] in _DOCUMENTS:
             name, frame = _DOCUMENTS[answer["format"]]
-            show_text(server, name, frame.format(answer["text"]))
+            show_text(session, name, frame.format(answer["text"]))
         return answer
 
 
@@ -53,24 +51,24 @@ def _checked(params: Any, default: str) -> tuple[str, str | None]:
     return wanted, uri
 
 
-def _answer(server: AxeServer, wanted: tuple[str, str | None]) -> JsonObject:
+def _answer(session: Session, wanted: tuple[str, str | None]) -> JsonObject:
     format_, uri = wanted
-    linked = server.view.stand_ins()
-    graph = delegation_graph(server.view.snapshot, linked)
+    linked = session.view.stand_ins()
+    graph = delegation_graph(session.view.snapshot, linked)
     if uri is not None:
         agent = linked.get(canonical(uri), canonical(uri))
         if all(node.id != agent for node in graph.nodes):
             raise JsonRpcInvalidParams(f"axe/graph: {uri} is not in a folder of agents")
         graph = around(graph, agent)
     if format_ == "json":
-        return {"format": format_, **_json(server, graph)}
+        return {"format": format_, **_json(session, graph)}
     return {"format": format_, "text": mermaid(graph) if format_ == "mermaid" else dot(graph)}
 
 
-def _json(server: AxeServer, graph: DelegationGraph) -> JsonObject:
-    spelled = {node.id: server.opened.name(node.id) for node in graph.nodes}
+def _json(session: Session, graph: DelegationGraph) -> JsonObject:
+    spelled = {node.id: session.opened.name(node.id) for node in graph.nodes}
     return {
-        "complete": server.view.snapshot.complete and not server.view.snapshot.unread,
+        "complete": session.view.snapshot.complete and not session.view.snapshot.unread,
         "nodes": [_node(node, spelled) for node in graph.nodes],
         "edges": [
             {"from": spelled[each.source], "to": spelled[each.target], "via": each.via.value}

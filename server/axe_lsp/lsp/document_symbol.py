@@ -1,52 +1,32 @@
-"""What shows the structure of a file: outline, folding, growing selections.
+"""`textDocument/documentSymbol`: the outline of a file.
 
-Outlines and folds are made as plain JSON. A large file has thousands of them, and lsprotocol's
-objects, each checked as it is made and read again to be sent, would take most of the time.
+Made as plain JSON. A large file has thousands of symbols, and lsprotocol's objects, each checked as
+it is made and read again to be sent, would take most of the time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.document_symbols import Symbol, SymbolKind, document_symbols
-from axe_lsp.features.folding import Fold, folding
-from axe_lsp.features.selection import selections
-from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.positions import open_file
+from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.client import Client
 from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
 
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
 
+def register(session: Session) -> None:
+    """Register the handler of the method."""
 
-def register(server: AxeServer) -> None:
-    """Offer the features to the client of `server`."""
-
-    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    @session.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def on_document_symbol(params: types.DocumentSymbolParams) -> list[JsonObject] | None:
-        file = open_file(server, params.text_document)
-        return _outline(server, file, params.text_document.uri) if file is not None else None
+        file = open_file(session, params.text_document)
+        return _outline(session, file, params.text_document.uri) if file is not None else None
 
-    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
-    def on_folding_range(params: types.FoldingRangeParams) -> list[JsonObject] | None:
-        file = open_file(server, params.text_document)
-        return _folds(server, file) if file is not None else None
-
-    @server.feature(types.TEXT_DOCUMENT_SELECTION_RANGE)
-    def on_selection_range(params: types.SelectionRangeParams) -> list[types.SelectionRange] | None:
-        file = open_file(server, params.text_document)
-        if file is None:
-            return None
-        return [_chain(server, file, position) for position in params.positions]
-
-
-# -- outline
 
 _HIERARCHY = "textDocument.documentSymbol.hierarchicalDocumentSymbolSupport"
 _KNOWN_KINDS = "textDocument.documentSymbol.symbolKind.valueSet"
@@ -65,11 +45,11 @@ _KINDS = {
 """What fits best, and what every client knows."""
 
 
-def _outline(server: AxeServer, file: AgentFile, uri: str) -> list[JsonObject]:
+def _outline(session: Session, file: AgentFile, uri: str) -> list[JsonObject]:
     assert file.open is not None
-    outline = _Outline(server.client, file.open.parse.lines, server.position_encoding)
+    outline = _Outline(session.client, file.open.parse.lines, session.position_encoding)
     symbols = document_symbols(file)
-    if server.client.supports(_HIERARCHY):
+    if session.client.supports(_HIERARCHY):
         return [outline.tree(symbol) for symbol in symbols]
     return list(outline.flat(symbols, uri))
 
@@ -118,49 +98,3 @@ class _Outline:
     def _kind(self, symbol: Symbol) -> int:
         best, safe = _KINDS[symbol.kind]
         return best.value if best in self._known else safe.value
-
-
-# -- folding
-
-
-def _folds(server: AxeServer, file: AgentFile) -> list[JsonObject]:
-    assert file.open is not None
-    limit = server.client.capability("textDocument.foldingRange.rangeLimit")
-    folds = folding(file)[: limit if isinstance(limit, int) else None]
-    if server.client.supports("textDocument.foldingRange.lineFoldingOnly"):
-        return [_lines_only(fold) for fold in folds]
-    lines, encoding = file.open.parse.lines, server.position_encoding
-    return [_with_columns(fold, lines, encoding) for fold in folds]
-
-
-def _lines_only(fold: Fold) -> JsonObject:
-    return {"startLine": fold.first_line, "endLine": fold.last_line, **_kind_of(fold)}
-
-
-def _with_columns(fold: Fold, lines: LineIndex, encoding: PositionEncoding) -> JsonObject:
-    start, end = (lines.position(offset, encoding) for offset in fold.range)
-    return {
-        "startLine": start[0],
-        "startCharacter": start[1],
-        "endLine": end[0],
-        "endCharacter": end[1],
-        **_kind_of(fold),
-    }
-
-
-def _kind_of(fold: Fold) -> JsonObject:
-    return {"kind": types.FoldingRangeKind.Comment.value} if fold.is_comment else {}
-
-
-# -- growing selections
-
-
-def _chain(server: AxeServer, file: AgentFile, position: types.Position) -> types.SelectionRange:
-    assert file.open is not None
-    lines, encoding = file.open.parse.lines, server.position_encoding
-    offset = lines.offset(position.line, position.character, encoding)
-    outermost, *inner = reversed(selections(file, offset))
-    chain = types.SelectionRange(to_proto.text_range(outermost, lines, encoding))
-    for where in inner:
-        chain = types.SelectionRange(to_proto.text_range(where, lines, encoding), chain)
-    return chain

@@ -1,9 +1,8 @@
-"""Inlay hints: text of ours between the user's."""
+"""`textDocument/inlayHint`: values that apply although the file does not state them."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -13,37 +12,47 @@ from axe_lsp.features.inlay_hints import InlayHint, inlay_hints
 from axe_lsp.features.outside_hints import outside_hints
 from axe_lsp.lsp import from_proto, to_proto
 from axe_lsp.lsp.positions import open_file
+from axe_lsp.lsp.session import Session
+from axe_lsp.workspace.workspace import Update
 
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
 
+class InlayHints:
+    """One client's hints; none if the setting `axe.inlayHints` is off."""
 
-def register(server: AxeServer) -> None:
-    """Offer hints, unless the setting `axe.inlayHints` is off."""
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._facts = session.view.snapshot.facts
+        session.feature(types.TEXT_DOCUMENT_INLAY_HINT, {"resolveProvider": False})(self._answer)
 
-    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT, {"resolveProvider": False})
-    def on_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
-        file = open_file(server, params.text_document)
-        if file is None or file.open is None or not server.view.settings.inlay_hints:
+    def follow(self, update: Update) -> None:
+        """Have the client ask again if facts from outside the files have changed."""
+        if update.snapshot.facts is not self._facts:
+            self._facts = update.snapshot.facts
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Have the client ask again, if it can be told to."""
+        if self._session.client.supports("workspace.inlayHint.refreshSupport"):
+            self._session.start(self._refresh(), name="refreshing inlay hints")
+
+    def _answer(self, params: types.InlayHintParams) -> list[types.InlayHint] | None:
+        session = self._session
+        file = open_file(session, params.text_document)
+        if file is None or file.open is None or not session.view.settings.inlay_hints:
             return None
-        lines, encoding = file.open.parse.lines, server.position_encoding
+        lines, encoding = file.open.parse.lines, session.position_encoding
         within = from_proto.text_range(params.range, lines, encoding)
         found = [
             *inlay_hints(file, within),
-            *outside_hints(server.view.snapshot, file, within),
+            *outside_hints(session.view.snapshot, file, within),
         ]
         return [_hint(each, lines, encoding) for each in found]
 
-
-def refresh(server: AxeServer) -> None:
-    """Have the client ask again, if it can be told."""
-    if server.client.supports("workspace.inlayHint.refreshSupport"):
-        server.start(_refresh(server), name="refreshing inlay hints")
-
-
-async def _refresh(server: AxeServer) -> None:
-    with suppress(JsonRpcException):  # A client that refuses shows old hints until the next edit.
-        await server.request(types.WORKSPACE_INLAY_HINT_REFRESH)
+    async def _refresh(self) -> None:
+        with suppress(
+            JsonRpcException
+        ):  # A client that refuses shows old hints until the next edit.
+            await self._session.request(types.WORKSPACE_INLAY_HINT_REFRESH)
 
 
 def _hint(hint: InlayHint, lines: LineIndex, encoding: PositionEncoding) -> types.InlayHint:

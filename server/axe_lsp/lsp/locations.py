@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.lsp import to_proto
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
+from axe_lsp.lsp.session import Session
 
 
 class Locations:
     """For the length of one answer, so that each file is read once at the most."""
 
-    def __init__(self, server: AxeServer) -> None:
-        self._opened = server.opened
-        self._encoding = server.position_encoding
-        self.lines_of = cache(server.view.lines)
+    def __init__(self, session: Session) -> None:
+        self._opened = session.opened
+        self._encoding = session.position_encoding
+        self.lines_of = cache(session.view.lines)
 
     def text_of(self, uri: str) -> str:
         """The text of a file; empty if it has gone."""

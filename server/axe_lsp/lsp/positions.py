@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from lsprotocol import types
 
 from axe_lsp.agentfile.text import LineIndex
+from axe_lsp.lsp.session import Session
 from axe_lsp.workspace.agent_file import AgentFile
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
 
 
 class PositionParams(Protocol):
@@ -28,18 +26,18 @@ class Position(NamedTuple):
     lines: LineIndex
 
 
-def open_file(server: AxeServer, document: types.TextDocumentIdentifier) -> AgentFile | None:
+def open_file(session: Session, document: types.TextDocumentIdentifier) -> AgentFile | None:
     """The agent file of a document, if the client has it open."""
-    uri = server.opened.uri(document.uri)
-    file = server.view.snapshot.file(uri) if uri is not None else None
+    uri = session.opened.uri(document.uri)
+    file = session.view.snapshot.file(uri) if uri is not None else None
     return file if file is not None and file.open is not None else None
 
 
-def position_of(server: AxeServer, params: PositionParams) -> Position | None:
+def position_of(session: Session, params: PositionParams) -> Position | None:
     """The position that a request is about, if it is in an open agent file."""
-    file = open_file(server, params.text_document)
+    file = open_file(session, params.text_document)
     if file is None or file.open is None:
         return None
     lines, where = file.open.parse.lines, params.position
-    offset = lines.offset(where.line, where.character, server.position_encoding)
+    offset = lines.offset(where.line, where.character, session.position_encoding)
     return Position(file, offset, lines)

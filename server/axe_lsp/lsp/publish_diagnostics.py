@@ -1,4 +1,4 @@
-"""Tells a client what is wrong: of the file that is being edited at once, of others when there is time.
+"""`textDocument/publishDiagnostics`: of the edited file at once, of others when there is time.
 
 A client that pulls diagnostics is told when to pull again, and gets nothing pushed that it pulls.
 """
@@ -9,19 +9,17 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from axe_lsp.lsp.file_diagnostics import findings
-from axe_lsp.lsp.pull_diagnostics import Pulling
+from axe_lsp.lsp.file_diagnostics import FileDiagnostics
+from axe_lsp.lsp.pull_diagnostics import PullDiagnostics
+from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.tasks import let_others_go_first
 from axe_lsp.workspace.graph import entangled, reachable
 from axe_lsp.workspace.rewiring import UNCHANGED, Rewired
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
+from axe_lsp.workspace.workspace import Update
 
 PAUSE = 0.05
 """Seconds in which changes that concern other files are collected, and for which those files wait while somebody types."""
@@ -33,9 +31,12 @@ _SLICE = 0.001
 class Publisher:
     """One client's diagnostics. Knows what was sent, so that nothing is sent twice."""
 
-    def __init__(self, server: AxeServer) -> None:
-        self._server = server
-        self.pulling = Pulling(server, self)
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._diagnostics = FileDiagnostics(session)
+        self._pulling = PullDiagnostics(
+            session, self._diagnostics, lambda: not self._is_flushing, self.publish_all
+        )
         self._sent: dict[str, list[JsonObject]] = {}
         self._shown: dict[str, None] = {}
         self._waiting: dict[str, None] = {}
@@ -44,11 +45,6 @@ class Publisher:
         self._is_flushing = False
         self._edits = 0
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether everything that there is to say has been looked at."""
-        return not self._is_flushing
-
     def publish_edited(self, uri: str) -> None:
         """Send what there is to say about the file that the client has just changed.
 
@@ -56,16 +52,22 @@ class Publisher:
         """
         self._edits += 1
         self._shown.pop(uri, None)
-        if self.pulling.takes(uri):
+        if self._pulling.takes(uri):
             self._take_back(uri)
         else:
             self._push(uri)
 
     def forget(self, uri: str, name: str) -> None:
         """Take back what was said of a document that was closed, under the name it was opened by."""
-        self.pulling.forget(uri)
+        self._pulling.forget(uri)
         if self._sent.pop(uri, None):
             self._send(name, [], None)
+
+    def follow(self, update: Update, editing: str | None) -> None:
+        """Look again at the files that an update affects, except the one that is being edited."""
+        self._diagnostics.related.follow(update.affected)
+        others = (uri for uri in update.affected if uri != editing)
+        self.publish_later(others, update.deeper, update.rewired)
 
     def publish_later(
         self, uris: Iterable[str], deeper: Iterable[str] = (), ways: Rewired = UNCHANGED
@@ -76,11 +78,11 @@ class Publisher:
         self._rewired |= ways
         if self._has_work and not self._is_flushing:
             self._is_flushing = True
-            self._server.start(self._flush(), name="publishing diagnostics")
+            self._session.start(self._flush(), name="publishing diagnostics")
 
     def publish_all(self) -> None:
         """Look at all files again, those that are no longer known included, soon."""
-        known = (file.uri for file in self._server.view.snapshot.files())
+        known = (file.uri for file in self._session.view.snapshot.files())
         self.publish_later({**self._sent, **dict.fromkeys(known)})
 
     async def _flush(self) -> None:
@@ -89,17 +91,17 @@ class Publisher:
             await between_edits(self._work(), lambda: self._edits)
         finally:
             self._is_flushing = False
-            self.pulling.tell()
+            self._pulling.tell()
 
     def _wait_for(self, uris: Iterable[str]) -> None:
         """Files that the client shows come before the others, however many those are."""
         for uri in uris:
-            is_shown = self._server.opened.document(uri) is not None
+            is_shown = self._session.opened.document(uri) is not None
             (self._shown if is_shown else self._waiting)[uri] = None
 
     @property
     def _has_work(self) -> bool:
-        in_doubt = self._server.related_places.are_in_doubt
+        in_doubt = self._diagnostics.related.are_in_doubt
         waits = self._shown or self._waiting or self._deeper or self._rewired != UNCHANGED
         return bool(waits) or in_doubt
 
@@ -117,26 +119,26 @@ class Publisher:
 
     def _others(self) -> Iterator[Iterable[str]]:
         """The files that nobody has named, but which stand below or around those that have changed, or tell of them."""
-        snapshot = self._server.view.snapshot
+        snapshot = self._session.view.snapshot
         deeper, self._deeper = self._deeper, set()
         ways, self._rewired = self._rewired, UNCHANGED
         # This is asked before each of thousands of files, and hardly ever there is something.
         if deeper or ways != UNCHANGED:
             for file in chain(reachable(snapshot, deeper), entangled(snapshot, ways)):
                 yield (file.uri,)
-        yield from self._server.related_places.outdated()
+        yield from self._diagnostics.related.outdated()
 
     def _publish(self, uri: str) -> None:
-        if self.pulling.takes(uri):
+        if self._pulling.takes(uri):
             self._take_back(uri)
-            self.pulling.look(uri)
+            self._pulling.look(uri)
         else:
             self._push(uri)
 
     def _push(self, uri: str) -> None:
         """Send what there is to say about a file, if it is not what was said last."""
-        document = self._server.opened.document(uri)
-        found = findings(self._server, uri)
+        document = self._session.opened.document(uri)
+        found = self._diagnostics.of(uri)
         is_new = uri not in self._sent and (document is not None or bool(found))
         if not is_new and found == self._sent.get(uri, []):
             return
@@ -144,18 +146,18 @@ class Publisher:
         if not found and document is None:
             del self._sent[uri]
         version = document.version if document is not None else None
-        self._send(self._server.opened.name(uri), found, version)
+        self._send(self._session.opened.name(uri), found, version)
 
     def _take_back(self, uri: str) -> None:
         """What was pushed before the client began to pull would be shown twice."""
         if self._sent.pop(uri, None):
-            self._send(self._server.opened.name(uri), [], None)
+            self._send(self._session.opened.name(uri), [], None)
 
     def _send(self, name: str, found: list[JsonObject], version: int | None) -> None:
         params: JsonObject = {"uri": name, "diagnostics": found}
         if version is not None:
             params["version"] = version
-        self._server.notify(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+        self._session.notify(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
 
 
 async def between_edits(steps: Iterable[None], edits: Callable[[], int]) -> None:

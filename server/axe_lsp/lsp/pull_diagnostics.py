@@ -1,4 +1,4 @@
-"""Diagnostics for clients that ask for them (LSP 3.17, "Pull Diagnostics").
+"""`textDocument/diagnostic` and `workspace/diagnostic`: for clients that pull diagnostics (LSP 3.17).
 
 A report has an id, which is made of what it holds: the same id, the same report. A request about the
 whole workspace that would have no news is answered when there are some, so that nobody has to ask
@@ -10,22 +10,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from axe_lsp.daemon.uris import canonical
-from axe_lsp.lsp.file_diagnostics import findings
+from axe_lsp.lsp.file_diagnostics import FileDiagnostics
+from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.client import Client
 from axe_lsp.rpc.json_rpc import JsonObject
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.publish_diagnostics import Publisher
-    from axe_lsp.lsp.server import AxeServer
 
 _PORTION = 200
 """Reports that are sent in one piece."""
@@ -70,12 +67,23 @@ class _Held:
         return changed
 
 
-class Pulling:
-    """What one client has pulled."""
+class PullDiagnostics:
+    """What one client has pulled.
 
-    def __init__(self, server: AxeServer, publisher: Publisher) -> None:
-        self._server = server
-        self._publisher = publisher
+    `is_idle` says whether all files have been looked at, and `look_at_all` has that done.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        diagnostics: FileDiagnostics,
+        is_idle: Callable[[], bool],
+        look_at_all: Callable[[], None],
+    ) -> None:
+        self._session = session
+        self._diagnostics = diagnostics
+        self._is_idle = is_idle
+        self._look_at_all = look_at_all
         self._given: dict[str, str] = {}
         """The ids of what the client got for the documents that it has open."""
         self._is_stale = False
@@ -83,10 +91,12 @@ class Pulling:
         self._reports: dict[str, _Report] = {}
         """Of the workspace, once it was asked for: files with something to say about them."""
         self._held: set[_Held] = set()
+        session.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, _options)(self.document)
+        session.feature(types.WORKSPACE_DIAGNOSTIC)(self.workspace)
 
     def takes(self, uri: str) -> bool:
         """Whether the client asks about this file by itself."""
-        is_open = self._server.opened.document(uri) is not None
+        is_open = self._session.opened.document(uri) is not None
         return self._pulls_documents if is_open else self._has_workspace
 
     def look(self, uri: str) -> None:
@@ -103,7 +113,7 @@ class Pulling:
     def tell(self) -> None:
         """Everything has been looked at: let the client know if it should ask again."""
         if self._is_stale:
-            self._server.start(self._refresh(), name="asking the client to pull diagnostics")
+            self._session.start(self._refresh(), name="asking the client to pull diagnostics")
         self._is_stale = False
         for held in self._held:
             held.woken.set()
@@ -116,7 +126,7 @@ class Pulling:
         """The report about one document."""
         uri = canonical(params.text_document.uri)
         report = self._report(uri)
-        if self._server.opened.document(uri) is not None:
+        if self._session.opened.document(uri) is not None:
             self._given[uri] = report.id
         if self._has_workspace:
             self._remember(uri, report)
@@ -137,7 +147,7 @@ class Pulling:
     ) -> JsonObject:
         is_first, self._has_workspace = not self._has_workspace, True
         if is_first:
-            self._publisher.publish_all()
+            self._look_at_all()
         else:
             held.changed.update(told, self._reports)
         held.woken.set()
@@ -145,7 +155,7 @@ class Pulling:
         has_told = False
         while True:
             changed = await held.news()
-            is_done = self._publisher.is_idle
+            is_done = self._is_idle()
             if is_done:
                 changed.update(told)  # Of files that have gone nobody hears otherwise.
             items = list(self._differing(changed, told))
@@ -159,10 +169,10 @@ class Pulling:
 
     @property
     def _pulls_documents(self) -> bool:
-        return _can_pull(self._server.client)
+        return _can_pull(self._session.client)
 
     def _report(self, uri: str) -> _Report:
-        return _report_of(findings(self._server, uri))
+        return _report_of(self._diagnostics.of(uri))
 
     def _remember(self, uri: str, report: _Report) -> bool:
         """Keep what the workspace's reports hold; whether it is something new."""
@@ -180,18 +190,18 @@ class Pulling:
                 yield {**self._about(uri), **_as_report(report, None)}
 
     def _about(self, uri: str) -> JsonObject:
-        document = self._server.opened.document(uri)
+        document = self._session.opened.document(uri)
         version = document.version if document is not None else None
-        return {"uri": self._server.opened.name(uri), "version": version}
+        return {"uri": self._session.opened.name(uri), "version": version}
 
     def _send_portions(self, token: types.ProgressToken, items: list[JsonObject]) -> None:
         for start in range(0, len(items), _PORTION):
             value = {"items": items[start : start + _PORTION]}
-            self._server.notify(types.PROGRESS, {"token": token, "value": value})
+            self._session.notify(types.PROGRESS, {"token": token, "value": value})
 
     async def _refresh(self) -> None:
         with suppress(JsonRpcException):  # Then it will ask when it likes.
-            await self._server.request(types.WORKSPACE_DIAGNOSTIC_REFRESH)
+            await self._session.request(types.WORKSPACE_DIAGNOSTIC_REFRESH)
 
 
 def _as_report(report: _Report, known: str | None) -> JsonObject:
@@ -206,24 +216,9 @@ def _can_pull(client: Client) -> bool:
     return asks and client.supports(_REFRESH)
 
 
-def announce(capabilities: JsonObject, client: Client) -> None:
-    """Leave out what the client would be worse off with than with what is pushed."""
+def _options(client: Client) -> JsonObject | bool:
+    """Only for clients that are better off when they pull."""
     if not _can_pull(client):
-        del capabilities["diagnosticProvider"]
-    elif client.name == "Neovim":
-        # Up to 0.12 a refresh lets it pull the workspace, where the open documents are left out.
-        capabilities["diagnosticProvider"] = {**_OPTIONS, "workspaceDiagnostics": False}
-
-
-def register(server: AxeServer) -> None:
-    """Offer the requests to the client of `server`."""
-
-    @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, _OPTIONS)
-    def on_document_diagnostic(params: types.DocumentDiagnosticParams) -> JsonObject:
-        return server.publisher.pulling.document(params)
-
-    @server.feature(types.WORKSPACE_DIAGNOSTIC)
-    def on_workspace_diagnostic(
-        params: types.WorkspaceDiagnosticParams,
-    ) -> Coroutine[Any, Any, JsonObject]:
-        return server.publisher.pulling.workspace(params)
+        return False
+    # Up to 0.12 a refresh lets Neovim pull the workspace, where the open documents are left out.
+    return {**_OPTIONS, "workspaceDiagnostics": client.name != "Neovim"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
@@ -11,9 +10,7 @@ from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.semantic_tokens import Token, TokenKind, semantic_tokens
 from axe_lsp.lsp import from_proto
 from axe_lsp.lsp.positions import open_file
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
+from axe_lsp.lsp.session import Session
 
 _TYPES = {
     TokenKind.KEY: "property",
@@ -31,26 +28,26 @@ _LEGEND = {"tokenTypes": list(_TYPES.values()), "tokenModifiers": _MODIFIERS}
 _NUMBERS = {kind: number for number, kind in enumerate(_TYPES)}
 
 
-def register(server: AxeServer) -> None:
+def register(session: Session) -> None:
     """Offer tokens of whole documents and of what is to be seen of them."""
     options = {"legend": _LEGEND, "full": True, "range": True}
 
-    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, options)
+    @session.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, options)
     def on_full(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
-        return _tokens(server, params.text_document, None)
+        return _tokens(session, params.text_document, None)
 
-    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE)
+    @session.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE)
     def on_range(params: types.SemanticTokensRangeParams) -> types.SemanticTokens | None:
-        return _tokens(server, params.text_document, params.range)
+        return _tokens(session, params.text_document, params.range)
 
 
 def _tokens(
-    server: AxeServer, document: types.TextDocumentIdentifier, visible: types.Range | None
+    session: Session, document: types.TextDocumentIdentifier, visible: types.Range | None
 ) -> types.SemanticTokens | None:
-    file = open_file(server, document)
+    file = open_file(session, document)
     if file is None or file.open is None:
         return None
-    lines, encoding = file.open.parse.lines, server.position_encoding
+    lines, encoding = file.open.parse.lines, session.position_encoding
     within = None if visible is None else from_proto.text_range(visible, lines, encoding)
     return types.SemanticTokens(_encoded(semantic_tokens(file, within), lines, encoding))
 

@@ -8,55 +8,52 @@ from __future__ import annotations
 import asyncio
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from axe_lsp.daemon.uris import uri_of
+from axe_lsp.lsp.session import Session
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, cache_folder
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
 
 _log = logging.getLogger(__name__)
 
 _SUPPORT = "window.showDocument.support"
 
 
-def can_show(server: AxeServer) -> bool:
+def can_show(session: Session) -> bool:
     """Whether the client shows files when we ask it to."""
-    return server.client.supports(_SUPPORT)
+    return session.client.supports(_SUPPORT)
 
 
-def show_file(server: AxeServer, uri: str, selection: types.Range | None = None) -> None:
+def show_file(session: Session, uri: str, selection: types.Range | None = None) -> None:
     """Show a file in an editor, in the background, if the client can do that."""
-    if can_show(server):
-        server.start(_show(server, uri, selection), name=f"showing {uri}")
+    if can_show(session):
+        session.start(_show(session, uri, selection), name=f"showing {uri}")
 
 
-def show_text(server: AxeServer, name: str, text: str) -> None:
+def show_text(session: Session, name: str, text: str) -> None:
     """The same for a text that is in no file, under a file's name."""
-    if can_show(server):
-        server.start(_show_text(server, name, text), name=f"showing {name}")
+    if can_show(session):
+        session.start(_show_text(session, name, text), name=f"showing {name}")
 
 
-async def _show(server: AxeServer, uri: str, selection: types.Range | None = None) -> None:
+async def _show(session: Session, uri: str, selection: types.Range | None = None) -> None:
     try:
         params = types.ShowDocumentParams(uri, take_focus=True, selection=selection)
-        await server.request(types.WINDOW_SHOW_DOCUMENT, params)
+        await session.request(types.WINDOW_SHOW_DOCUMENT, params)
     except JsonRpcException as error:
         _log.warning("%s could not be shown: %s", uri, error)
 
 
-async def _show_text(server: AxeServer, name: str, text: str) -> None:
+async def _show_text(session: Session, name: str, text: str) -> None:
     try:
-        path = await asyncio.to_thread(_write, server.daemon.environment, name, text)
+        path = await asyncio.to_thread(_write, session.daemon.environment, name, text)
     except (ConfigError, OSError) as error:
         _log.warning("%s could not be shown: %s", name, error)
         return
-    await _show(server, uri_of(path))
+    await _show(session, uri_of(path))
 
 
 def _write(environment: Environment, name: str, text: str) -> Path:

@@ -1,4 +1,7 @@
-"""How changes on the disk become known: from the client if it can tell, else by looking."""
+"""`workspace/didChangeWatchedFiles`: changes on the disk.
+
+The client watches the folders of agents if it can; else the daemon does.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,15 @@ import itertools
 import logging
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from axe_lsp.agentfile.agent_name import SUFFIX
-from axe_lsp.daemon.uris import uri_of
+from axe_lsp.daemon.uris import canonical, uri_of
+from axe_lsp.lsp.session import Session
 from axe_lsp.workspace.places import AGENT_FOLDERS, CONFIG_FILE
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
 
 _log = logging.getLogger(__name__)
 
@@ -24,54 +25,61 @@ _CAPABILITY = "workspace.didChangeWatchedFiles"
 _SKILLS = "**/SKILL.md"
 
 
-class Watching:
-    """What one client watches for us.
+class WatchedFiles:
+    """The folders that one client watches for us.
 
-    A folder that the settings add is registered when they do. One that they take away goes on being
-    watched, since what happens in it is nobody's news.
+    A folder that the settings add is registered then. One that they remove stays watched: changes in
+    it have no effect.
     """
 
-    def __init__(self, server: AxeServer) -> None:
-        self._server = server
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._folders: set[Path] = set()
         self._numbers = itertools.count(1)
+        session.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(self._did_change)
 
-    async def begin(self) -> None:
-        """Have the client watch the agent folders, if it offers to; else the daemon does."""
+    def begin(self) -> None:
+        """Have the client watch the agent folders, in the background, or the daemon if it can't."""
         # A folder is watched beside its files: clients report a folder that goes as one event.
         patterns = [
             pattern for each in AGENT_FOLDERS for pattern in (f"**{each}/*{SUFFIX}", f"**{each}")
         ]
-        user_folder = self._server.view.user_folder
+        user_folder = self._session.view.user_folder
         if user_folder is not None:
             patterns += [*self._new([user_folder]), self._pattern(user_folder.parent, CONFIG_FILE)]
-        await self._watch([*patterns, _SKILLS])
+        self._start_watching([*patterns, _SKILLS])
 
-    async def extend(self) -> None:
-        """Have it watch the folders that have been added since, too."""
+    def extend(self) -> None:
+        """Have the folders watched too that have been added since."""
         if patterns := self._new(()):
-            await self._watch(patterns)
+            self._start_watching(patterns)
+
+    def _did_change(self, params: types.DidChangeWatchedFilesParams) -> None:
+        self._session.view.changed_on_disk(canonical(change.uri) for change in params.changes)
+
+    def _start_watching(self, patterns: list[Any]) -> None:
+        self._session.start(self._watch(patterns), name="registering for changes on the disk")
 
     def _new(self, folders: Iterable[Path]) -> list[Any]:
         """The patterns of `folders` and those of the settings that are not watched yet."""
-        new = {*folders, *self._server.view.extra_folders} - self._folders
+        new = {*folders, *self._session.view.extra_folders} - self._folders
         self._folders |= new
         return [self._pattern(folder) for folder in sorted(new)]
 
     def _pattern(self, folder: Path, files: str = f"*{SUFFIX}") -> Any:
-        if self._server.client.supports(f"{_CAPABILITY}.relativePatternSupport"):
+        if self._session.client.supports(f"{_CAPABILITY}.relativePatternSupport"):
             return {"baseUri": uri_of(folder), "pattern": files}
         return f"{folder.as_posix()}/{files}"
 
     async def _watch(self, patterns: list[Any]) -> None:
-        if self._server.client.supports(f"{_CAPABILITY}.dynamicRegistration"):
+        if self._session.client.supports(f"{_CAPABILITY}.dynamicRegistration"):
             try:
                 await self._register(patterns)
             except JsonRpcException as error:
-                _log.warning("the client does not watch files after all: %s", error.message)
+                _log.warning("the client refused to watch files: %s", error.message)
             else:
                 return
-        self._server.view.watch_disk()
+        self._session.view.watch_disk()
 
     async def _register(self, patterns: list[Any]) -> None:
         registration = types.Registration(
@@ -80,4 +88,4 @@ class Watching:
             register_options={"watchers": [{"globPattern": each} for each in patterns]},
         )
         params = types.RegistrationParams([registration])
-        await self._server.request(types.CLIENT_REGISTER_CAPABILITY, params)
+        await self._session.request(types.CLIENT_REGISTER_CAPABILITY, params)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from axe_lsp.features.edit import Edit, MovedFile, NewFile, TextChange
 from axe_lsp.lsp.locations import Locations
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
+from axe_lsp.lsp.session import Session
 
 _Operation = types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile
 
@@ -21,54 +18,54 @@ _KINDS = {NewFile: "create", MovedFile: "rename"}
 """What LSP calls the operations (ResourceOperationKind)."""
 
 
-def can_apply(server: AxeServer, edit: Edit) -> bool:
+def can_apply(session: Session, edit: Edit) -> bool:
     """Whether the client can create and rename files, as far as the edit needs it.
 
     Neovim renames them, but does not say `documentChanges`, which is the only place for that. It would
     leave the text of a file that it creates unsaved in a buffer that nobody sees.
     """
     needed = {_KINDS[type(step)] for step in edit if not isinstance(step, TextChange)}
-    known = server.client.capability(_OPERATIONS)
+    known = session.client.capability(_OPERATIONS)
     knows_all = needed.issubset(known if isinstance(known, list) else ())
-    return knows_all and ("create" not in needed or server.client.supports(_CHANGES))
+    return knows_all and ("create" not in needed or session.client.supports(_CHANGES))
 
 
 def workspace_edit(
-    server: AxeServer, edit: Edit, locations: Locations | None = None
+    session: Session, edit: Edit, locations: Locations | None = None
 ) -> types.WorkspaceEdit:
     """The edit in the client's words: with versions where it knows versions, else by URI.
 
     The client must be able to apply it. Who has read files already hands in `locations`.
     """
-    locations = locations or Locations(server)
+    locations = locations or Locations(session)
     moves_files = any(isinstance(step, MovedFile) for step in edit)
-    if moves_files or server.client.supports(_CHANGES):
-        return types.WorkspaceEdit(document_changes=list(_operations(server, edit, locations)))
+    if moves_files or session.client.supports(_CHANGES):
+        return types.WorkspaceEdit(document_changes=list(_operations(session, edit, locations)))
     changes = [step for step in edit if isinstance(step, TextChange)]
     by_file = _by_file(changes, locations).items()
-    return types.WorkspaceEdit(changes={server.opened.name(uri): edits for uri, edits in by_file})
+    return types.WorkspaceEdit(changes={session.opened.name(uri): edits for uri, edits in by_file})
 
 
-def _operations(server: AxeServer, edit: Edit, locations: Locations) -> Iterator[_Operation]:
+def _operations(session: Session, edit: Edit, locations: Locations) -> Iterator[_Operation]:
     """What changes a file between two operations on files is one, since its ranges are of one text."""
     changes: list[TextChange] = []
     for step in edit:
         if isinstance(step, TextChange):
             changes.append(step)
             continue
-        yield from _documents(server, changes, locations)
+        yield from _documents(session, changes, locations)
         changes = []
-        yield from _file_operation(server, step)
-    yield from _documents(server, changes, locations)
+        yield from _file_operation(session, step)
+    yield from _documents(session, changes, locations)
 
 
 def _documents(
-    server: AxeServer, changes: Sequence[TextChange], locations: Locations
+    session: Session, changes: Sequence[TextChange], locations: Locations
 ) -> Iterator[types.TextDocumentEdit]:
     for uri, edits in _by_file(changes, locations).items():
-        document = server.opened.document(uri)
+        document = session.opened.document(uri)
         version = document.version if document is not None else None
-        yield _document(server.opened.name(uri), version, edits)
+        yield _document(session.opened.name(uri), version, edits)
 
 
 def _by_file(
@@ -81,9 +78,9 @@ def _by_file(
     return found
 
 
-def _file_operation(server: AxeServer, step: NewFile | MovedFile) -> Iterator[_Operation]:
+def _file_operation(session: Session, step: NewFile | MovedFile) -> Iterator[_Operation]:
     if isinstance(step, MovedFile):
-        yield types.RenameFile(server.opened.name(step.old), step.new)
+        yield types.RenameFile(session.opened.name(step.old), step.new)
         return
     yield types.CreateFile(step.uri)
     start = types.Range(types.Position(0, 0), types.Position(0, 0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
@@ -11,69 +10,67 @@ from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.features.workspace_symbols import workspace_symbols
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.locations import Locations
+from axe_lsp.lsp.session import Session
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Place, Scope
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
 
 _RESOLVABLE = "workspace.symbol.resolveSupport.properties"
 
 
-def register(server: AxeServer) -> None:
-    """Offer the feature to the client of `server`."""
+def register(session: Session) -> None:
+    """Offer the feature to the client of `session`."""
 
-    @server.feature(types.WORKSPACE_SYMBOL, {"resolveProvider": True})
+    @session.feature(types.WORKSPACE_SYMBOL, {"resolveProvider": True})
     def on_workspace_symbol(
         params: types.WorkspaceSymbolParams,
     ) -> list[types.WorkspaceSymbol] | list[types.SymbolInformation]:
-        found = workspace_symbols(server.view.snapshot, params.query)
-        properties = server.client.capability(_RESOLVABLE)
+        found = workspace_symbols(session.view.snapshot, params.query)
+        properties = session.client.capability(_RESOLVABLE)
         if isinstance(properties, list) and "location.range" in properties:
-            return [_without_range(server, each) for each in found]
-        locations = Locations(server)
-        return [_with_range(server, each, locations) for each in found]
+            return [_without_range(session, each) for each in found]
+        locations = Locations(session)
+        return [_with_range(session, each, locations) for each in found]
 
-    @server.feature(types.WORKSPACE_SYMBOL_RESOLVE)
+    @session.feature(types.WORKSPACE_SYMBOL_RESOLVE)
     def on_resolve(symbol: types.WorkspaceSymbol) -> types.WorkspaceSymbol:
-        agent = server.view.snapshot.file(canonical(symbol.location.uri))
+        agent = session.view.snapshot.file(canonical(symbol.location.uri))
         if agent is not None:
-            symbol.location = Locations(server).location(agent.uri, agent.start)
+            symbol.location = Locations(session).location(agent.uri, agent.start)
         return symbol
 
 
-def _without_range(server: AxeServer, agent: AgentFile) -> types.WorkspaceSymbol:
+def _without_range(session: Session, agent: AgentFile) -> types.WorkspaceSymbol:
     """For clients that ask again about the one symbol that is gone to: no file has to be read."""
     return types.WorkspaceSymbol(
-        location=types.LocationUriOnly(server.opened.name(agent.uri)),
+        location=types.LocationUriOnly(session.opened.name(agent.uri)),
         name=agent.place.stem,
         kind=to_proto.AGENT_KIND,
-        container_name=_container(server, agent.place),
+        container_name=_container(session, agent.place),
     )
 
 
 def _with_range(
-    server: AxeServer, agent: AgentFile, locations: Locations
+    session: Session, agent: AgentFile, locations: Locations
 ) -> types.SymbolInformation:
     return types.SymbolInformation(
         location=locations.location(agent.uri, agent.start),
         name=agent.place.stem,
         kind=to_proto.AGENT_KIND,
-        container_name=_container(server, agent.place),
+        container_name=_container(session, agent.place),
     )
 
 
-def _container(server: AxeServer, place: Place) -> str:
+def _container(session: Session, place: Place) -> str:
     """Whose agent it is: the user's, or that of a folder in the workspace."""
     if place.scope is Scope.USER:
         return "user"
     folder = path_of(place.folder)
-    return _in_workspace(server, folder) if folder is not None else place.folder
+    return _in_workspace(session, folder) if folder is not None else place.folder
 
 
-def _in_workspace(server: AxeServer, folder: Path) -> str:
+def _in_workspace(session: Session, folder: Path) -> str:
     """A folder without what all have in common; with several roots, their names tell them apart."""
-    roots = server.view.roots
+    roots = session.view.roots
     for root in roots:
         if root in folder.parents:
             shown = folder.relative_to(root if len(roots) == 1 else root.parent)

@@ -6,14 +6,13 @@ negotiated; lines are LSP's (`axe_lsp.agentfile.text`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from lsprotocol import types
 from msgspec import Struct
 from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.agentfile.text import PositionEncoding
-from axe_lsp.daemon.uris import canonical
 from axe_lsp.rpc.edited_text import EditedText
 
 
@@ -34,9 +33,14 @@ class NotOpenError(JsonRpcInvalidParams):
 
 
 class Documents:
-    """What the client has open."""
+    """The documents that the client has open.
 
-    def __init__(self) -> None:
+    `canonical` gives the one spelling of a URI, by which a document is found that the client opened
+    under another spelling.
+    """
+
+    def __init__(self, canonical: Callable[[str], str] = str) -> None:
+        self._canonical = canonical
         self._open: dict[str, Document] = {}
         self._texts: dict[str, EditedText] = {}
 
@@ -79,9 +83,9 @@ class Documents:
         """The document as it was opened, else one whose URI is only spelled otherwise."""
         if uri in self._open:
             return self._open[uri]
-        wanted = canonical(uri)
+        wanted = self._canonical(uri)
         for document in self:
-            if canonical(document.uri) == wanted:
+            if self._canonical(document.uri) == wanted:
                 return document
         raise NotOpenError(uri)
 

@@ -43,10 +43,10 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from axe_lsp.agentfile.text import PositionEncoding
-from axe_lsp.rpc.capabilities import capabilities
+from axe_lsp.rpc.capabilities import Options, capabilities, check_announced
 from axe_lsp.rpc.client import Client
 from axe_lsp.rpc.json_rpc import JsonObject
-from axe_lsp.rpc.lifecycle import Protocol
+from axe_lsp.rpc.lifecycle import LifeCycle
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -61,31 +61,31 @@ class RequestFailed(JsonRpcException):
 class LanguageServer(pygls.lsp.server.LanguageServer):
     """One connection's server. Subclasses override `initialize` and `release`."""
 
-    protocol: Protocol
+    protocol: LifeCycle
 
     def __init__(self, name: str, version: str) -> None:
         # The converter is for parts of pygls that are not used here; our own is made on first use.
-        super().__init__(name, version, protocol_cls=Protocol, converter_factory=Converter)
+        super().__init__(name, version, protocol_cls=LifeCycle, converter_factory=Converter)
+        self._options: dict[str, Options] = {}
 
-    def feature(
-        self, method: str, options: JsonObject | None = None
-    ) -> Callable[[Handler], Handler]:
-        """Have a method handled; `options` are what the client is told of it.
+    def feature(self, method: str, options: Options | None = None) -> Callable[[Handler], Handler]:
+        """Register the handler of a method; `options` are what its capability says to the client.
 
-        pygls would look at annotations and convert options first, for longer than the rest of the
-        answer to `initialize` takes.
+        Raises `UnannouncedError` for a method of LSP that no capability announces. pygls would look
+        at annotations and convert options first, which takes longer than the rest of the answer to
+        `initialize`.
         """
+        check_announced(method)
+        self._options[method] = True if options is None else options
 
         def register(handler: Handler) -> Handler:
             self.protocol.fm.features[method] = handler
-            if options is not None:
-                self.protocol.fm.feature_options[method] = options
             return handler
 
         return register
 
     def command(self, name: str) -> Callable[[Handler], Handler]:
-        """Have a command of `workspace/executeCommand` handled, likewise."""
+        """Register the handler of a command of `workspace/executeCommand`, likewise."""
 
         def register(handler: Handler) -> Handler:
             self.protocol.fm.commands[name] = handler
@@ -94,12 +94,11 @@ class LanguageServer(pygls.lsp.server.LanguageServer):
         return register
 
     def initialize(self, client: Client) -> JsonObject:
-        """What the server can do for `client`. The position encoding is filled in.
+        """The capabilities that follow from the registered features and commands.
 
-        As it stands: what follows from the features and commands that have been registered.
+        The position encoding is added to them.
         """
-        manager = self.protocol.fm
-        return capabilities(manager.features, manager.feature_options, manager.commands)
+        return capabilities(self._options, self.protocol.fm.commands, client)
 
     async def release(self) -> None:
         """Let go of what the connection holds. Called once: at `shutdown`, or when it breaks."""

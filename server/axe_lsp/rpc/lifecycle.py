@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from lsprotocol import types
 from pygls.exceptions import (
@@ -23,22 +23,31 @@ from axe_lsp.rpc.dispatch import Dispatcher
 from axe_lsp.rpc.json_rpc import JsonObject, Notification, Request
 from axe_lsp.rpc.work_done_progress import Progress
 
-if TYPE_CHECKING:
-    from axe_lsp.rpc.language_server import LanguageServer
-
 GRACE = 1.0
 """Seconds that anything gets to end once it has been told to."""
 
 _Phase = Literal["waiting", "running", "shut down"]
 
 
-class Protocol(Dispatcher):
-    """One session."""
+class Server(Protocol):
+    """What the life cycle needs of the server that it belongs to."""
 
-    _server: LanguageServer
+    name: str
+    version: str
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def initialize(self, client: Client) -> JsonObject:
+        """The capabilities that the client is told of."""
+
+    async def release(self) -> None:
+        """Let go of what the connection holds."""
+
+
+class LifeCycle(Dispatcher):
+    """One client's messages, in the order that LSP prescribes."""
+
+    def __init__(self, server: Server, *arguments: Any) -> None:
+        super().__init__(server, *arguments)
+        self._served = server
         self.progress = Progress(self)
         self.client = Client()
         self.initialized = asyncio.Event()
@@ -92,7 +101,7 @@ class Protocol(Dispatcher):
         if not isinstance(params, dict):
             raise JsonRpcInvalidParams("initialize: params has to be an object")
         self.client = read_client(params)
-        capabilities = self._server.initialize(self.client)
+        capabilities = self._served.initialize(self.client)
         self._phase = "running"
         self.initialized.set()
         return {
@@ -100,7 +109,7 @@ class Protocol(Dispatcher):
                 **capabilities,
                 "positionEncoding": self.client.position_encoding,
             },
-            "serverInfo": {"name": self._server.name, "version": self._server.version},
+            "serverInfo": {"name": self._served.name, "version": self._served.version},
         }
 
     def _initialized(self, params: Any) -> Any:
@@ -139,5 +148,5 @@ class Protocol(Dispatcher):
         await self.tasks.stop(within=GRACE)
         for _, future in list(self._awaited.values()):
             future.cancel()
-        released = self.tasks.start_unattended(self._server.release(), name="releasing a session")
+        released = self.tasks.start_unattended(self._served.release(), name="releasing a session")
         await asyncio.wait({released}, timeout=GRACE)

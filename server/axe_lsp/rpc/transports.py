@@ -16,18 +16,15 @@ import socket
 import stat
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from axe_lsp.rpc import server_process, stdio
 from axe_lsp.rpc.json_rpc import Message
 from axe_lsp.rpc.language_server import LanguageServer
 from axe_lsp.rpc.lifecycle import GRACE
 from axe_lsp.rpc.message_loop import Conversation
-from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.folders import Environment
-from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.tasks import Tasks
 
 MakeServer: TypeAlias = Callable[[], LanguageServer]
@@ -38,6 +35,13 @@ PARENT_CHECK = 2.0
 _CHUNK = 64 * 1024
 
 _log = logging.getLogger(__name__)
+
+
+class Token(NamedTuple):
+    """What clients on TCP present; `told` says on standard error where they find it."""
+
+    text: str
+    told: str
 
 
 class CannotListenError(Exception):
@@ -73,14 +77,15 @@ async def serve_tcp(
     make_server: MakeServer,
     host: str,
     port: int,
-    environment: Environment,
+    token_for: Callable[[list[int]], AbstractContextManager[Token]],
     *,
     may_be_remote: bool = False,
 ) -> int:
     """Serve any number of clients that connect to `host` and `port` and present the server's token.
 
-    Standard error tells where it listens, which with port 0 is a free port of the system's choice, and in
-    which file the token is. Addresses that other machines reach are for those who have said so.
+    `token_for` makes the token of a server on these ports, and keeps it while the server listens.
+    Standard error says where the server listens, which with port 0 is a free port of the system's
+    choice, and where the token is. Addresses that other machines reach need `may_be_remote`.
     """
     from axe_lsp.rpc import access  # noqa: PLC0415 - most servers are on standard streams
 
@@ -90,7 +95,7 @@ async def serve_tcp(
         listener = await asyncio.start_server(welcome, host, port, start_serving=False)
     except OSError as error:
         raise CannotListenError(
-            f"can't listen on {host}:{port}: {_reason(error)}; choose another port, or 0 for any"
+            f"can't listen on {host}:{port}: {reason_of(error)}; choose another port, or 0 for any"
         ) from error
     bound: list[tuple[str, int]] = [each.getsockname()[:2] for each in listener.sockets]
     if not may_be_remote and not all(access.is_loopback(address) for address, _ in bound):
@@ -99,22 +104,10 @@ async def serve_tcp(
             f"{host} can be reached from other machines, to which nothing is encrypted; "
             "listen on 127.0.0.1 and use an SSH tunnel, or add --allow-remote"
         )
-    with ExitStack() as stack:
-        stack.callback(listener.close)
-        try:
-            files = [
-                access.token_file(environment, each) for each in sorted({port for _, port in bound})
-            ]
-            token = stack.enter_context(access.token_in_files(files))
-        except (OSError, ConfigError) as error:
-            reason = _reason(error) if isinstance(error, OSError) else error
-            raise CannotListenError(
-                f"can't write the token that clients present: {reason}; "
-                "set XDG_STATE_HOME to a folder that may be written, or use --pipe"
-            ) from error
-        told = "".join(f"clients present the token in {shown_path(file)}\n" for file in files)
+    with closing(listener), token_for(sorted({port for _, port in bound})) as opened:
+        token = opened.text
         addresses = ", ".join(_address(*each) for each in bound)
-        return await _serve_until_cancelled(listener, clients, addresses, told)
+        return await _serve_until_cancelled(listener, clients, addresses, opened.told)
 
 
 async def serve_pipe(make_server: MakeServer, path: Path) -> int:
@@ -225,7 +218,7 @@ def _bind(path: Path) -> socket.socket:
     except OSError as error:
         bound.close()
         raise CannotListenError(
-            f"can't listen on {path}: {_reason(error)}; choose a shorter path in a folder of yours"
+            f"can't listen on {path}: {reason_of(error)}; choose a shorter path in a folder of yours"
         ) from error
     finally:
         os.umask(mask)
@@ -253,7 +246,7 @@ def _clear(path: Path) -> None:
             path.unlink()
             return
         except OSError as error:
-            raise CannotListenError(f"can't listen on {path}: {_reason(error)}") from error
+            raise CannotListenError(f"can't listen on {path}: {reason_of(error)}") from error
     raise CannotListenError(f"can't listen on {path}: another server does; use another path")
 
 
@@ -262,7 +255,8 @@ def _remove(path: Path) -> None:
         path.unlink()
 
 
-def _reason(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
+    """The system's words for what went wrong."""
     # asyncio's own text repeats the address, in Python's notation. Names that can't be resolved
     # have numbers of their own.
     number = error.errno or 0

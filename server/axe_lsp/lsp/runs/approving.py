@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from axe_lsp.hosting.jsonable import Json, to_json
+from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.client import Client
 from axe_lsp.runtime.safety.questions import (
     DECISIONS,
@@ -21,9 +22,6 @@ from axe_lsp.runtime.safety.questions import (
     denial,
     refusing,
 )
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
 
 _log = logging.getLogger(__name__)
 
@@ -45,16 +43,16 @@ _ADVICE = (
 )
 
 
-def asker(server: AxeServer) -> Ask:
-    """Asks the client of `server`, in the way that it knows."""
-    way = _way_to_ask(server.client)
+def asker(session: Session) -> Ask:
+    """Asks the client of `session`, in the way that it knows."""
+    way = _way_to_ask(session.client)
     if way is None:
-        return refusing(lambda text: _warn(server, text), _ADVICE)
+        return refusing(lambda text: _warn(session, text), _ADVICE)
 
     async def ask(question: Question) -> Answer:
-        seconds = server.view.settings.approval_timeout
+        seconds = session.view.settings.approval_timeout
         try:
-            return await asyncio.wait_for(way(server, question), seconds or None)
+            return await asyncio.wait_for(way(session, question), seconds or None)
         except asyncio.TimeoutError:
             return Answer("deny", f"the user did not answer within {seconds} s")
         except JsonRpcException as error:
@@ -64,7 +62,7 @@ def asker(server: AxeServer) -> Ask:
     return ask
 
 
-_Way = Callable[["AxeServer", Question], Awaitable[Answer]]
+_Way = Callable[["Session", Question], Awaitable[Answer]]
 
 
 def _way_to_ask(client: Client) -> _Way | None:
@@ -75,8 +73,8 @@ def _way_to_ask(client: Client) -> _Way | None:
     return None
 
 
-async def _approve(server: AxeServer, question: Question) -> Answer:
-    return _answer(await server.request("axe/approve", _params(question)))
+async def _approve(session: Session, question: Question) -> Answer:
+    return _answer(await session.request("axe/approve", _params(question)))
 
 
 def _params(question: Question) -> Json:
@@ -94,14 +92,14 @@ def _answer(result: Any) -> Answer:
     return denial(note if isinstance(note, str) else "") if decision == "deny" else Answer(decision)
 
 
-async def _show_message(server: AxeServer, question: Question) -> Answer:
+async def _show_message(session: Session, question: Question) -> Answer:
     decisions = _actions(question)
     titles = list(decisions)
-    if server.client.name in _ANSWER_MESSAGES:
+    if session.client.name in _ANSWER_MESSAGES:
         titles.reverse()  # These take the first one if the user only presses Enter.
     actions = [types.MessageActionItem(title) for title in titles]
     params = types.ShowMessageRequestParams(types.MessageType.Warning, _message(question), actions)
-    chosen = await server.request(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
+    chosen = await session.request(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
     decision = decisions.get(chosen.title, "deny") if chosen is not None else "deny"
     return denial("") if decision == "deny" else Answer(decision)
 
@@ -114,6 +112,5 @@ def _message(question: Question) -> str:
     return f"{question.reason}:\n{details}"
 
 
-def _warn(server: AxeServer, text: str) -> None:
-    params = types.ShowMessageParams(types.MessageType.Warning, text)
-    server.notify(types.WINDOW_SHOW_MESSAGE, params)
+def _warn(session: Session, text: str) -> None:
+    session.show_message(text)

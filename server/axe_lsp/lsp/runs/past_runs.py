@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from pygls.exceptions import JsonRpcInvalidParams
 
@@ -16,15 +16,13 @@ from axe_lsp.hosting.history.queries import Wanted
 from axe_lsp.hosting.history.tree_text import draw
 from axe_lsp.hosting.jsonable import Json, to_json
 from axe_lsp.hosting.notifications import Notification
+from axe_lsp.hosting.supervisor.archive import Archive
 from axe_lsp.hosting.supervisor.subscribers import News
 from axe_lsp.lsp.runs.run_reports import Notifications
 from axe_lsp.lsp.runs.running import reported_errors
+from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.events import Status
-
-if TYPE_CHECKING:
-    from axe_lsp.hosting.supervisor.archive import Archive
-    from axe_lsp.lsp.server import AxeServer
 
 _MOST = 2**31 - 1
 """The largest integer of LSP."""
@@ -32,19 +30,19 @@ _MOST = 2**31 - 1
 _STATUSES = ("running", *get_args(Status))
 
 
-def runs(server: AxeServer, params: Any) -> Coroutine[Any, Any, list[Json]]:
+def runs(session: Session, params: Any) -> Coroutine[Any, Any, list[Json]]:
     """Runs that are remembered, newest first."""
-    return _runs(server.daemon.runs.archive, _wanted(_members("axe/runs", params)))
+    return _runs(session.daemon.runs.archive, _wanted(_members("axe/runs", params)))
 
 
-def events(server: AxeServer, params: Any) -> Coroutine[Any, Any, Json]:
+def events(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
     """What happened in a run and below it, event by event or drawn as a tree."""
     members = _members("axe/events", params)
     run_id = _text("axe/events", members, "runId")
     if run_id is None:
         raise JsonRpcInvalidParams('axe/events: "runId" is missing')
     after = _number("axe/events", members, "after", 0)
-    archive = server.daemon.runs.archive
+    archive = session.daemon.runs.archive
     match members.get("format") or "json":
         case "json":
             return _events(archive, run_id, after or 0)
@@ -55,30 +53,30 @@ def events(server: AxeServer, params: Any) -> Coroutine[Any, Any, Json]:
     raise JsonRpcInvalidParams('axe/events: "format" is "json" or "text"')
 
 
-def subscribe(server: AxeServer, params: Any) -> Coroutine[Any, Any, Json]:
+def subscribe(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
     """Tell the client from now on what happens in one run or in all; first what it has missed."""
     members = _members("axe/subscribe", params)
     run_id = _text("axe/subscribe", members, "runId")
     after = _number("axe/subscribe", members, "after", 0)
     if run_id is not None and after is not None:
         meanwhile: list[News] = []
-        stop = server.daemon.runs.subscribe(meanwhile.append, run_id)
-        return _catch_up(server, run_id, after, meanwhile, stop)
+        stop = session.daemon.runs.subscribe(meanwhile.append, run_id)
+        return _catch_up(session, run_id, after, meanwhile, stop)
     if after is not None:
         raise JsonRpcInvalidParams('axe/subscribe: "after" needs a "runId"')
-    if run_id is not None and not server.daemon.runs.is_going_on(run_id):
+    if run_id is not None and not session.daemon.runs.is_going_on(run_id):
         raise RequestFailed(
             f"no run {run_id} is going on in this server; "
             '`"after": 0` tells what is remembered of it'
         )
-    _follow(server, run_id)
+    _follow(session, run_id)
     return _answer(is_live=True)
 
 
-def unsubscribe(server: AxeServer, params: Any) -> dict[str, Json]:
+def unsubscribe(session: Session, params: Any) -> dict[str, Json]:
     """Tell the client no more of one run, or of all: what the last such `subscribe` began."""
     run_id = _text("axe/unsubscribe", _members("axe/unsubscribe", params), "runId")
-    ends = server.subscriptions.get(run_id, [])
+    ends = session.subscriptions.get(run_id, [])
     if not ends:
         return {"unsubscribed": False}
     ends.pop()()
@@ -102,30 +100,30 @@ async def _drawn(archive: Archive, run_id: str) -> Json:
 
 
 async def _catch_up(
-    server: AxeServer, run_id: str, after: int, meanwhile: list[News], stop: Callable[[], None]
+    session: Session, run_id: str, after: int, meanwhile: list[News], stop: Callable[[], None]
 ) -> Json:
     """What happens meanwhile waits until what happened before has been told."""
     try:
         with reported_errors():
-            missed = await server.daemon.runs.archive.events(run_id, after)
+            missed = await session.daemon.runs.archive.events(run_id, after)
     finally:
         stop()
-    tell = Notifications(server)
+    tell = Notifications(session)
     for event in missed:
         tell(event)
     last = missed[-1].params["seq"] if missed else after
     for news in meanwhile:
         if isinstance(news, Notification) and news.params["seq"] > last:
             tell(news)
-    is_live = server.daemon.runs.is_going_on(run_id)
+    is_live = session.daemon.runs.is_going_on(run_id)
     if is_live:
-        _follow(server, run_id)
+        _follow(session, run_id)
     return {"live": is_live}
 
 
-def _follow(server: AxeServer, run_id: str | None) -> None:
-    end = server.daemon.runs.subscribe(Notifications(server), run_id)
-    server.subscriptions.setdefault(run_id, []).append(end)
+def _follow(session: Session, run_id: str | None) -> None:
+    end = session.daemon.runs.subscribe(Notifications(session), run_id)
+    session.subscriptions.setdefault(run_id, []).append(end)
 
 
 async def _answer(is_live: bool) -> Json:

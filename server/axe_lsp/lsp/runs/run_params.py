@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from lsprotocol import types
 from msgspec import Struct
 from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.hosting.protocol import Workplace
+from axe_lsp.lsp.session import Session
 from axe_lsp.runtime.runs import RunRequest
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
 
 _STRINGS = ("agent", "uri", "task", "model", "skill", "workdir")
 _KNOWN = frozenset({*_STRINGS, "input", "timeoutMs", "workDoneToken", "partialResultToken"})
@@ -29,20 +26,20 @@ class RunOrder(Struct, frozen=True):
     token: int | str | None
 
 
-def read_run_order(server: AxeServer, params: Any) -> RunOrder:
+def read_run_order(session: Session, params: Any) -> RunOrder:
     """What the client wants, on the texts that it has open at this moment.
 
     Raises JsonRpcInvalidParams with the name of the member that is wrong.
     """
     members = _checked(params)
-    _warn_of_unknown(server, members)
+    _warn_of_unknown(session, members)
     uri = members.get("uri")
     if uri is not None:
-        agent, folder, buffers = _open_agent(server, uri)
+        agent, folder, buffers = _open_agent(session, uri)
     else:
         agent, folder, buffers = members["agent"], None, {}
     timeout = members.get("timeoutMs")
-    seconds = timeout / 1000 if timeout is not None else server.view.settings.run_timeout or None
+    seconds = timeout / 1000 if timeout is not None else session.view.settings.run_timeout or None
     request = RunRequest(
         agent=agent,
         task=members.get("task"),
@@ -52,11 +49,11 @@ def read_run_order(server: AxeServer, params: Any) -> RunOrder:
         workdir=members.get("workdir") or "",
         timeout=seconds,
     )
-    folders = dict.fromkeys([*([folder] if folder else []), *server.view.folders])
+    folders = dict.fromkeys([*([folder] if folder else []), *session.view.folders])
     workplace = Workplace(
-        workspace=str(server.view.workspace_of(folder)),
+        workspace=str(session.view.workspace_of(folder)),
         folders=tuple(map(str, folders)),
-        open_buffers={**_buffers(server), **buffers},
+        open_buffers={**_buffers(session), **buffers},
     )
     return RunOrder(request, workplace, members.get("workDoneToken"))
 
@@ -83,22 +80,21 @@ def _checked(params: Any) -> dict[str, Any]:
     return params
 
 
-def _warn_of_unknown(server: AxeServer, members: dict[str, Any]) -> None:
+def _warn_of_unknown(session: Session, members: dict[str, Any]) -> None:
     """A misspelt member has no effect; whoever has written it should hear of it."""
     for name in sorted(members.keys() - _KNOWN):
         text = f"axe/run: unknown parameter {quoted(name)}; it has no effect"
-        params = types.ShowMessageParams(types.MessageType.Warning, text)
-        server.notify(types.WINDOW_SHOW_MESSAGE, params)
+        session.show_message(text)
 
 
-def _open_agent(server: AxeServer, uri: str) -> tuple[str, Path, dict[str, str]]:
+def _open_agent(session: Session, uri: str) -> tuple[str, Path, dict[str, str]]:
     """The name under which the runtime finds the file at `uri`, where, and its text if it is open.
 
     A buffer that was never saved gets a path that exists for this run only.
     """
     ours = canonical(uri)
-    place = server.view.snapshot.places.locate(ours)
-    file = server.view.snapshot.file(ours)
+    place = session.view.snapshot.places.locate(ours)
+    file = session.view.snapshot.file(ours)
     text = file.open.parse.text if file is not None and file.open is not None else None
     path = path_of(ours)
     if path is not None:
@@ -106,13 +102,13 @@ def _open_agent(server: AxeServer, uri: str) -> tuple[str, Path, dict[str, str]]
     if text is None:
         raise JsonRpcInvalidParams(f"axe/run: {uri} is neither a file nor an open agent")
     name = place.stem.rpartition(":")[2] or "untitled"
-    folder = server.view.workspace_of(None) / ".unsaved"
+    folder = session.view.workspace_of(None) / ".unsaved"
     return name, folder, {str(folder / f"{name}.toml"): text}
 
 
-def _buffers(server: AxeServer) -> dict[str, str]:
+def _buffers(session: Session) -> dict[str, str]:
     return {
         str(path): file.open.parse.text
-        for uri, file in server.view.snapshot.buffers.items()
+        for uri, file in session.view.snapshot.buffers.items()
         if file.open is not None and (path := path_of(uri)) is not None
     }

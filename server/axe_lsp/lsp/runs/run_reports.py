@@ -7,7 +7,6 @@ import itertools
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from msgspec import Struct
@@ -18,9 +17,7 @@ from axe_lsp.hosting.jsonable import plain_json
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.protocol import Warned
 from axe_lsp.hosting.supervisor.subscribers import News
-
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
+from axe_lsp.lsp.session import Session
 
 _numbers = itertools.count(1)
 
@@ -34,8 +31,8 @@ class RunProgress:
     A client that takes its time to answer, or refuses, delays nothing.
     """
 
-    def __init__(self, server: AxeServer, title: str, cancel: Callable[[], object]) -> None:
-        self._server = server
+    def __init__(self, session: Session, title: str, cancel: Callable[[], object]) -> None:
+        self._session = session
         self._title = title
         self._cancel = cancel
         self._token: int | str | None = None
@@ -47,8 +44,8 @@ class RunProgress:
         """Begin with the client's token, or with one that it is asked to make."""
         if token is not None:
             self._begin(token)
-        elif self._server.client.supports("window.workDoneProgress"):
-            self._server.start(self._create(), name="creating a progress token")
+        elif self._session.client.supports("window.workDoneProgress"):
+            self._session.start(self._create(), name="creating a progress token")
 
     def report(self, message: str) -> None:
         """Say what is being done now. Of what is done in one moment, the last is told."""
@@ -60,7 +57,7 @@ class RunProgress:
         """Say that it is over; what came last says how."""
         if self._token is not None and not self._is_over:
             end = types.WorkDoneProgressEnd(message=self._message or None)
-            self._server.protocol.progress.end(self._token, end)
+            self._session.progress.end(self._token, end)
         self._is_over = True
         if self._pause is not None:
             self._pause.cancel()
@@ -70,7 +67,7 @@ class RunProgress:
             return
         self._told = self._message
         report = types.WorkDoneProgressReport(message=self._told, cancellable=True)
-        self._server.protocol.progress.report(self._token, report)
+        self._session.progress.report(self._token, report)
         self._pause = asyncio.get_running_loop().call_later(_MOMENT, self._go_on)
 
     def _go_on(self) -> None:
@@ -81,7 +78,7 @@ class RunProgress:
         token = f"axe-run-{next(_numbers)}"
         params = types.WorkDoneProgressCreateParams(token)
         with suppress(JsonRpcException, asyncio.CancelledError):
-            await self._server.request(types.WINDOW_WORK_DONE_PROGRESS_CREATE, params)
+            await self._session.request(types.WINDOW_WORK_DONE_PROGRESS_CREATE, params)
             if not self._is_over:
                 self._begin(token)
 
@@ -91,8 +88,8 @@ class RunProgress:
         begin = types.WorkDoneProgressBegin(
             self._title, cancellable=True, message=self._message or None
         )
-        self._server.protocol.progress.begin(token, begin)
-        self._server.protocol.progress.tokens[token].add_done_callback(self._on_done)
+        self._session.progress.begin(token, begin)
+        self._session.progress.tokens[token].add_done_callback(self._on_done)
 
     def _on_done(self, future: Future[object]) -> None:
         if future.cancelled():
@@ -105,7 +102,7 @@ class Notifications(Struct, frozen=True, dict=True):
     All of one server are equal: who subscribes in several ways hears everything once.
     """
 
-    server: AxeServer
+    session: Session
 
     def __call__(self, news: News) -> None:
         """Something happened."""
@@ -113,29 +110,28 @@ class Notifications(Struct, frozen=True, dict=True):
             return
         params = plain_json(news.params)
         if params is not None:
-            self.server.protocol.notify_together(news.method, params)
+            self.session.notify_together(news.method, params)
         else:
-            self.server.notify(news.method, news.params)
+            self.session.notify(news.method, news.params)
 
 
-def log_messages(server: AxeServer) -> Callable[[News], None]:
+def log_messages(session: Session) -> Callable[[News], None]:
     """Tells the run in lines of text, for clients that know only LSP."""
 
     def log(news: News) -> None:
         line = describe(news) if isinstance(news, Notification) else None
         if line is not None:
             params = types.LogMessageParams(types.MessageType.Info, line)
-            server.notify(types.WINDOW_LOG_MESSAGE, params)
+            session.notify(types.WINDOW_LOG_MESSAGE, params)
 
     return log
 
 
-def warnings(server: AxeServer) -> Callable[[News], None]:
+def warnings(session: Session) -> Callable[[News], None]:
     """Shows what a person should know about a run that goes on all the same."""
 
     def show(news: News) -> None:
         if isinstance(news, Warned):
-            params = types.ShowMessageParams(types.MessageType.Warning, news.text)
-            server.notify(types.WINDOW_SHOW_MESSAGE, params)
+            session.show_message(news.text)
 
     return show

@@ -1,4 +1,4 @@
-"""Runs for a client: started, previewed and stopped as it asks, and told of.
+"""`axe/run`, `axe/preview` and `axe/stop`: runs that a client starts, with their reports.
 
 Functions that return a coroutine have read what is open by then: what is run is what was open when
 the client asked, not what it has typed since.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams, JsonRpcRequestCancelled
 
@@ -20,66 +20,67 @@ from axe_lsp.hosting.supervisor.subscribers import Subscriber
 from axe_lsp.lsp.runs import run_reports
 from axe_lsp.lsp.runs.approving import asker
 from axe_lsp.lsp.runs.run_params import RunOrder, read_run_order
+from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunCancelledError, RunError
 
-if TYPE_CHECKING:
-    from axe_lsp.lsp.server import AxeServer
+
+def run(
+    session: Session, params: Any, reporter: Subscriber | None = None
+) -> Coroutine[Any, Any, Json]:
+    """Run an agent; `reporter`, by default `axe/…` notifications, gets all events before the answer."""
+    _check_trust(session)
+    reporter = reporter or run_reports.Notifications(session)
+    return _run(session, _order(session, params), reporter)
 
 
-def run(server: AxeServer, params: Any, reporter: Subscriber) -> Coroutine[Any, Any, Json]:
-    """Run an agent; `reporter` hears of everything that happens before the answer is sent."""
-    _check_trust(server)
-    return _run(server, _order(server, params), reporter)
-
-
-def preview(server: AxeServer, params: Any) -> Coroutine[Any, Any, Json]:
+def preview(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
     """Everything that a run would send first."""
-    return _preview(server, _order(server, params))
+    return _preview(session, _order(session, params))
 
 
-def stop(server: AxeServer, params: Any) -> dict[str, Json]:
+def stop(session: Session, params: Any) -> dict[str, Json]:
     """Stop a run, or one child of it, whoever has started it."""
     run_id = params.get("runId") if isinstance(params, dict) else None
     if not isinstance(run_id, str):
         raise JsonRpcInvalidParams('axe/stop: params must be {"runId": string}')
-    return {"stopped": server.daemon.runs.cancel(run_id)}
+    return {"stopped": session.daemon.runs.cancel(run_id)}
 
 
-def stop_own(server: AxeServer) -> dict[str, Json]:
+def stop_own(session: Session) -> dict[str, Json]:
     """Stop all runs that this client has started."""
-    stopped = [server.daemon.runs.cancel(run_id) for run_id in list(server.own_runs)]
+    stopped = [session.daemon.runs.cancel(run_id) for run_id in list(session.own_runs)]
     return {"stopped": any(stopped)}
 
 
-def _order(server: AxeServer, params: Any) -> RunOrder:
+def _order(session: Session, params: Any) -> RunOrder:
     with reported_errors():
-        return read_run_order(server, params)
+        return read_run_order(session, params)
 
 
-async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json:
-    runs = server.daemon.runs
+async def _run(session: Session, order: RunOrder, reporter: Subscriber) -> Json:
+    runs = session.daemon.runs
     with reported_errors():
         going = runs.start(
             order.request,
             order.workplace,
             stream=True,
-            keep_days=server.view.settings.history_keep_days,
-            ask=asker(server),
-            allow=server.view.settings.tools_allow,
-            traces=server.view.settings.open_telemetry,
-            trusted=server.client.options.get("trusted") is True,
-            client=server,
-            limit=lambda: server.view.settings.run_max_concurrent,
+            keep_days=session.view.settings.history_keep_days,
+            ask=asker(session),
+            allow=session.view.settings.tools_allow,
+            traces=session.view.settings.open_telemetry,
+            trusted=session.client.options.get("trusted") is True,
+            client=session,
+            limit=lambda: session.view.settings.run_max_concurrent,
         )
     progress = run_reports.RunProgress(
-        server, f"axe: {order.request.agent}", lambda: runs.cancel(going.id)
+        session, f"axe: {order.request.agent}", lambda: runs.cancel(going.id)
     )
     if going.waits:
         progress.report("waits until another run has ended")
     progress.begin(order.token)
-    server.own_runs.add(going.id)
-    for subscriber in (reporter, run_reports.warnings(server), _progress_of(progress)):
+    session.own_runs.add(going.id)
+    for subscriber in (reporter, run_reports.warnings(session), _progress_of(progress)):
         runs.subscribe(subscriber, going.id)
     try:
         with reported_errors():
@@ -90,14 +91,14 @@ async def _run(server: AxeServer, order: RunOrder, reporter: Subscriber) -> Json
             await going.result()
         raise
     finally:
-        server.own_runs.discard(going.id)
+        session.own_runs.discard(going.id)
         progress.end()
     return to_json(result)
 
 
-async def _preview(server: AxeServer, order: RunOrder) -> Json:
+async def _preview(session: Session, order: RunOrder) -> Json:
     with reported_errors():
-        return dict(await server.daemon.runs.preview(order.request, order.workplace))
+        return dict(await session.daemon.runs.preview(order.request, order.workplace))
 
 
 class reported_errors:  # noqa: N801 - a context manager, read as one
@@ -131,8 +132,8 @@ def _progress_of(progress: run_reports.RunProgress) -> Subscriber:
     return report
 
 
-def _check_trust(server: AxeServer) -> None:
-    if server.client.options.get("trusted") is False:
+def _check_trust(session: Session) -> None:
+    if session.client.options.get("trusted") is False:
         raise RequestFailed(
             "agents are not run in a workspace that is not trusted; trust it in your editor first",
             data=_error_data("config", ExitCode.CONFIG),

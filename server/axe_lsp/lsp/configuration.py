@@ -1,0 +1,73 @@
+"""`workspace/configuration` and `workspace/didChangeConfiguration`: the client's settings."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.lsp import from_proto
+from axe_lsp.lsp.session import Session
+from axe_lsp.runtime.safety.allowances import rule_fault
+from axe_lsp.settings import read_settings
+
+_log = logging.getLogger(__name__)
+
+
+class Configuration:
+    """The settings of one client. `changed` is called when the client has changed them."""
+
+    def __init__(self, session: Session, changed: Callable[[], None]) -> None:
+        self._session = session
+        self._changed = changed
+        session.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(self._did_change)
+
+    def apply(self, section: Any) -> bool:
+        """Apply the section `axe` of the client's settings; whether they differ from those before.
+
+        The user sees a warning for each setting that has no effect.
+        """
+        session = self._session
+        settings, complaints = read_settings(section)
+        complaints += from_proto.unknown_codes(settings.diagnostics)
+        for rule in settings.tools_allow:
+            if fault := rule_fault(rule):
+                complaints.append(f"{quoted(rule)} in axe.tools.allow {fault}; it has no effect")
+        for complaint in complaints:
+            _log.warning("%s", complaint)
+            session.show_message(complaint)
+        if settings == session.view.settings:
+            return False
+        session.view.configure(settings)
+        session.daemon.settings_have_changed()
+        return True
+
+    def fetch(self) -> None:
+        """Ask the client for its settings, in the background."""
+        self._session.start(self._fetch(), name="fetching settings")
+
+    async def _fetch(self) -> None:
+        if not self._session.client.supports("workspace.configuration"):
+            return
+        params = types.ConfigurationParams([types.ConfigurationItem(section="axe")])
+        try:
+            answer = await self._session.request(types.WORKSPACE_CONFIGURATION, params)
+        except JsonRpcException as error:
+            _log.warning("the client did not give its settings: %s", error.message)
+            return
+        if answer and answer[0] is not None:
+            self._take(answer[0])
+
+    def _did_change(self, params: types.DidChangeConfigurationParams) -> None:
+        if isinstance(params.settings, dict) and params.settings.get("axe") is not None:
+            self._take(params.settings["axe"])
+        else:
+            self.fetch()
+
+    def _take(self, section: Any) -> None:
+        if self.apply(section):
+            self._changed()

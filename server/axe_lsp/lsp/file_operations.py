@@ -1,0 +1,66 @@
+"""`workspace/willRenameFiles`, `didRenameFiles`, `didDeleteFiles`: files that the user moves in the editor."""
+
+from __future__ import annotations
+
+import logging
+
+from lsprotocol import types
+
+from axe_lsp.agentfile.agent_name import SUFFIX
+from axe_lsp.daemon.uris import canonical
+from axe_lsp.features.edit import Edit
+from axe_lsp.features.rename import RenameError, follow_move
+from axe_lsp.lsp.locations import Locations
+from axe_lsp.lsp.session import Session
+from axe_lsp.lsp.workspace_edit import workspace_edit
+
+_log = logging.getLogger(__name__)
+
+_AGENT_FILES = {
+    "filters": [{"scheme": "file", "pattern": {"glob": f"**/*{SUFFIX}", "matches": "file"}}]
+}
+"""The files that may be agents. Which are depends on settings, so a handler decides that.
+
+Folders are not among them: an agent is called by the name of its file, in whichever folder it is.
+"""
+
+_FILES_AND_FOLDERS = {
+    "filters": [
+        *_AGENT_FILES["filters"],
+        {"scheme": "file", "pattern": {"glob": "**/*", "matches": "folder"}},
+    ]
+}
+"""Folders too: agents move with them, and a client that watches agent folders doesn't report
+changes of the folders far above them."""
+
+
+def register(session: Session) -> None:
+    """Register the handlers of the methods."""
+
+    @session.feature(types.WORKSPACE_WILL_RENAME_FILES, _AGENT_FILES)
+    def on_will_rename_files(params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
+        locations = Locations(session)
+        edit = tuple(step for moved in params.files for step in _follow(session, moved, locations))
+        return workspace_edit(session, edit, locations) if edit else None
+
+    @session.feature(types.WORKSPACE_DID_RENAME_FILES, _FILES_AND_FOLDERS)
+    def on_did_rename_files(params: types.RenameFilesParams) -> None:
+        # The change on the disk is reported too, but later: until then the names would be unknown.
+        uris = (uri for moved in params.files for uri in (moved.old_uri, moved.new_uri))
+        session.view.changed_on_disk([canonical(uri) for uri in uris])
+
+    @session.feature(types.WORKSPACE_DID_DELETE_FILES, _FILES_AND_FOLDERS)
+    def on_did_delete_files(params: types.DeleteFilesParams) -> None:
+        session.view.changed_on_disk([canonical(each.uri) for each in params.files])
+
+
+def _follow(session: Session, moved: types.FileRename, locations: Locations) -> Edit:
+    """The edit that adapts the lists naming a moved agent; a message says why there is none."""
+    old, new = canonical(moved.old_uri), canonical(moved.new_uri)
+    try:
+        return follow_move(session.view.snapshot, old, new, locations.text_of)
+    except RenameError as error:
+        message = f"The lists that name the agent were left as they are: {error}."
+        _log.info("%s", message)
+        session.show_message(message)
+        return ()

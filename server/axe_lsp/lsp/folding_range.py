@@ -1,0 +1,50 @@
+"""`textDocument/foldingRange`: tables, arrays, long strings and comments that can be folded.
+
+Folds are made as plain JSON. A large file has thousands of them, and lsprotocol's objects, each
+checked as it is made and read again to be sent, would take most of the time.
+"""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from axe_lsp.agentfile.text import LineIndex, PositionEncoding
+from axe_lsp.features.folding import Fold, folding
+from axe_lsp.lsp.positions import open_file
+from axe_lsp.lsp.session import Session
+from axe_lsp.rpc.json_rpc import JsonObject
+
+
+def register(session: Session) -> None:
+    """Register the handler of the method."""
+
+    @session.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    def on_folding_range(params: types.FoldingRangeParams) -> list[JsonObject] | None:
+        file = open_file(session, params.text_document)
+        if file is None or file.open is None:
+            return None
+        limit = session.client.capability("textDocument.foldingRange.rangeLimit")
+        folds = folding(file)[: limit if isinstance(limit, int) else None]
+        if session.client.supports("textDocument.foldingRange.lineFoldingOnly"):
+            return [_lines_only(fold) for fold in folds]
+        lines, encoding = file.open.parse.lines, session.position_encoding
+        return [_with_columns(fold, lines, encoding) for fold in folds]
+
+
+def _lines_only(fold: Fold) -> JsonObject:
+    return {"startLine": fold.first_line, "endLine": fold.last_line, **_kind_of(fold)}
+
+
+def _with_columns(fold: Fold, lines: LineIndex, encoding: PositionEncoding) -> JsonObject:
+    start, end = (lines.position(offset, encoding) for offset in fold.range)
+    return {
+        "startLine": start[0],
+        "startCharacter": start[1],
+        "endLine": end[0],
+        "endCharacter": end[1],
+        **_kind_of(fold),
+    }
+
+
+def _kind_of(fold: Fold) -> JsonObject:
+    return {"kind": types.FoldingRangeKind.Comment.value} if fold.is_comment else {}
