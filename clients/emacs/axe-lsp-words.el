@@ -103,7 +103,7 @@ A cancelled one gives that as the reason too; once is enough."
   (let ((wait (plist-get event :waitMs)))
     (concat (plist-get event :provider)
             (if wait
-                (concat " wants to be left alone: waiting for " (axe-lsp-words-seconds wait))
+                (concat " asked for a pause: waiting for " (axe-lsp-words-seconds wait))
               " takes no more requests at once: waiting for others"))))
 
 (defun axe-lsp-words-context (event)

@@ -8,7 +8,7 @@ from axe_lsp.agentfile.parse import Parse
 
 STRAIGHT = 'use straight quotes, `"`'
 COMMENT = "a comment begins with `#`"
-ABSENT = "TOML has no such value: leave the key out"
+ABSENT = "TOML has no such value: omit the key"
 
 HINTS = [
     # values
@@ -23,9 +23,9 @@ HINTS = [
     ("sub_agents = [‘a’]", STRAIGHT),
     ("skill = `a`", STRAIGHT),
     ('skill = f"x"', "a string has no prefix in TOML"),
-    ("skill = |", 'text of several lines stands between `"""`'),
-    ("skill = >-", 'text of several lines stands between `"""`'),
-    ('files = ("a", "b")', "an array stands between `[` and `]`"),
+    ("skill = |", 'text of several lines must be between `"""`'),
+    ("skill = >-", 'text of several lines must be between `"""`'),
+    ('files = ("a", "b")', "an array is written between `[` and `]`"),
     ("skill = review", "a string needs quotes"),
     ("skill = ./review", "a string needs quotes"),
     ("timeout = .5", "write `0.5`"),
@@ -38,18 +38,18 @@ HINTS = [
     ("description: x", "write `=` for `:`"),
     ("description += 'x'", "write `=` for `+=`"),
     ("system prompt = 'x'", "the words of a key are joined by `_`"),
-    ("params]", "the header of a table stands between `[` and `]`"),
-    ("params:", "the header of a table stands between `[` and `]`"),
+    ("params]", "the header of a table is written between `[` and `]`"),
+    ("params:", "the header of a table is written between `[` and `]`"),
     ("Be brief", "is it a comment? That begins with `#`"),
     ("// note", COMMENT),
     ("; note", COMMENT),
-    ("```toml", "a fence of Markdown, which has no place here"),
+    ("```toml", "a Markdown fence, which is not TOML"),
     ("<<<<<<< HEAD", "a merge conflict that is not resolved"),
     ("{", "this looks like JSON; agent files are TOML"),
     ("“skill” = 1", STRAIGHT),
-    ("\u200bskill = 1", "an invisible character stands here, U+200B"),
-    ("skill\u00a0= 1", "an invisible character stands here, U+00A0"),
-    ("skill\x1b = 1", "an invisible character stands here, U+001B"),
+    ("\u200bskill = 1", "there is an invisible character here, U+200B"),
+    ("skill\u00a0= 1", "there is an invisible character here, U+00A0"),
+    ("skill\x1b = 1", "there is an invisible character here, U+001B"),
     ("$ref = 'x'", "a name with `$` needs quotes"),
     ("@type.x = 'x'", "a name with `@` needs quotes"),
     ("naïve = 1", "a name with `ï` needs quotes"),
@@ -81,17 +81,17 @@ def test_where_nobody_can_tell_there_is_no_hint(text: str) -> None:
 
 
 WORDS = [
-    ('skill = "a\x1bb"', "a control character stands here, U+001B, which TOML does not allow"),
-    ("# \x00", "a control character stands here, U+0000, which TOML does not allow"),
+    ('skill = "a\x1bb"', "there is a control character here, U+001B, which TOML does not allow"),
+    ("# \x00", "there is a control character here, U+0000, which TOML does not allow"),
     (
         "a = 1\rb = 2",
-        "a carriage return is no end of a line by itself (lines end with LF or CR LF)",
+        "a carriage return alone does not end a line (lines end with LF or CR LF)",
     ),
     (
         r'skill = "C:\Users"',
         "`\\U` is not an escape without 8 hexadecimal digits (write `\\\\` for a backslash)",
     ),
-    ('skill = "\\uD800"', "this escape stands for no character"),
+    ('skill = "\\uD800"', "this escape does not name a character"),
 ]
 
 

@@ -112,7 +112,7 @@ def test_text_of_several_lines_in_a_string_of_one_is_one_problem() -> None:
     parse = check_syntax("""
         system_prompt = "You are a reviewer.
                         ^^^^^^^^^^^^^^^^^^^^ the string is not closed in its line: \
-expected `"` (text of several lines stands between `\"\"\"`)
+expected `"` (text of several lines must be between `\"\"\"`)
         Be brief: say what is wrong.
 
         # Rules

@@ -170,15 +170,21 @@ def test_an_answer_that_is_not_whole_is_marked_in_the_tree(home: Home) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["show", "cc"], "no run 'cc' is remembered; `axe-lsp history list` shows which\n"),
+        (["show", "cc"], "no run 'cc' is stored; `axe-lsp history list` lists the runs\n"),
         (["show", "aa"], "several runs begin with 'aa'; give more of the id\n"),
-        (["tail", "cc"], "no run 'cc' is remembered; `axe-lsp history list` shows which\n"),
-        (["export", "cc"], "no run 'cc' is remembered; `axe-lsp history list` shows which\n"),
+        (["tail", "cc"], "no run 'cc' is stored; `axe-lsp history list` lists the runs\n"),
+        (["export", "cc"], "no run 'cc' is stored; `axe-lsp history list` lists the runs\n"),
         (["list", "--before", "cc"], "no run 'cc' is remembered; "),
-        (["list", "--before", "2026-99-99"], "'2026-99-99' is no time: month must be in 1..12\n"),
-        (["list", "--before", "2026-02-30 10:00"], "is no time: day is out of range for month\n"),
-        (["list", "--before", "2026-11-21T24:61Z"], "is no time: hour must be in 0..23\n"),
-        (["list", "--before", "2026-13"], "'2026-13' is no time: month must be in 1..12\n"),
+        (
+            ["list", "--before", "2026-99-99"],
+            "'2026-99-99' is not a time: month must be in 1..12\n",
+        ),
+        (
+            ["list", "--before", "2026-02-30 10:00"],
+            "is not a time: day is out of range for month\n",
+        ),
+        (["list", "--before", "2026-11-21T24:61Z"], "is not a time: hour must be in 0..23\n"),
+        (["list", "--before", "2026-13"], "'2026-13' is not a time: month must be in 1..12\n"),
         (["list", "--limit", "-1"], "'-1' is not a whole number of runs from 0"),
         (["list", "--limit", "9" * 20], "is too large: integers have 64 bits"),
         (["prune", "--keep", "9" * 20], "is too large: integers have 64 bits"),
@@ -385,8 +391,8 @@ def test_a_history_that_can_not_be_used_is_named_and_costs_no_run(
 
     assert (code, out) == (0, "ok")
     assert err == (
-        f"Warning: this run is not remembered: the history of runs ({home.history}) "
-        "can't be used: file is not a database; move the file away, and a new one is begun\n"
+        f"Warning: this run is not stored in the history: the history of runs ({home.history}) "
+        "can't be used: file is not a database; move the file away; a new one is created\n"
     )
     code, out, err = home.call("history", "list")
     assert (code, out) == (1, "")

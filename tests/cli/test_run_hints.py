@@ -29,7 +29,7 @@ def test_a_wrong_name_leads_to_the_right_one(home: Home, command: list[str], nam
 
 def test_where_agents_are_looked_for_is_told(home: Home) -> None:
     text = told(home, "run", "solo")
-    assert f"Agents are looked for in {home.work}/axe/agents, {home.work}/.axe/agents, " in text
+    assert f"Searched folders: {home.work}/axe/agents, {home.work}/.axe/agents, " in text
     assert f"{home.config}/agents. `axe-lsp agents list` lists them." in text
 
 

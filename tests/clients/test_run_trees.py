@@ -73,7 +73,7 @@ TREE = [
     "  ⟳ rate_limit: slow down; sent again in 1.5 s (1 of 3)",
     "  · turn 1  1.2 s · 10 tokens in, 5 out",
     "  ⟳ ollama takes no more requests at once: waiting for others",
-    "  ⟳ ollama wants to be left alone: waiting for 2.5 s",
+    "  ⟳ ollama asked for a pause: waiting for 2.5 s",
     "  ⟳ asks for a summary, since about 9000 tokens are too many",
     "  ⟳ 5 messages replaced by a summary, about 9000 to 900 tokens",
     "  ⟳ 2 old tool results shortened, about 9000 to 900 tokens",

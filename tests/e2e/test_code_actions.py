@@ -139,7 +139,7 @@ def test_what_can_not_be_done_says_why_where_the_client_shows_it(project: Projec
     with project.editor(capabilities=EVERYTHING) as editor:
         editor.open("parent", text)
         (move,) = actions(editor, "parent", "task.type", "refactor.extract")
-        assert move["disabled"]["reason"] == f"{project.path('audit')} is there already"
+        assert move["disabled"]["reason"] == f"{project.path('audit')} already exists"
         assert "edit" not in move
     for unknown in ("textDocument.codeAction.disabledSupport", LITERALS):
         with project.editor(capabilities=without(unknown)) as editor:
@@ -240,7 +240,7 @@ def test_an_agent_that_is_in_the_list_already_is_only_created(project: Project) 
 @pytest.mark.parametrize(
     ("argument", "said"),
     [
-        ({"name": "parent"}, "parent.toml is there already"),
+        ({"name": "parent"}, "parent.toml already exists"),
         ({"name": "open"}, 'there is an agent "open" already: '),
         ({"name": "../x"}, "must not contain path separators"),
         ({"name": "x", "uri": "file:///nowhere.toml"}, "file:///nowhere.toml is no agent"),

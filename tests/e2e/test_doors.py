@@ -170,7 +170,7 @@ def test_a_state_folder_that_cannot_be_written_is_explained(project: Project) ->
     project.environment["XDG_STATE_HOME"] = str(blocked)
     ended = serve(project, ["--tcp", "0"])
     assert ended.returncode == 1
-    assert "can't write the token that clients present: Not a directory" in ended.stderr
+    assert "can't write the token file: Not a directory" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 

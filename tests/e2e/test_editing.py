@@ -374,7 +374,7 @@ def test_what_editors_show_of_an_old_state_of_an_agent_is_none(
         ),
         (
             b'name = "a\x00b"\nmodel = "a/b"\n',
-            "a control character stands here, U+0000, which TOML does not allow",
+            "there is a control character here, U+0000, which TOML does not allow",
         ),
         (b'name = "' + b"x" * 10_000_000, 'the string is not closed: expected `"`'),
     ],
@@ -419,7 +419,7 @@ def test_a_code_that_no_rule_has_is_told_with_the_nearest(project: Project) -> N
     with project.editor(initializationOptions=options) as editor:
         shown = editor.client.wait_for("window/showMessage")
         assert shown["message"] == (
-            "the setting axe.diagnostics names `unknown-agnet`, which is no diagnostic code; "
+            "the setting axe.diagnostics names `unknown-agnet`, which is not a diagnostic code; "
             "did you mean `unknown-agent`?"
         )
 

@@ -273,7 +273,11 @@ def test_nothing_is_remembered_if_the_settings_say_so(
         ("axe/runs", {"status": "done"}, '"status" is one of running, completed, failed'),
         ("axe/runs", {"before": "abc"}, "no run 'abc' is remembered"),
         ("axe/runs", {"before": "nothing"}, "'nothing' is neither the id of a run nor a time"),
-        ("axe/runs", {"before": "2026-99-99"}, "'2026-99-99' is no time: month must be in 1..12"),
+        (
+            "axe/runs",
+            {"before": "2026-99-99"},
+            "'2026-99-99' is not a time: month must be in 1..12",
+        ),
         ("axe/runs", {"folders": "file:///x"}, '"folders" must be an array of "file:" URIs'),
         ("axe/runs", {"folders": ["untitled:x"]}, '"folders" must be an array'),
         ("axe/events", {}, '"runId" is missing'),

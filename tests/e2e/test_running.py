@@ -325,7 +325,7 @@ def test_commands_serve_clients_that_know_only_lsp(
             "stopped": False
         }
         told = editor.client.wait_for("window/showMessage")["message"]
-        assert told == "No run of this editor is going on."
+        assert told == "No run of this editor is active."
 
 
 def test_clients_that_know_only_lsp_hear_that_an_answer_is_not_whole(
@@ -466,7 +466,7 @@ def test_an_agent_that_does_not_exist_or_is_broken(project: Project) -> None:
     project.write("deep", CHILD.format("deep") + "[sub_agents_config]\nmax_depth = 6\n")
     with project.editor() as editor:
         error = fails(editor, agent="none")
-        assert error.message.startswith("agent config not found: none. Agents are looked for in ")
+        assert error.message.startswith("agent config not found: none. Searched folders: ")
         assert fails(editor, agent="lefft").message.endswith("lefft. Did you mean `left`?")
         assert (error.data["kind"], error.data["exitCode"]) == ("config", 2)
         error = fails(editor, agent="deep")

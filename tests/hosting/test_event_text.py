@@ -41,7 +41,7 @@ def test_a_request_that_waits_is_told_with_whom_it_waits_for() -> None:
     told = "solo: openai takes no more requests at once: waiting for others"
     assert describe(notification(wait)) == told
     wait = TurnWait(run=run, turn=1, provider="openai", wait_ms=1500)
-    told = "solo: openai wants to be left alone: waiting for 1.5 s"
+    told = "solo: openai asked for a pause: waiting for 1.5 s"
     assert describe(notification(wait)) == told
 
 
@@ -103,6 +103,6 @@ def test_an_answer_that_is_not_whole_is_told_as_such() -> None:
 
 def test_every_reason_has_words_also_one_of_a_later_version() -> None:
     for reason in get_args(Incomplete):
-        assert in_words(reason) != f"the answer is not whole ({reason})"
-    assert in_words("new") == "the answer is not whole (new)"
+        assert in_words(reason) != f"the answer is incomplete ({reason})"
+    assert in_words("new") == "the answer is incomplete (new)"
     assert in_words(None) == ""

@@ -78,7 +78,7 @@ def test_garbage_is_mentioned_once_in_the_log(caplog: pytest.LogCaptureFixture) 
     with caplog.at_level(logging.WARNING):
         read(b"one\ntwo\nthree\n" + PING)
     assert [record.message for record in caplog.records] == [
-        "the client sent something that is no LSP message; skipping it"
+        "the client sent an invalid LSP message; skipping it"
     ]
 
 

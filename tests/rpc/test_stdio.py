@@ -64,7 +64,7 @@ def test_client_that_never_reads_again_is_given_up(start_lab: StartLab) -> None:
     lab.stop_reading()
     lab.notify("test/burst", {"count": 70, "size": 1_000_000})
     assert lab.exit_code() == 1
-    assert "the client doesn't read what it is sent" in lab.stderr()
+    assert "the client does not read its messages" in lab.stderr()
 
 
 def test_what_was_sent_before_exit_arrives(start_lab: StartLab) -> None:

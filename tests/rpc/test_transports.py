@@ -180,8 +180,7 @@ async def test_port_that_is_taken_is_explained() -> None:
         with pytest.raises(CannotListenError) as caught:
             await serve_tcp(LabServer, "127.0.0.1", port, partial(token_on_disk, os.environ))
     assert str(caught.value) == (
-        f"can't listen on 127.0.0.1:{port}: Address already in use;"
-        " choose another port, or 0 for any"
+        f"can't listen on 127.0.0.1:{port}: Address already in use; choose another port, or 0 for a free one"
     )
 
 

@@ -16,10 +16,10 @@ def edited(texts: Mapping[str, str], edit: Edit) -> dict[str, str]:
         after[uri] = _changed(texts[uri], changes)
     for step in edit:
         if isinstance(step, NewFile):
-            assert step.uri not in after, f"{step.uri} is there already"
+            assert step.uri not in after, f"{step.uri} already exists"
             after[step.uri] = step.text
         elif isinstance(step, MovedFile):
-            assert step.new not in after, f"{step.new} is there already"
+            assert step.new not in after, f"{step.new} already exists"
             after[step.new] = after.pop(step.old)
     return after
 

@@ -71,10 +71,10 @@ def _refused(lookup: Lookup, item: Located) -> Iterator[Problem]:
 def refusal(spec: KeySpec, word: str) -> str | None:
     """Why axe does not take a word that axe-lsp takes, if it doesn't."""
     if spec.names is Names.TOOL and not _is_tool_of_axe(word):
-        return f"axe refuses the file: it knows no tool {quoted(word)}"
+        return f"axe rejects the file: it has no tool {quoted(word)}"
     provider, slash, _ = word.partition("/")
     if spec.names is Names.MODEL and slash and provider not in PROVIDERS:
-        return f"axe knows no provider {quoted(provider)}"
+        return f"axe does not know the provider {quoted(provider)}"
     return None
 
 

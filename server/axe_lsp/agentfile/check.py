@@ -231,7 +231,7 @@ class _Checker:
 def _secrets(lookup: Lookup) -> Iterator[Problem]:
     for where, owner, variable in lookup.secrets:
         place = f"${variable} or config.toml" if variable else "the environment"
-        message = f"this looks like a key of {owner}, for everyone who gets the file; it belongs in {place}"
+        message = f"this looks like a key of {owner}, readable by everyone who gets the file; it belongs in {place}"
         yield Problem("plain-secret", where, message, (), order=0, fatal=False)
 
 

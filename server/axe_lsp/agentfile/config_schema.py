@@ -15,17 +15,17 @@ _ONE = (PROVIDERS, ANY_NAME)
 CONFIG = Schema(
     "config.toml",
     (
-        KeySpec((PROVIDERS,), KeyType.TABLE, "Settings for providers, each a table of its own."),
+        KeySpec((PROVIDERS,), KeyType.TABLE, "Settings for providers, one table each."),
         KeySpec(
             _ONE,
             KeyType.TABLE,
-            "Settings for one provider, by the name that stands before the slash in `model`.",
+            "Settings for one provider; its name is the part of `model` before the slash.",
             names=Names.PROVIDER,
         ),
         KeySpec(
             (*_ONE, "api_key"),
             KeyType.STRING,
-            "The key that requests are sent with. `<PROVIDER>_API_KEY` in the environment wins over it "
+            "The API key. `<PROVIDER>_API_KEY` in the environment overrides it "
             "(for google `GEMINI_API_KEY`).",
             default='""',
             is_secret=True,
@@ -33,16 +33,16 @@ CONFIG = Schema(
         KeySpec(
             (*_ONE, "base_url"),
             KeyType.STRING,
-            "Where requests are sent to. `AXE_<PROVIDER>_BASE_URL` in the environment wins over it. "
-            "Empty: the provider's usual address.",
+            "The address of the service. `AXE_<PROVIDER>_BASE_URL` in the environment overrides it. Empty: "
+            "the provider's usual address.",
             default='""',
             names=Names.ADDRESS,
         ),
         KeySpec(
             (*_ONE, "wire"),
             KeyType.STRING,
-            "The wire format that the service speaks. A name that is not built in needs it, and can "
-            "then be used as `NAME/model`. Built-in names have one of their own.",
+            "The wire format of the service. A provider that is not built in needs it, and can then be used "
+            "as `NAME/model`. Built-in providers have a default.",
             since=EXTENSION,
             choices=WIRE_NAMES,
         ),
@@ -55,15 +55,15 @@ CONFIG = Schema(
         KeySpec(
             (*_ONE, "auth"),
             KeyType.STRING,
-            "How requests show the key: `bearer` in the header `Authorization`, in the header of that "
-            "name, signed (`sigv4`), or not at all. By default as the wire has it.",
+            "How requests send the key: `bearer` in the header `Authorization`, in the header of that name, "
+            "as a signature (`sigv4`), or not at all. The default depends on the wire.",
             since=EXTENSION,
             choices=AUTH_NAMES,
         ),
         KeySpec(
             (*_ONE, "headers"),
             KeyType.STRING_TABLE,
-            "Headers that each request gets besides; `${VAR}` takes a value from the environment. They "
+            "Additional headers of each request; `${VAR}` takes a value from the environment. They "
             "do not replace the key's header unless `auth` is `none`.",
             since=EXTENSION,
         ),
@@ -77,7 +77,7 @@ CONFIG = Schema(
         KeySpec(
             (*_ONE, "max_concurrent"),
             KeyType.INTEGER,
-            "The most requests to this provider that are on their way at once. 0 means any number.",
+            "Maximum number of requests to this provider at the same time. 0 means no limit.",
             default="0",
             since=EXTENSION,
             minimum=0,
@@ -85,13 +85,13 @@ CONFIG = Schema(
         KeySpec(
             (*_ONE, "region"),
             KeyType.STRING,
-            "The region of AWS (axe, for bedrock). `AWS_REGION` and `AWS_DEFAULT_REGION` win over it.",
+            "The region of AWS (axe, for bedrock). `AWS_REGION` and `AWS_DEFAULT_REGION` override it.",
             default='""',
         ),
         KeySpec(
             (*_ONE, "referer"),
             KeyType.STRING,
-            "What the provider is told about who asks (axe, for openrouter and requesty).",
+            "The address of the program that the provider gets (axe, for openrouter and requesty).",
             default='""',
         ),
         KeySpec(

@@ -230,11 +230,13 @@ def _in_words(text: str, offset: int, message: str) -> str:
     """tomli's message as people understand it who have never seen a parser."""
     character = text[offset : offset + 1]
     if character == "\r":
-        return "a carriage return is no end of a line by itself (lines end with LF or CR LF)"
+        return "a carriage return alone does not end a line (lines end with LF or CR LF)"
     if message.startswith(("Illegal", "Found invalid")):
-        return f"a control character stands here, U+{ord(character):04X}, which TOML does not allow"
+        return (
+            f"there is a control character here, U+{ord(character):04X}, which TOML does not allow"
+        )
     if message.startswith("Escaped character"):
-        return "this escape stands for no character"
+        return "this escape does not name a character"
     if message.startswith(_CLASH):
         return "this clashes with what is written above"
     return message[:1].lower() + message[1:]

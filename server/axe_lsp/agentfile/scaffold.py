@@ -17,19 +17,19 @@ _SCAFFOLD = """\
 name = {name}
 description = ""
 
-# Who answers, as provider/model-name
+# The model, as provider/model-name
 model = {model}
 
-# What the agent is told in every conversation
+# The instructions of every conversation
 # system_prompt = ""
 
-# A SKILL.md to add to it; a relative path starts at the configuration folder
+# A SKILL.md to append; a relative path starts at the configuration folder
 # skill = ""
 
 # Text files to show to the agent: globs, relative to workdir
 # files = []
 
-# Where it works; otherwise the folder that it is started in
+# The working directory; the default is the folder in which the run is started
 # workdir = ""
 
 # Agents that it may call

@@ -25,15 +25,15 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "name",
         _S,
-        "The agent's name as lists show it. Agents are *found* by file name, so it should be the "
-        "file's name without `.toml`.",
+        "The agent's name in lists. References use the *file name*, so the name should be the file name "
+        "without `.toml`.",
         required=True,
         names=Names.STEM,
     ),
     _key(
         "model",
         _S,
-        "Who answers: `provider/model-name`, split at the first slash.",
+        "The model, as `provider/model-name`, split at the first slash.",
         required=True,
         names=Names.MODEL,
     ),
@@ -41,9 +41,8 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "type",
         _S,
-        "A preset: it fills in `tools` and `description` where the file leaves them out, and begins "
-        "the prompt. What an agent of type `explore` or `plan` does, and what it starts, can't "
-        "change the workspace.",
+        "A preset: it provides `tools` and `description` if the file omits them, and the beginning of the "
+        "prompt. An agent of type `explore` or `plan`, and its sub-agents, can't change the workspace.",
         since=EXTENSION,
         choices=tuple(BUILT_IN_TYPES),
         names=Names.PRESET,
@@ -66,16 +65,17 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "files",
         _SS,
-        "Globs, relative to the working directory, of text files to put into the prompt. `**` "
-        "crosses folders. Pictures go with the first message. Other binary files and links that lead outside are left out.",
+        "Globs, relative to the working directory, of text files for the prompt. `**` crosses folders. "
+        "Pictures are sent with the first message. Other binary files, and links that lead outside, are left "
+        "out.",
         default="[]",
         names=Names.GLOB,
     ),
     _key(
         "workdir",
         _S,
-        "Where globs start and tools work; it must exist. `--workdir` overrides it; without "
-        "either it is the folder that the run was started in. `~` and `$VAR` are expanded.",
+        "The working directory of globs and tools; it must exist. `--workdir` overrides it; the default is "
+        "the folder in which the run was started. `~` and `$VAR` are expanded.",
         default='""',
         names=Names.FOLDER,
     ),
@@ -83,7 +83,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "sub_agents",
         _SS,
-        "The agents that this one may call. Each must be an agent file of its own. The model gets "
+        "The agents that this agent may call. Each is an agent file. The model gets "
         "a tool `call_agent` that takes one of these names and a task.",
         default="[]",
         names=Names.AGENT,
@@ -92,8 +92,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "sub_agents_config.max_depth",
         _I,
-        "How deep calls may nest below the agent that is run, which decides for the whole tree. 0 "
-        "means 3.",
+        "Maximum depth of calls. The value of the root agent applies to the whole tree. 0 means 3.",
         default="3",
         minimum=0,
         maximum=5,
@@ -102,8 +101,8 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "sub_agents_config.timeout",
         _I,
-        "Seconds that each call of a sub-agent may take. 0 means: what the sub-agent's own `timeout` "
-        "says, and at most what is left of this agent's own time.",
+        "Timeout in seconds of each call of a sub-agent. 0 means the sub-agent's own `timeout`, and at most "
+        "the rest of this agent's time.",
         default="0",
         minimum=0,
         code="negative-timeout",
@@ -111,14 +110,14 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "sub_agents_config.parallel",
         _B,
-        "Whether several calls in one answer run at the same time. Results keep their order. Tools that "
-        "change something run one after another in any case; sub-agents begin at once.",
+        "Whether several calls in one answer run in parallel. Results keep their order. Tools that change "
+        "something always run in sequence; sub-agents start at once.",
         default="true",
     ),
     _key(
         "sub_agents_config.max_concurrent",
         _I,
-        "The most sub-agents of one run that work at the same time. 0 means no limit.",
+        "Maximum number of parallel sub-agents of one run. 0 means no limit.",
         default="0",
         since=EXTENSION,
         minimum=0,
@@ -126,7 +125,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "sub_agents_config.pass_context",
         _B,
-        "Whether `call_agent` has a `context` parameter. `false` makes sub-agents find out for "
+        "Whether `call_agent` has a `context` parameter. Without it, sub-agents collect their context "
         "themselves.",
         default="true",
         since=EXTENSION,
@@ -134,9 +133,9 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "timeout",
         _I,
-        "Seconds that a run may take in all. `--timeout` overrides it; of a called agent the shorter of "
-        "this and the caller's `sub_agents_config.timeout` counts. 0: a run may take any time as long as it "
-        "makes progress, and ends after 120 seconds in which nothing is heard of it.",
+        "Total timeout of a run in seconds. `--timeout` overrides it; for a called agent, the shorter of "
+        "this and the caller's `sub_agents_config.timeout` counts. 0: no total limit; the run ends after 120 "
+        "seconds without progress.",
         default="0",
         since="axe 1.7",
         minimum=0,
@@ -145,12 +144,12 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "stream",
         _B,
-        "Print the answer while it is being written (only without tools and without `--json`).",
+        "Print the answer as it streams (only without tools and without `--json`).",
         default="false",
         since="axe 1.7",
     ),
     # -- memory
-    _key("memory", _T, "A log of past runs that is shown to the agent again."),
+    _key("memory", _T, "A log of past runs in the agent's prompt."),
     _key(
         "memory.enabled",
         _B,
@@ -160,29 +159,29 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "memory.path",
         _S,
-        "The file to use instead of `<data folder>/axe/memory/<agent>.md`. It does not count where "
-        "`scope` is `run`.",
+        "The file to use instead of `<data folder>/axe/memory/<agent>.md`. It has no effect if `scope` is "
+        "`run`.",
         default='""',
     ),
     _key(
         "memory.last_n",
         _I,
-        "How many of the newest entries are loaded. 0 means all.",
+        "Number of newest entries that are loaded. 0 means all.",
         default="0",
         minimum=0,
     ),
     _key(
         "memory.max_entries",
         _I,
-        "Warn when the file holds at least this many entries. 0 means never.",
+        "A run warns if the file has at least this number of entries. 0 means never.",
         default="0",
         minimum=0,
     ),
     _key(
         "memory.scope",
         _S,
-        "Whose log it is: the agent's; the workspace's, shared by all agents that say so, in the data "
-        "folder; or the run's, shared by its agents and gone when the run ends.",
+        "The owner of the log: the agent; the workspace (shared by all its agents with this scope, in the "
+        "data folder); or the run (shared by its agents, deleted at its end).",
         default='"agent"',
         since=EXTENSION,
         choices=("agent", "workspace", "run"),
@@ -191,7 +190,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "tools",
         _SS,
-        "The tools that the model may call, besides those for delegation. Never inherited.",
+        "The tools that the model may call, in addition to the tools for delegation. Never inherited.",
         default="[]",
         since="axe 1.0",
         names=Names.TOOL,
@@ -202,7 +201,7 @@ KEYS: tuple[KeySpec, ...] = (
         "The hosts that `url_fetch` may contact. Absent: the caller's list, or all.",
         since="axe 1.5",
     ),
-    _key("tool_policy", _T, "Globs that add to and take from `tools`.", since=EXTENSION),
+    _key("tool_policy", _T, "Globs that extend and restrict `tools`.", since=EXTENSION),
     _key(
         "tool_policy.allow",
         _SS,
@@ -214,13 +213,13 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "tool_policy.deny",
         _SS,
-        "Tools to take away, by name or glob. Stronger than `allow`.",
+        "Tools to remove, by name or glob. It takes precedence over `allow`.",
         default="[]",
         since=EXTENSION,
         names=Names.TOOL,
     ),
     _key("mcp_servers", _TT, "Servers whose MCP tools the model may call.", since="axe 1.1"),
-    _key("mcp_servers.name", _S, "What logs call the server.", since="axe 1.1", required=True),
+    _key("mcp_servers.name", _S, "The server's name in logs.", since="axe 1.1", required=True),
     _key(
         "mcp_servers.url",
         _S,
@@ -232,7 +231,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "mcp_servers.transport",
         _S,
-        "How to speak to it.",
+        "The transport of the protocol.",
         since="axe 1.1",
         required=True,
         choices=("sse", "streamable-http"),
@@ -244,11 +243,11 @@ KEYS: tuple[KeySpec, ...] = (
         since="axe 1.1",
     ),
     # -- the provider, and limits
-    _key("retry", _T, "What to do when the provider fails for a moment.", since="axe 1.4"),
+    _key("retry", _T, "Retries after temporary failures of the provider.", since="axe 1.4"),
     _key(
         "retry.max_retries",
         _I,
-        "How often a failed request is sent again.",
+        "Number of times that a failed request is sent again.",
         default="0",
         since="axe 1.4",
         minimum=0,
@@ -256,7 +255,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "retry.backoff",
         _S,
-        "How the pauses grow.",
+        "Growth of the waits.",
         default='"exponential"',
         since="axe 1.4",
         choices=("exponential", "linear", "fixed"),
@@ -264,7 +263,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "retry.initial_delay_ms",
         _I,
-        "The first pause in milliseconds. 0 means 500.",
+        "The first wait in milliseconds. 0 means 500.",
         default="500",
         since="axe 1.4",
         minimum=0,
@@ -272,16 +271,16 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "retry.max_delay_ms",
         _I,
-        "The longest pause in milliseconds. 0 means 30000.",
+        "The longest wait in milliseconds. 0 means 30000.",
         default="30000",
         since="axe 1.4",
         minimum=0,
     ),
-    _key("budget", _T, "What a run may use up before it is ended.", since="axe 1.5"),
+    _key("budget", _T, "Limits of a run; it ends when one is used up.", since="axe 1.5"),
     _key(
         "budget.max_tokens",
         _I,
-        "Input and output tokens of the run and everything below it. `--max-tokens` overrides it, and always counts everything below. 0 means no limit.",
+        "Input and output tokens of the run and its sub-agents. `--max-tokens` overrides it, and always counts sub-agents. 0 means no limit.",
         default="0",
         since="axe 1.5",
         minimum=0,
@@ -289,7 +288,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "budget.scope",
         _S,
-        "Whether tokens and tool calls of everything below the run count as well (`tree`), or only its own (`self`).",
+        "Whether tokens and tool calls of sub-agents count as well (`tree`), or only those of the run itself (`self`).",
         default='"tree"',
         since=EXTENSION,
         choices=("tree", "self"),
@@ -297,7 +296,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "budget.max_tool_calls",
         _I,
-        "Tool calls of the run and, with the scope `tree`, of everything below it. 0 means no limit.",
+        "Tool calls of the run and, with the scope `tree`, of its sub-agents. 0 means no limit.",
         default="0",
         since=EXTENSION,
         minimum=0,
@@ -305,7 +304,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "budget.max_turns",
         _I,
-        "Requests of the run to its provider. 50 at the most.",
+        "Requests of the run to its provider. At most 50.",
         default="50",
         since=EXTENSION,
         minimum=0,
@@ -314,7 +313,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "budget.max_wall_time",
         _I,
-        "Seconds that the run may take. 0 means no limit besides the timeouts.",
+        "Duration of the run in seconds. 0 means no limit except the timeouts.",
         default="0",
         since=EXTENSION,
         minimum=0,
@@ -322,9 +321,8 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "budget.max_cost",
         _F,
-        "US dollars that the run and everything below it may cost, by the prices of the "
-        "[table](models.md). `--max-cost` overrides it, and always counts everything below. 0 means no "
-        "limit.",
+        "Cost of the run and its sub-agents in US dollars, by the prices of the [table](models.md). "
+        "`--max-cost` overrides it, and always counts sub-agents. 0 means no limit.",
         default="0",
         since=EXTENSION,
         minimum=0,
@@ -338,15 +336,15 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "params.max_tokens",
         _I,
-        "The most tokens of one answer. 0 means not sent. Anthropic wants a number and gets 16384 "
-        "for models of the [table](models.md), else 4096, as from axe.",
+        "Maximum number of tokens of one answer. 0 means not sent. Anthropic requires a number and gets 16384 for "
+        "models of the [table](models.md), else 4096, as from axe.",
         default="0",
     ),
     _key(
         "params.effort",
         _S,
-        "How much the model thinks before it answers. Absent: not sent, so the provider decides. Each "
-        "provider gets its own form of it; [providers](providers.md) has the table.",
+        "The model's reasoning effort. Absent: not sent, so the provider decides. Each provider has its own "
+        "form; [providers](providers.md) has the table.",
         since=EXTENSION,
         choices=EFFORTS,
         says_value=True,
@@ -394,22 +392,22 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "params.extra",
         KeyType.ANY_TABLE,
-        "Fields that are merged into the top level of each request as they are, over the ones that "
-        "axe-lsp writes.",
+        "Fields that are merged into the top level of each request unchanged; they override the fields of "
+        "axe-lsp.",
         since=EXTENSION,
     ),
     _key(
         "params.response_format",
         _T,
-        "The form of the answer. A string in place of the table is its `type`. Anthropic's API has "
-        "schemas only, and no `json_object`.",
+        "The format of the answer. A string in place of the table is its `type`. Anthropic's API has only "
+        "schemas, not `json_object`.",
         since="axe 1.8",
         shorthand="type",
     ),
     _key(
         "params.response_format.type",
         _S,
-        "Free text, some JSON object, or JSON after `schema`.",
+        "Free text, any JSON object, or JSON that fits `schema`.",
         since="axe 1.8",
         choices=("text", "json_object", "json_schema"),
         says_value=True,
@@ -423,7 +421,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "artifacts",
         _T,
-        "Files that a run leaves behind on purpose. Runs of axe-lsp go without them, and say so.",
+        "Files that a run produces. axe-lsp does not support them yet; a run warns about it.",
         since="axe 1.6",
     ),
     _key(
@@ -432,14 +430,14 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "artifacts.dir",
         _S,
-        "Where they lie. Empty: a fresh folder in the cache.",
+        "Folder of the artifacts. Empty: a new folder in the cache.",
         default='""',
         since="axe 1.6",
     ),
     _key(
         "artifacts.default_write",
         _B,
-        "Write new files as artifacts unless told otherwise.",
+        "Write new files as artifacts by default.",
         default="false",
         since="axe 1.6",
     ),
@@ -447,15 +445,15 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "task",
         _T,
-        "Present: the model gets a tool `Task` that starts an agent of a type. The agent gets a prompt "
-        "and nothing else; a type works with the caller's model and parameters, in its folder.",
+        "If present, the model gets a tool `Task` that starts an agent of a type. That agent gets only a "
+        "prompt; a type uses the caller's model, parameters and folder.",
         since=EXTENSION,
     ),
     _key(
         "task.types",
         _SS,
-        "What `Task` may start besides the inline types: built-in types or agents. A name means an "
-        "inline type before a built-in one, and that before an agent.",
+        "Built-in types or agents that `Task` may start, in addition to the inline types. Inline types take "
+        "precedence over built-in types, and these over agents.",
         default='["explore", "plan", "code"]',
         since=EXTENSION,
         names=Names.TASK_TYPE,
@@ -463,14 +461,14 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "task.recursive",
         _B,
-        "Whether what `Task` starts may delegate again, as deep as `max_depth` allows: types by the same "
-        "`[task]`, agents as their own files say.",
+        "Whether agents that `Task` starts may delegate again, up to `max_depth`: types by the same "
+        "`[task]`, agents by their own files.",
         default="false",
         since=EXTENSION,
     ),
-    _key("task.type", _T, "Inline types, each a table of its own.", since=EXTENSION),
+    _key("task.type", _T, "Inline types, one table each.", since=EXTENSION),
     _key("task.type.*", _T, "An inline type for `Task`.", since=EXTENSION),
-    _key("task.type.*.description", _S, "What the type is for.", default='""', since=EXTENSION),
+    _key("task.type.*.description", _S, "The purpose of the type.", default='""', since=EXTENSION),
     _key(
         "task.type.*.tools",
         _SS,
@@ -501,12 +499,14 @@ KEYS: tuple[KeySpec, ...] = (
         default="false",
         since=EXTENSION,
     ),
-    _key("isolation", _T, "Where this agent executes as a sub-agent.", since=EXTENSION),
+    _key(
+        "isolation", _T, "The process in which this agent executes as a sub-agent.", since=EXTENSION
+    ),
     _key(
         "isolation.mode",
         _S,
-        "`process` gives the agent an operating-system process of its own when another agent calls it: if that "
-        "crashes, the caller gets an error text, and all other runs go on.",
+        "With `process`, a call of this agent runs in a separate operating-system process: if it crashes, "
+        "the caller gets an error text, and all other runs go on.",
         default='"inline"',
         since=EXTENSION,
         choices=("inline", "process"),

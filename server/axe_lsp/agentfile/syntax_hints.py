@@ -32,11 +32,11 @@ def about_value(token: str, behind: str) -> str:
         boolean = "true" if word in _TRUE else "false"
         return f"write `{boolean}`" + ("" if word == boolean else ", or put text into quotes")
     if word in _NOTHING:
-        return "TOML has no such value: leave the key out"
+        return "TOML has no such value: omit the key"
     if word in _PREFIXES and behind[:1] in ("'", '"'):
         return "a string has no prefix in TOML"
     if re.fullmatch(r"[|>][+-]?\d?", token) and not behind.strip():
-        return 'text of several lines stands between `"""`'
+        return 'text of several lines must be between `"""`'
     return _about_number(token) or _about_beginning(token[0])
 
 
@@ -45,7 +45,7 @@ def _about_beginning(character: str) -> str:
     if character in _OTHER_QUOTES:
         return _STRAIGHT
     if character == "(":
-        return "an array stands between `[` and `]`"
+        return "an array is written between `[` and `]`"
     return _NEEDS_QUOTES if character.isalpha() or character in "$./~*@" else ""
 
 
@@ -54,7 +54,7 @@ def about_key(line: str) -> str:
     if _OTHER_COMMENT.match(line):
         return _COMMENT
     if line.startswith("```"):
-        return "a fence of Markdown, which has no place here"
+        return "a Markdown fence, which is not TOML"
     if _CONFLICT.match(line):
         return "a merge conflict that is not resolved"
     if line[:1] in ("{", "}"):
@@ -72,7 +72,7 @@ def about_header(line: str) -> str:
 def behind_key(line: str) -> str:
     """Behind a key, and not behind its `=`, stands `line`, the rest of its line."""
     if line.startswith("]") or line.rstrip() == ":":
-        return "the header of a table stands between `[` and `]`"
+        return "the header of a table is written between `[` and `]`"
     assignment = re.match(r":=|[+?]=|=>|->|:", line)
     if assignment is not None:
         return f"write `=` for `{assignment.group()}`"
@@ -120,7 +120,7 @@ def _about_character(line: str) -> str:
     if line[:1] and line[0] in _OTHER_QUOTES:
         return _STRAIGHT
     if line[:1] and (line[0] in _INVISIBLE or line[0] < " "):
-        return f"an invisible character stands here, U+{ord(line[0]):04X}"
+        return f"there is an invisible character here, U+{ord(line[0]):04X}"
     return ""
 
 

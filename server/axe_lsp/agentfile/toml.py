@@ -293,7 +293,7 @@ class _Parser:
         else:
             self.pos = pasted
             expected = f"the string is not closed in its line: expected `{quote}`"
-            self._problem(whole, expected, f"text of several lines stands between `{quote * 3}`")
+            self._problem(whole, expected, f"text of several lines must be between `{quote * 3}`")
         return Value(TextRange(start, self.pos), ValueKind.STRING, complete=False)
 
     def _multi_line_string(self, quotes: str) -> Value:

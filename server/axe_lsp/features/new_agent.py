@@ -32,7 +32,7 @@ def new_agent(snapshot: Snapshot, name: str, seen_from: AgentFile) -> NewFile | 
 def listing(caller: AgentFile, text: str, name: str) -> TextChange | None:
     """The change that puts `name` into the `sub_agents` of a file.
 
-    None if it is there already, and where the key has a value that is no list.
+    None if it already exists, and where the key has a value that is no list.
     """
     parse = Parse(text)
     listed = Lookup(parse).value(SUB_AGENTS)

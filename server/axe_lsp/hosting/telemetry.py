@@ -24,8 +24,8 @@ _LAST_SECONDS = 1.5
 """How long whoever has made runs waits at its end until the last spans are sent."""
 
 _MISSING = (
-    "spans of runs are not sent, for OpenTelemetry is not installed: "
-    "install axe-lsp with its extra: pip install 'CLONE[otel]', CLONE being a clone of its repository"
+    "spans of runs are not sent, because OpenTelemetry is not installed: run pip install 'CLONE[otel]', "
+    "where CLONE is a clone of the repository"
 )
 
 _CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"

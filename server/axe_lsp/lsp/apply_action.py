@@ -61,11 +61,11 @@ async def create_file(session: Session, new: NewFile) -> None:
     """Write a file that must not be there yet. Raises RequestFailed."""
     path = path_of(new.uri)
     if path is None:
-        raise RequestFailed(f"{new.uri} is no place for a file")
+        raise RequestFailed(f"{new.uri} can't hold a file")
     try:
         await asyncio.to_thread(disk.create, path, new.text)
     except FileExistsError:
-        raise RequestFailed(f"{path} is there already") from None
+        raise RequestFailed(f"{path} already exists") from None
     except OSError as error:
         raise RequestFailed(f"{path} could not be written: {error.strerror}") from error
     session.view.changed_on_disk([new.uri])

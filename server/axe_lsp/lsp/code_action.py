@@ -149,5 +149,5 @@ def _obstacle(action: CodeAction) -> str:
     for step in action.edit:
         path = path_of(step.uri) if isinstance(step, NewFile) else None
         if path is not None and disk.exists(path):
-            return f"{path} is there already"
+            return f"{path} already exists"
     return ""

@@ -95,7 +95,7 @@ class CodeLenses:
         name = lens.data.get("uri") if isinstance(lens.data, dict) else None
         if not isinstance(name, str):
             raise JsonRpcInvalidParams(
-                "codeLens/resolve: data must be as textDocument/codeLens gave it"
+                "codeLens/resolve: data must be unchanged from textDocument/codeLens"
             )
         uri = canonical(name)
         count = self._told[uri] = self._count(uri)

@@ -69,7 +69,7 @@ async def _list(session: Session, caller: AgentFile, name: str) -> None:
 def _caller(session: Session, uri: str) -> AgentFile:
     caller = session.view.snapshot.file(canonical(uri))
     if caller is None:
-        raise RequestFailed(f"{uri} is no agent that is known here")
+        raise RequestFailed(f"{uri} is not a known agent")
     return caller
 
 

@@ -60,7 +60,7 @@ def _follow(session: Session, moved: types.FileRename, locations: Locations) -> 
     try:
         return follow_move(session.view.snapshot, old, new, locations.text_of)
     except RenameError as error:
-        message = f"The lists that name the agent were left as they are: {error}."
+        message = f"The lists that name the agent were not changed: {error}."
         _log.info("%s", message)
         session.show_message(message)
         return ()

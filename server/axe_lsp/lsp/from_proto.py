@@ -33,7 +33,7 @@ def unknown_codes(setting: Mapping[str, str]) -> Iterator[str]:
         if code not in codes:
             meant = nearest(code, codes)
             hint = f"; did you mean `{meant}`?" if meant is not None else ""
-            yield f"the setting axe.diagnostics names `{code}`, which is no diagnostic code{hint}"
+            yield f"the setting axe.diagnostics names `{code}`, which is not a diagnostic code{hint}"
 
 
 def text_range(where: types.Range, lines: LineIndex, encoding: PositionEncoding) -> TextRange:

@@ -30,12 +30,12 @@ def token_on_disk(environment: Environment, ports: Iterable[int]) -> Iterator[To
         except (OSError, ConfigError) as error:
             reason = reason_of(error) if isinstance(error, OSError) else error
             raise CannotListenError(
-                f"can't write the token that clients present: {reason}; "
-                "set XDG_STATE_HOME to a folder that may be written, or use --pipe"
+                f"can't write the token file: {reason}; set XDG_STATE_HOME to a writable folder, or use "
+                "--pipe"
             ) from error
         yield Token(
             token,
-            "".join(f"clients present the token in {shown_path(file)}\n" for file in files),
+            "".join(f"clients send the token in {shown_path(file)}\n" for file in files),
         )
 
 

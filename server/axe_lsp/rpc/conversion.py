@@ -83,7 +83,7 @@ def _structure(value: Any, wanted: Any, name: str) -> Any:
         raise MisfitError(_in_lsp_names("; ".join(transform_error(error, name)))) from error
     except Exception as error:
         # The hooks of lsprotocol raise whatever their code runs into.
-        raise MisfitError(f"{name} is not what LSP wants here") from error
+        raise MisfitError(f"{name} is not valid in LSP here") from error
 
 
 def _in_lsp_names(text: str) -> str:

@@ -30,7 +30,7 @@ _lock = threading.RLock()
 
 
 def install() -> None:
-    """Import `lsprotocol.types` with its classes deferred, unless it is there already."""
+    """Import `lsprotocol.types` with its classes deferred, unless it is loaded already."""
     if "lsprotocol.types" in sys.modules:
         return
     # Through `setattr`, because type checkers take names of modules for constants.

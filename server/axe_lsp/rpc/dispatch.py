@@ -173,7 +173,7 @@ class Dispatcher(LanguageServerProtocol):
 
     def _check_identity(self, request: Request) -> None:
         if request.id in self._withdrawn:
-            raise JsonRpcRequestCancelled("cancelled before its turn came")
+            raise JsonRpcRequestCancelled("cancelled before it started")
         if request.id in self._running:
             raise JsonRpcInvalidRequest(f"the request with the id {request.id!r} is still running")
 
@@ -205,8 +205,7 @@ class Dispatcher(LanguageServerProtocol):
         if not isinstance(error, JsonRpcException):
             _log.error("%s failed", request.method, exc_info=error)
             error = JsonRpcInternalError(
-                f"{request.method} failed because of a mistake in axe-lsp"
-                f" ({type(error).__name__}); its log tells more"
+                f"{request.method} failed because of a bug in axe-lsp ({type(error).__name__}); its log has the details"
             )
         self._send_error(request.id, error)
 
@@ -234,7 +233,7 @@ class Dispatcher(LanguageServerProtocol):
     def _receive_response(self, response: Response) -> None:
         if response.id is None or response.id not in self._awaited:
             # A request that we have withdrawn may be answered all the same (pygls #621).
-            _log.debug("the client answered a request that nobody waits for")
+            _log.debug("the client answered an unknown request")
             return
         method, future = self._awaited[response.id]
         if response.error is not None:

@@ -115,7 +115,7 @@ class FrameReader:
         if is_second:
             return BadHeader("Content-Length is given twice")
         if not re.fullmatch("[0-9]{1,18}", value):
-            return BadHeader(f"Content-Length is {value[:40]!r}, which is no number of bytes")
+            return BadHeader(f"Content-Length is {value[:40]!r}, which is not a number of bytes")
         if int(value) > self.most:
             return BadHeader(f"Content-Length is {value}; more than {self.most} is refused")
         self._length = int(value)
@@ -128,10 +128,10 @@ class FrameReader:
 
     def _note_garbage(self) -> None:
         if self._is_strict:
-            self.fault = "the client sent something that is no LSP header"
+            self.fault = "the client sent a line that is not an LSP header"
         elif not self._skipping:
             self._skipping = True
-            _log.warning("the client sent something that is no LSP message; skipping it")
+            _log.warning("the client sent an invalid LSP message; skipping it")
 
 
 def frame(body: bytes) -> bytes:

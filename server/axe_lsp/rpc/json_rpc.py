@@ -127,23 +127,23 @@ def _classify(message: Any) -> Message:
     if isinstance(message, list):
         return Invalid(INVALID_REQUEST, "batches are not part of LSP; send one message at a time")
     if not isinstance(message, dict):
-        return Invalid(INVALID_REQUEST, "a message has to be a JSON object")
+        return Invalid(INVALID_REQUEST, "a message must be a JSON object")
     if message.get("jsonrpc") != "2.0":
-        return Invalid(INVALID_REQUEST, '"jsonrpc" has to be "2.0"', id_of(message))
+        return Invalid(INVALID_REQUEST, '"jsonrpc" must be "2.0"', id_of(message))
     if "method" in message:
         return _classify_call(message)
     if "result" in message or "error" in message:
         # Also without a usable id: an error that answered an error would go back and forth forever.
         return Response(id_of(message), message.get("result"), message.get("error"))
-    return Invalid(INVALID_REQUEST, 'a message has to have a "method"', id_of(message))
+    return Invalid(INVALID_REQUEST, 'a message must have a "method"', id_of(message))
 
 
 def _classify_call(message: JsonObject) -> Message:
     method, params, message_id = message["method"], message.get("params"), id_of(message)
     if not isinstance(method, str):
-        return Invalid(INVALID_REQUEST, '"method" has to be a string', message_id)
+        return Invalid(INVALID_REQUEST, '"method" must be a string', message_id)
     if "id" not in message:
         return Notification(method, params)
     if message_id is None:
-        return Invalid(INVALID_REQUEST, '"id" has to be an integer or a string')
+        return Invalid(INVALID_REQUEST, '"id" must be an integer or a string')
     return Request(message_id, method, params)

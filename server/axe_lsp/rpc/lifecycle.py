@@ -99,7 +99,7 @@ class LifeCycle(Dispatcher):
 
     def _initialize(self, params: Any) -> JsonObject:
         if not isinstance(params, dict):
-            raise JsonRpcInvalidParams("initialize: params has to be an object")
+            raise JsonRpcInvalidParams("initialize: params must be an object")
         self.client = read_client(params)
         capabilities = self._served.initialize(self.client)
         self._phase = "running"

@@ -102,7 +102,9 @@ class Conversation:
         if self._admits is None:
             return True
         if not self._admits(first):
-            _log.warning("ending the session: its first message is no `initialize` with the token")
+            _log.warning(
+                "ending the session: its first message is not an `initialize` with the token"
+            )
             return False
         self._admits, self._frames.most = None, LARGEST_BODY
         return True

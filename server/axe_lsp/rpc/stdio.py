@@ -178,7 +178,7 @@ class PipeWriter:
             if self._closed:
                 return
             if self._unsent > MOST_UNSENT:
-                self._fail("the client doesn't read what it is sent")
+                self._fail("the client does not read its messages")
                 return
             rest = data if self._unsent else self._write_what_fits(data)
             if rest:

@@ -57,7 +57,7 @@ async def serve_stdio(make_server: MakeServer) -> int:
         source, sink = stdio.claim()
     except OSError as error:
         raise CannotListenError(
-            "standard input or output is closed; an editor opens them, by hand use --tcp"
+            "standard input or output is closed; an editor opens them; in a terminal use --tcp"
         ) from error
     loop = asyncio.get_running_loop()
     server = make_server()
@@ -95,14 +95,13 @@ async def serve_tcp(
         listener = await asyncio.start_server(welcome, host, port, start_serving=False)
     except OSError as error:
         raise CannotListenError(
-            f"can't listen on {host}:{port}: {reason_of(error)}; choose another port, or 0 for any"
+            f"can't listen on {host}:{port}: {reason_of(error)}; choose another port, or 0 for a free one"
         ) from error
     bound: list[tuple[str, int]] = [each.getsockname()[:2] for each in listener.sockets]
     if not may_be_remote and not all(access.is_loopback(address) for address, _ in bound):
         listener.close()
         raise CannotListenError(
-            f"{host} can be reached from other machines, to which nothing is encrypted; "
-            "listen on 127.0.0.1 and use an SSH tunnel, or add --allow-remote"
+            f"{host} can be reached from other machines, and the connection is not encrypted; listen on 127.0.0.1 and use an SSH tunnel, or add --allow-remote"
         )
     with closing(listener), token_for(sorted({port for _, port in bound})) as opened:
         token = opened.text
@@ -133,7 +132,7 @@ async def _watch_parent(server: LanguageServer, conversation: Conversation) -> N
     await server.protocol.initialized.wait()
     pid = server.client.process_id
     if pid is None or not server_process.is_alive(pid):
-        _log.info("the client's process %s is not to be seen, and not watched", pid)
+        _log.info("the client's process %s is not visible, so it is not watched", pid)
         return
     _log.debug("watching process %d", pid)
     while True:
@@ -185,7 +184,7 @@ class _SocketWriter:
         if transport.is_closing():
             return
         if transport.get_write_buffer_size() > stdio.MOST_UNSENT:
-            _log.warning("ending a session: the client doesn't read what it is sent")
+            _log.warning("ending a session: the client does not read its messages")
             transport.abort()
             return
         self._writer.write(data)
@@ -238,7 +237,9 @@ def _clear(path: Path) -> None:
     except OSError:
         return
     if not stat.S_ISSOCK(mode):
-        raise CannotListenError(f"can't listen on {path}: it exists and is no socket; move it away")
+        raise CannotListenError(
+            f"can't listen on {path}: it exists and is not a socket; move it away"
+        )
     with _unix_socket() as probe:
         try:
             probe.connect(str(path))
@@ -247,7 +248,9 @@ def _clear(path: Path) -> None:
             return
         except OSError as error:
             raise CannotListenError(f"can't listen on {path}: {reason_of(error)}") from error
-    raise CannotListenError(f"can't listen on {path}: another server does; use another path")
+    raise CannotListenError(
+        f"can't listen on {path}: another server listens on it; use another path"
+    )
 
 
 def _remove(path: Path) -> None:

@@ -180,7 +180,7 @@ def wait_reason(wait_ms: int | None) -> str:
     """Why a request waits, in words that follow the provider's name."""
     if wait_ms is None:
         return "takes no more requests at once: waiting for others"
-    return f"wants to be left alone: waiting for {wait_ms / 1000:.1f} s"
+    return f"asked for a pause: waiting for {wait_ms / 1000:.1f} s"
 
 
 class TurnEnd(Event, frozen=True, kw_only=True):

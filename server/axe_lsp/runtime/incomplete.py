@@ -38,4 +38,4 @@ def in_words(incomplete: str | None) -> str:
     """
     if not incomplete:
         return ""
-    return _WORDS.get(cast(Incomplete, incomplete), f"the answer is not whole ({incomplete})")
+    return _WORDS.get(cast(Incomplete, incomplete), f"the answer is incomplete ({incomplete})")

@@ -89,7 +89,7 @@ def _way_up(
     calls: Calls, uri: str, above: Levels, roots: frozenset[str], distance: int
 ) -> Iterator[str]:
     """From an agent up to one of the `roots` at this distance: the first way, if callers are sorted."""
-    leading = [roots] if distance else []  # Who is a root is there already.
+    leading = [roots] if distance else []  # The roots are known already.
     for steps in range(distance - 1, 0, -1):
         leading.append(above.at(steps) & calls.below.of_all(leading[-1]))
     yield uri

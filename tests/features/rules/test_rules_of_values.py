@@ -92,8 +92,7 @@ def test_secrets_in_values_and_comments() -> None:
     assert [each.code for each in found] == ["plain-secret", "plain-secret"]
     assert [each.range.of(opened.text) for each in found] == [OPENAI_KEY, OPENAI_KEY]
     assert found[0].message == (
-        "this looks like a key of OpenAI, for everyone who gets the file; "
-        "it belongs in $OPENAI_API_KEY or config.toml"
+        "this looks like a key of OpenAI, readable by everyone who gets the file; it belongs in $OPENAI_API_KEY or config.toml"
     )
 
 
@@ -114,8 +113,8 @@ def test_no_message_of_any_rule_repeats_a_secret() -> None:
 def test_what_axe_does_not_know_is_reported_to_those_who_ask() -> None:
     fixture = """
         tools = ["grep", "read_file", "Read", "x"]
-                 ^^^^^^ hint not-axe: axe refuses the file: it knows no tool "grep"
-                                      ^^^^^^ hint not-axe: axe refuses the file: it knows no tool "Read"
+                 ^^^^^^ hint not-axe: axe rejects the file: it has no tool "grep"
+                                      ^^^^^^ hint not-axe: axe rejects the file: it has no tool "Read"
                                               ^^^ error unknown-tool: unknown tool "x" in tools config. There are: read_file, list_directory, grep, find_files, write_file, edit_file, run_command, url_fetch, web_search.
         budget.scope = "tree"
                ^^^^^ hint not-axe: axe ignores "budget.scope", an extension of axe-lsp
@@ -137,7 +136,7 @@ def test_a_provider_that_axe_does_not_have() -> None:
         """
         name = "main"
         model = "replay/demo"
-                ^^^^^^^^^^^^^ hint not-axe: axe knows no provider "replay"
+                ^^^^^^^^^^^^^ hint not-axe: axe does not know the provider "replay"
         """,
         head="",
         severities=NOT_AXE,

@@ -122,7 +122,7 @@ def test_events_that_were_lost_leave_gaps_and_nothing_worse() -> None:
     told.tell("axe/tool", kind="end", callId="1", name="grep", content="x", **CALLS)
     told.begin("left", "bb01", parent="aa01").turn("x", "bb01").end("bb01").end()
 
-    assert draw(told.events[1:2]) == "Nothing is remembered of this run.\n"
+    assert draw(told.events[1:2]) == "There are no events of this run.\n"
     for lost in range(1, len(told.events)):
         draw([event for event in told.events if event.params["seq"] != lost + 1])
 

@@ -427,6 +427,5 @@ async def test_a_price_that_nobody_knows_is_warned_of_once(
         assert (await work.run("solo")).content == "done"
     (warning,) = work.warnings
     assert warning == (
-        "budget.max_cost can't be kept to: the price of m-solo is not known, "
-        "so what it costs does not count"
+        "budget.max_cost can't be enforced: the price of m-solo is not known, so its cost does not count"
     )

@@ -14,7 +14,7 @@ export function duration(milliseconds: number): string {
 
 /** Why a request waits. */
 export function waiting({ provider, waitMs }: TurnWait): string {
-  const why = waitMs === undefined ? 'takes no more requests at once: waiting for others' : `wants to be left alone: waiting for ${duration(waitMs)}`;
+  const why = waitMs === undefined ? 'takes no more requests at once: waiting for others' : `asked for a pause: waiting for ${duration(waitMs)}`;
   return `${provider} ${why}`;
 }
 

@@ -161,7 +161,7 @@ test('the end tells what a run has cost, and what its tree has', () => {
 
 test('a request that waits for its provider is told', () => {
   const text = written((log) => log.state({ ...fast, provider: 'openai', waitMs: 1500 }));
-  assert.equal(text, '  fast ⟳ openai wants to be left alone: waiting for 1.5 s\n');
+  assert.equal(text, '  fast ⟳ openai asked for a pause: waiting for 1.5 s\n');
 });
 
 test('a request that is made shorter is told', () => {

@@ -85,7 +85,7 @@ test('a turn whose request waits for its provider says so until something comes'
   assert.match(rowOf(firstTurn(script), START).description, /openai takes no more requests at once: waiting for others$/);
 
   script.wait(LEAD, 1, { waitMs: 2000 });
-  assert.match(rowOf(firstTurn(script), START).description, /openai wants to be left alone: waiting for 2\.0 s$/);
+  assert.match(rowOf(firstTurn(script), START).description, /openai asked for a pause: waiting for 2\.0 s$/);
   assert.match(rowOf(firstTurn(script.text(LEAD, 1, 'Yes')), START).description, / · Yes$/);
 });
 

@@ -86,7 +86,7 @@ end
 --- Why a request waits for its provider.
 function M.wait(event)
   local wait = type(event.waitMs) == 'number' and event.waitMs
-  return event.provider .. (wait and ' wants to be left alone: waiting for ' .. M.seconds(wait)
+  return event.provider .. (wait and ' asked for a pause: waiting for ' .. M.seconds(wait)
     or ' takes no more requests at once: waiting for others')
 end
 

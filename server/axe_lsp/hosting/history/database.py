@@ -55,13 +55,13 @@ CREATE TABLE events (
 """
 
 _STEPS = (
-    ("not a database", "move the file away, and a new one is begun"),
-    ("malformed", "move the file away, and a new one is begun"),
-    ("full", "make room on the disk"),
-    ("I/O", "see whether the disk is full or broken"),
+    ("not a database", "move the file away; a new one is created"),
+    ("malformed", "move the file away; a new one is created"),
+    ("full", "free disk space"),
+    ("I/O", "check whether the disk is full or damaged"),
     ("locked", "end the process that keeps it locked"),
 )
-_OTHER_STEP = "see whether its folder may be written, or set XDG_STATE_HOME to another one"
+_OTHER_STEP = "check the permissions of its folder, or set XDG_STATE_HOME to another folder"
 
 
 class HistoryError(RunError):

@@ -124,9 +124,7 @@ def find_run(connection: sqlite3.Connection, beginning: str) -> tuple[str, str]:
         (storable(beginning), storable(beginning) + _LAST_CHARACTER),
     ).fetchall()
     if not found or not beginning:
-        raise HistoryError(
-            f"no run {beginning!r} is remembered; `axe-lsp history list` shows which"
-        )
+        raise HistoryError(f"no run {beginning!r} is stored; `axe-lsp history list` lists the runs")
     if len(found) > 1 and found[0][0] != beginning:
         raise HistoryError(f"several runs begin with {beginning!r}; give more of the id")
     run_id, root = found[0]
@@ -193,7 +191,7 @@ def _checked_time(beginning: str) -> str:
     try:
         datetime.fromisoformat(seconds + _FIRST_TIME[len(seconds) :])
     except ValueError as error:
-        raise HistoryError(f"{beginning!r} is no time: {error}") from None
+        raise HistoryError(f"{beginning!r} is not a time: {error}") from None
     return beginning
 
 

@@ -27,7 +27,7 @@ def draw(events: Iterable[Notification]) -> str:
     for event in events:
         tree.follow(event)
     if not tree.runs:
-        return "Nothing is remembered of this run.\n"
+        return "There are no events of this run.\n"
     root = tree.root
     text = "".join(
         f"{_seconds(root.began, node.began):8.1f} s  {line}\n" for node, line in _lines(root)

@@ -112,8 +112,8 @@ class HistoryWriter:
         self._has_warned = True
         self._warn(
             self._last_root,
-            f"this run is not remembered at present: nothing could be written to the history for {_SLOW:g} s; "
-            "see whether its disk is slow or full, and end a process that keeps it locked",
+            f"this run is not stored at present: nothing could be written to the history for {_SLOW:g} s; "
+            "check whether its disk is slow or full, and end any process that locks it",
         )
 
     # In the thread.
@@ -127,7 +127,7 @@ class HistoryWriter:
                 self._store(entries)
                 self._tidy()
             except Exception:  # noqa: BLE001 - a bug costs a batch, and not the rest
-                _log.exception("Some events are not remembered")
+                _log.exception("Some events are not stored")
             self._writes_since = None
             for root, seq in _last_numbers(entries).items():
                 self._stored(root, seq)
@@ -163,7 +163,7 @@ class HistoryWriter:
         root = list(batch.events.values())[-1].root_run_id
         if not self._has_warned and root != self._warned_last:
             self._has_warned, self._warned_last = self._books.has_under_way(root), root
-            self._warn(root, f"this run is not remembered: {error}")
+            self._warn(root, f"this run is not stored in the history: {error}")
 
     def _batch(self, entries: list[_Entry]) -> Batch:
         batch, self._owed = self._owed, Batch()

@@ -108,7 +108,7 @@ class Link:
         try:
             self._hear(wire.decode(line))
         except Exception:  # noqa: BLE001 - one strange line is no reason to miss the next
-            _log.exception("The run host wrote what makes no sense: %s", self._shown(line[:200]))
+            _log.exception("The run host wrote an invalid message: %s", self._shown(line[:200]))
 
     def _hear(self, message: Message) -> None:
         if isinstance(message, protocol.Pong):

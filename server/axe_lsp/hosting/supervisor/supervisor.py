@@ -147,7 +147,7 @@ class Runs:
 
     def _order(self, message: protocol.Start | protocol.Preview, ask: Ask = nobody) -> Order:
         if self._closed:
-            raise RunError("the server is shutting down and starts no more runs")
+            raise RunError("the server is shutting down and does not start runs")
         order = Order(message, asyncio.get_running_loop().create_future(), ask)
         self._orders[order.id] = order
         return order
@@ -202,7 +202,7 @@ class Runs:
         if not answered.done():
             await self._kill(link, "did not react to the cancellation of a run")
         elif not is_child:
-            _log.error("Run %s does not end when it is cancelled, and is given up", run_id)
+            _log.error("Run %s does not end when it is cancelled, and is abandoned", run_id)
             self._end(order, "cancelled", RunCancelledError())
 
     async def _kill(self, link: Link, verdict: str) -> None:

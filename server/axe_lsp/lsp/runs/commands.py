@@ -39,7 +39,7 @@ def stop(session: Session, params: Any) -> JsonObject:
         return running.stop(session, params)
     stopped = running.stop_own(session)
     if not stopped["stopped"]:
-        session.show_message("No run of this editor is going on.", types.MessageType.Info)
+        session.show_message("No run of this editor is active.", types.MessageType.Info)
     return stopped
 
 

@@ -49,7 +49,7 @@ def events(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
         case "text" if after is None:
             return _drawn(archive, run_id)
         case "text":
-            raise JsonRpcInvalidParams('axe/events: "text" tells of a whole run, without "after"')
+            raise JsonRpcInvalidParams('axe/events: "text" describes a whole run, without "after"')
     raise JsonRpcInvalidParams('axe/events: "format" is "json" or "text"')
 
 

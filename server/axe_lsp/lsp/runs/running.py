@@ -135,6 +135,6 @@ def _progress_of(progress: run_reports.RunProgress) -> Subscriber:
 def _check_trust(session: Session) -> None:
     if session.client.options.get("trusted") is False:
         raise RequestFailed(
-            "agents are not run in a workspace that is not trusted; trust it in your editor first",
+            "agents do not run in an untrusted workspace; trust it in your editor first",
             data=_error_data("config", ExitCode.CONFIG),
         )

@@ -69,7 +69,7 @@ class AgentFolders(Struct, frozen=True):
         if meant is not None:
             return f"Did you mean `{meant}`?"
         looked = ", ".join(shown_path(folder) for folder in self.folders)
-        return f"Agents are looked for in {looked}. `axe-lsp agents list` lists them."
+        return f"Searched folders: {looked}. `axe-lsp agents list` lists them."
 
     def list(self) -> Iterator[tuple[str, Path, AgentDefinition | ConfigError]]:
         """Every agent by name, with its file and what it holds or why it holds no agent."""

@@ -122,7 +122,7 @@ def _contained(name: str, data: bytes) -> tuple[ContextFile | None, str]:
     if media_type(data):
         image = image_of(data)
         if image is None:
-            too_large = f"is larger than {LARGEST_IMAGE:,} bytes, so no model takes it"
+            too_large = f"is larger than {LARGEST_IMAGE:,} bytes, so no model accepts it"
             return None, f"the picture {quoted(shown_path(name))} {too_large}"
         return ContextFile(name, "", len(data), image), ""
     if b"\0" in data[:BINARY_PROBE]:

@@ -167,8 +167,8 @@ class Ledger:
         elif self._limits.max_cost and not self._has_warned:
             self._has_warned = True
             self._warn(
-                f"budget.max_cost can't be kept to: the price of {response.model or 'the model'} is "
-                "not known, so what it costs does not count"
+                f"budget.max_cost can't be enforced: the price of {response.model or 'the model'} is not "
+                "known, so its cost does not count"
             )
 
     def _refusal(self, calls: int) -> str:

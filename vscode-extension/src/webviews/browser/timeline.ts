@@ -65,7 +65,7 @@ function show(timeline: Timeline): void {
   drawAxis(timeline.lasts);
 }
 
-/** A row that is there already is changed, so that the focus stays where it is. */
+/** A row that already exists is changed, so that the focus stays where it is. */
 function place(bar: Bar, index: number, lasts: number): void {
   let row = document.getElementById(bar.id);
   if (!row) {
