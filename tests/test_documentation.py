@@ -61,7 +61,9 @@ def test_the_protocol_page_names_every_member_of_every_notification(event: type[
     own = {*event.__struct_fields__} - {*Event.__struct_fields__}
     text = section(f"`{event.METHOD}`")
     for name in own:
-        assert f"`{camel(name)}`" in text, f"{event.METHOD} {event.KIND} has {camel(name)}"
+        assert f"`{camel(name)}`" in text, (
+            f"{event.METHOD} {event.__struct_config__.tag} has {camel(name)}"
+        )
 
 
 def test_the_protocol_page_names_every_member_of_a_result() -> None:

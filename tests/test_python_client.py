@@ -21,7 +21,7 @@ SENT = [
 def test_the_python_client_knows_every_event_with_all_its_members() -> None:
     common = names(client_events.Event)
     assert common == (names(Event) | names(events.RunIds)) - {"run"}
-    sent = {(each.METHOD, each.KIND): names(each) - names(Event) for each in SENT}
+    sent = {(each.METHOD, each.__struct_config__.tag): names(each) - names(Event) for each in SENT}
     known = {which: names(kind) - common for which, kind in client_events.KINDS.items()}
     assert known == sent
 

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from axe_lsp.cli.main import main
-from axe_lsp.hosting import protocol, wire
+from axe_lsp.hosting import protocol
 from axe_lsp.runtime.runs import RunRequest
 from support.hosts import stage
 from support.listening import Listening, listening_server
@@ -216,7 +216,7 @@ def test_no_bytes_of_a_stranger_get_an_answer(
 
 WORKPLACE = protocol.Workplace("/nowhere")
 TO_SUPERVISOR = b"".join(
-    wire.encode(message)
+    protocol.encode(message)
     for message in (
         protocol.Pong(1),
         protocol.Taken("r"),

@@ -23,7 +23,6 @@ from axe_lsp.hosting.history.queries import (
     runs_below,
 )
 from axe_lsp.hosting.history.tree_text import draw, number_of
-from axe_lsp.hosting.jsonable import to_json
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import Status
 from axe_lsp.runtime.plain_text import visible
@@ -87,7 +86,7 @@ def _export(options: argparse.Namespace) -> None:
         wanted = [find_run(connection, run) for run in options.runs]
         for run_id, root in wanted or ((root, root) for root in all_roots(connection)):
             for event in events_below(connection, run_id, root):
-                _print_json(to_json(event))
+                _print_json(event.members)
 
 
 def _prune(options: argparse.Namespace) -> None:

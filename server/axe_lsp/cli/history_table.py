@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from axe_lsp.cli.cells import cells, cut, one_line
 from axe_lsp.hosting.history.tree_text import duration, local_time
-from axe_lsp.hosting.jsonable import Json
+from axe_lsp.runtime.json_data import Json
 
 ID_LENGTH = 8
 """Characters of an id that are shown; as many as tell runs apart."""

@@ -20,7 +20,6 @@ from axe_lsp.hosting.history.queries import (
     tree_events,
 )
 from axe_lsp.hosting.history.tree_text import local_time
-from axe_lsp.hosting.jsonable import to_json
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.plain_text import visible
 
@@ -81,4 +80,4 @@ def _tell(event: Notification) -> None:
 
 
 def _tell_json(event: Notification) -> None:
-    print(json.dumps(to_json(event), ensure_ascii=False, separators=(",", ":")), flush=True)
+    print(json.dumps(event.members, ensure_ascii=False, separators=(",", ":")), flush=True)

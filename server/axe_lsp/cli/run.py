@@ -166,7 +166,7 @@ def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve, *, as_json:
         _warn(warning)
     if as_json:
         # Imported late, as only this needs it; what follows is as well.
-        from axe_lsp.hosting.previewing import preview_json  # noqa: PLC0415
+        from axe_lsp.runtime.preview.preview import preview_json  # noqa: PLC0415
 
         print(json.dumps(preview_json(prepared), ensure_ascii=False, separators=(",", ":")))
     else:

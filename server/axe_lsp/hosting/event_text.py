@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from axe_lsp.hosting.jsonable import Json
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.events import wait_reason
 from axe_lsp.runtime.incomplete import in_words
+from axe_lsp.runtime.json_data import Json
 
 
 def describe(news: Notification) -> str | None:

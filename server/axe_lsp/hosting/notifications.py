@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
+from operator import or_
+from typing import Any
 
-from axe_lsp.hosting.jsonable import Json, from_json, json_text, to_json
-from axe_lsp.hosting.message import Message
 from axe_lsp.runtime import events
 from axe_lsp.runtime.events import Event, RunIds
+from axe_lsp.runtime.json_data import Json, JsonStruct, from_json, json_text, to_json
 
 
-class Notification(Message, frozen=True, dict=True):
+class Message(JsonStruct, frozen=True, tag_field="type"):
+    """What the supervisor and the host send each other; the tag says which message it is.
+
+    The others are in `protocol.py`, which a process that makes runs without a host does not need.
+    """
+
+
+class Notification(Message, frozen=True, dict=True, tag="event"):
     """From the host: an event of a run, with the method and the parameters that clients see."""
-
-    TYPE = "event"
 
     method: str
     params: Mapping[str, Json]
@@ -24,29 +30,43 @@ class Notification(Message, frozen=True, dict=True):
         """The parameters as JSON, made once for the wire and for the history."""
         return json_text(self.params)
 
+    @property
+    def members(self) -> dict[str, Json]:
+        """Method and parameters, as programs get the events of past runs."""
+        return {"method": self.method, "params": self.params}
+
 
 def notification(event: Event) -> Notification:
     """An event of a run as clients see it."""
-    kind = {} if event.KIND is None else {"kind": event.KIND}
-    return Notification(event.METHOD, {**_who(event.run), **kind, **to_json(event, but="run")})
+    own = to_json(event)
+    del own["run"]
+    return Notification(event.METHOD, {**_ids(event.run), **own})
 
 
 @lru_cache(maxsize=2_048)
-def _who(run: RunIds) -> Mapping[str, Json]:
+def _ids(run: RunIds) -> Mapping[str, Json]:
     """What all events of a run begin with, made once for them."""
-    who: Mapping[str, Json] = to_json(run)
-    return who
+    return to_json(run)
 
 
 def event_of(notification: Notification) -> Event:
-    """The event that a notification tells of."""
+    """The event that a notification tells of. Raises ValueError if it is none."""
     params = notification.params
-    kind = _EVENTS[notification.method, params.get("kind")]
-    return from_json(kind, {**params, "run": params})
+    kind = _EVENTS.get(notification.method)
+    if kind is None:
+        raise ValueError(f"{notification.method} is not the method of an event")
+    event: Event = from_json(kind, {**params, "run": params})
+    return event
 
 
-_EVENTS: dict[tuple[str, str | None], type[Event]] = {
-    (kind.METHOD, kind.KIND): kind
+_KINDS = [
+    kind
     for kind in vars(events).values()
     if isinstance(kind, type) and issubclass(kind, Event) and kind is not Event
+]
+
+_EVENTS: Mapping[str, Any] = {
+    method: reduce(or_, (kind for kind in _KINDS if method == kind.METHOD))
+    for method in dict.fromkeys(kind.METHOD for kind in _KINDS)
 }
+"""The events of a method, which their tags tell apart."""

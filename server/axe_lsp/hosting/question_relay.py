@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable
 
 from axe_lsp.hosting import protocol
-from axe_lsp.hosting.message import Message
+from axe_lsp.hosting.notifications import Message
 from axe_lsp.runtime.safety.questions import NOBODY, Answer, Ask, Question
 from axe_lsp.tasks import Tasks
 

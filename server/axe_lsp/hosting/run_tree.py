@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from axe_lsp.hosting.jsonable import Json, from_json
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.events import AgentEnd, RunIds, Status
+from axe_lsp.runtime.json_data import Json, from_json
 from axe_lsp.runtime.limits.usage import NOTHING, Usage
 from axe_lsp.runtime.outcome import end_event
 from axe_lsp.runtime.runs import RunResult

@@ -9,36 +9,34 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
 
-from msgspec import Struct, field
-
 from axe_lsp.runtime.incomplete import Incomplete
+from axe_lsp.runtime.json_data import JsonStruct, written
 from axe_lsp.runtime.limits.usage import Usage
 
 Status = Literal["completed", "failed", "timeout", "cancelled", "killed"]
 
 
-class RunIds(Struct, frozen=True):
+class RunIds(JsonStruct, frozen=True):
     """Who a run is. The root's depth is 0 and it has no parent."""
 
     run_id: str
     root_run_id: str
     agent: str
-    depth: int = 0
+    depth: int = written(0)
     parent_run_id: str | None = None
 
 
-class Event(Struct, frozen=True, kw_only=True):
-    """What every event carries. `METHOD` and `KIND` are what clients see."""
+class Event(JsonStruct, frozen=True, kw_only=True):
+    """What every event carries. `METHOD` is what clients see, and the tag as its `kind`."""
 
     METHOD: ClassVar[str]
-    KIND: ClassVar[str | None] = None
 
     run: RunIds
-    seq: int = 0
-    time: str = ""
+    seq: int = written(0)
+    time: str = written("")
 
 
-class AgentBegin(Event, frozen=True, kw_only=True):
+class AgentBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"):
     """A run begins. `model` is empty when the agent could not be loaded.
 
     `sandbox` is what keeps the commands of an agent from writing that may only read. `description`
@@ -47,7 +45,6 @@ class AgentBegin(Event, frozen=True, kw_only=True):
     """
 
     METHOD = "axe/agent"
-    KIND = "begin"
 
     task: str
     model: str
@@ -57,7 +54,7 @@ class AgentBegin(Event, frozen=True, kw_only=True):
     isolation: str | None = None
 
 
-class AgentEnd(Event, frozen=True, kw_only=True):
+class AgentEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     """A run has ended. Tokens, turns and tool calls are the run's own, without its children's.
 
     What was read from the provider's cache or written to it is a part of the input. `cost` is in US
@@ -68,15 +65,14 @@ class AgentEnd(Event, frozen=True, kw_only=True):
     """
 
     METHOD = "axe/agent"
-    KIND = "end"
 
     status: Status
     duration_ms: int
-    input_tokens: int = 0
-    output_tokens: int = 0
-    turns: int = 0
-    tool_calls: int = 0
-    content_length: int = 0
+    input_tokens: int = written(0)
+    output_tokens: int = written(0)
+    turns: int = written(0)
+    tool_calls: int = written(0)
+    content_length: int = written(0)
     error: str | None = None
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
@@ -86,25 +82,23 @@ class AgentEnd(Event, frozen=True, kw_only=True):
     incomplete: Incomplete | None = None
 
 
-class TurnBegin(Event, frozen=True, kw_only=True):
+class TurnBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"):
     """A request is being sent: how many messages, how many of them results it delivers."""
 
     METHOD = "axe/turn"
-    KIND = "begin"
 
     turn: int
     messages: int
     pending_tool_calls: int
 
 
-class TurnRetry(Event, frozen=True, kw_only=True):
+class TurnRetry(Event, frozen=True, kw_only=True, tag_field="kind", tag="retry"):
     """The request has failed for a moment and is sent again after a wait.
 
     `attempt` counts from 1 how often it is sent again, at most `max_attempts` times.
     """
 
     METHOD = "axe/turn"
-    KIND = "retry"
 
     turn: int
     attempt: int
@@ -183,14 +177,13 @@ def wait_reason(wait_ms: int | None) -> str:
     return f"asked for a pause: waiting for {wait_ms / 1000:.1f} s"
 
 
-class TurnEnd(Event, frozen=True, kw_only=True):
+class TurnEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     """The provider has answered. Each of `tool_calls` is `{id, name, arguments}`.
 
     `incomplete` is why the answer is not whole, None if it is.
     """
 
     METHOD = "axe/turn"
-    KIND = "end"
 
     turn: int
     stop_reason: str
@@ -223,23 +216,21 @@ class ThoughtDelta(Event, frozen=True, kw_only=True):
     delta: str
 
 
-class ToolBegin(Event, frozen=True, kw_only=True):
+class ToolBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"):
     """A tool call begins."""
 
     METHOD = "axe/tool"
-    KIND = "begin"
 
     turn: int
     call_id: str
     name: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = written({})
 
 
-class ToolEnd(Event, frozen=True, kw_only=True):
+class ToolEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     """A tool call has ended. `content` is cut at `MAX_CONTENT` characters."""
 
     METHOD = "axe/tool"
-    KIND = "end"
     MAX_CONTENT: ClassVar[int] = 20_000
 
     turn: int

@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
-from msgspec import Struct
-
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.runtime.events import RunIds, Status
 from axe_lsp.runtime.files.folders import Environment, expand_path
 from axe_lsp.runtime.incomplete import Incomplete
+from axe_lsp.runtime.json_data import JsonStruct, written
 from axe_lsp.runtime.limits.budget import BudgetUse
 from axe_lsp.runtime.limits.usage import Usage
 from axe_lsp.runtime.messages import Json
@@ -31,7 +30,7 @@ Such a run may take longer as long as it makes progress: see `limits/clock.py`.
 """
 
 
-class RunRequest(Struct, frozen=True):
+class RunRequest(JsonStruct, frozen=True):
     """Run this agent. Empty strings and None leave the decision to the agent file.
 
     `task` is the user message, or `input` for an agent with `[input]`; `timeout` is in seconds.
@@ -50,7 +49,7 @@ class RunRequest(Struct, frozen=True):
     max_cost: float = 0
 
 
-class RunResult(Struct, frozen=True):
+class RunResult(JsonStruct, frozen=True):
     """What a run came to. Tokens, turns and tool calls are its own, without its children's.
 
     What was read from the provider's cache or written to it is a part of the input.
@@ -74,18 +73,18 @@ class RunResult(Struct, frozen=True):
     turns: int
     tool_calls: int
     duration_ms: int
-    retry_attempts: int = 0
+    retry_attempts: int = written(0)
     output: Json = None
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
     budget: BudgetUse | None = None
-    refused: bool = False
+    refused: bool = written(False)
     cost: float | None = None
     tree: Usage | None = None
     incomplete: Incomplete | None = None
 
 
-class Order(Struct, frozen=True):
+class Order(JsonStruct, frozen=True):
     """One run to be made, whoever wants it: a RunRequest, or an agent that delegates.
 
     `base` is the folder whose agents are searched first. `task` is what events show and `message`

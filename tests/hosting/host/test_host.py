@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from axe_lsp.hosting import protocol, wire
-from axe_lsp.hosting.message import Message
+from axe_lsp.hosting import protocol
+from axe_lsp.hosting.notifications import Message
 from axe_lsp.hosting.supervisor.supervisor import HOST
 from axe_lsp.runtime.runs import RunRequest
 from support.hosts import MAIN, agent, gone, workspace_with
@@ -174,7 +174,7 @@ async def unread_host() -> AsyncIterator[Process]:
 
 def tell(process: Process, message: Message) -> None:
     assert process.stdin is not None
-    process.stdin.write(wire.encode(message))
+    process.stdin.write(protocol.encode(message))
 
 
 async def test_a_supervisor_that_does_not_read_holds_up_no_run(
@@ -206,7 +206,7 @@ async def test_a_supervisor_that_does_not_read_holds_up_no_run(
 async def next_message(process: Process) -> Message:
     assert process.stdout is not None
     line = await asyncio.wait_for(process.stdout.readline(), PATIENCE)
-    return wire.decode(line)
+    return protocol.read_from_host(line)
 
 
 async def test_a_host_is_ready_and_answers_without_having_anything_to_do() -> None:

@@ -17,8 +17,8 @@ from axe_lsp.hosting.history.database import (
 from axe_lsp.hosting.history.dead_runs import end_runs_of_the_dead
 from axe_lsp.hosting.history.queries import Wanted, events_below, find_run, past_runs
 from axe_lsp.hosting.history.writer_lock import lock_folder
-from axe_lsp.hosting.jsonable import Json
 from axe_lsp.hosting.notifications import Notification
+from axe_lsp.runtime.json_data import Json
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.history.rows import storable
-from axe_lsp.hosting.jsonable import Json
 from axe_lsp.hosting.notifications import Notification
+from axe_lsp.runtime.json_data import Json
 
 _COLUMNS = "run_id, root_run_id, parent_run_id, agent, depth, status, began, workspace"
 

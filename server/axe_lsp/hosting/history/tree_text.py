@@ -9,9 +9,9 @@ from datetime import datetime
 from msgspec import Struct, field
 
 from axe_lsp.hosting.event_text import describe
-from axe_lsp.hosting.jsonable import Json
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.incomplete import in_words
+from axe_lsp.runtime.json_data import Json
 
 LONGEST = 100
 """Characters of a text of a run that are shown in its tree."""

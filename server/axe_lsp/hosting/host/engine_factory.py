@@ -17,16 +17,15 @@ import axe_lsp.runtime.providers.http_client  # noqa: F401
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
-from axe_lsp.hosting.jsonable import Json
-from axe_lsp.hosting.message import Message
-from axe_lsp.hosting.notifications import notification
-from axe_lsp.hosting.previewing import preview_json
+from axe_lsp.hosting.notifications import Message, notification
 from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.engine import Engine, always, never
 from axe_lsp.runtime.events import Event, EventSink
 from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
+from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.prepare import prepare_request
+from axe_lsp.runtime.preview.preview import preview_json
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.runs import Resolve
 from axe_lsp.runtime.safety.approval import Approval

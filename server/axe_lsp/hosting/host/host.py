@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from axe_lsp.hosting import protocol, wire
+from axe_lsp.hosting import protocol
 from axe_lsp.hosting.handover import Handover
-from axe_lsp.hosting.message import Message
-from axe_lsp.hosting.notifications import Notification
+from axe_lsp.hosting.notifications import Message, Notification
 from axe_lsp.hosting.question_relay import OutgoingQuestions
 from axe_lsp.hosting.supervisor import host_process
 from axe_lsp.hosting.watchdog import start_watchdog
@@ -44,7 +43,7 @@ _LAST_SECONDS = 2.0
 
 _CHUNK = 1 << 16
 
-_LEAVE = wire.encode(protocol.Leave()).rstrip()
+_LEAVE = protocol.encode(protocol.Leave()).rstrip()
 
 _END = b""
 """Of what is written: no line."""
@@ -148,7 +147,7 @@ class Outbox:
 
     def send(self, message: Message) -> None:
         """Write `message` after all that were sent before."""
-        self._lines.put(wire.encode(message), urgent=not isinstance(message, Notification))
+        self._lines.put(protocol.encode(message), urgent=not isinstance(message, Notification))
 
     def close(self) -> None:
         """Wait until everything is written."""
@@ -181,7 +180,7 @@ class Host:
 
     def hear(self, line: bytes) -> None:
         """Do what a line from the supervisor says."""
-        match wire.decode(line):
+        match protocol.read_to_host(line):
             case protocol.Environment(variables):
                 _take_environment(variables)
             case protocol.Start() as start:

@@ -18,7 +18,7 @@ from axe_lsp.hosting.notifications import Notification
 if TYPE_CHECKING:
     from axe_lsp.hosting.history.queries import Wanted
     from axe_lsp.hosting.history.writer import HistoryWriter
-    from axe_lsp.hosting.jsonable import Json
+    from axe_lsp.runtime.json_data import Json
 
 _PATIENCE = 2.0
 """Seconds for which a reader waits until what it may know of is written."""

@@ -13,8 +13,7 @@ import anyio
 from msgspec.structs import replace
 
 from axe_lsp.hosting import protocol
-from axe_lsp.hosting.message import Message
-from axe_lsp.hosting.notifications import Notification, event_of
+from axe_lsp.hosting.notifications import Message, Notification, event_of
 from axe_lsp.hosting.question_relay import IncomingQuestions
 from axe_lsp.hosting.run_tree import RunTree
 from axe_lsp.hosting.supervisor.link import HOST, Link, Patience, is_done_within

@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from axe_lsp.hosting import protocol, wire
-from axe_lsp.hosting.message import Message
+from axe_lsp.hosting import protocol
+from axe_lsp.hosting.notifications import Message
 from axe_lsp.hosting.supervisor import host_process
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.programs import main_of
@@ -70,7 +70,7 @@ class Link:
 
     def send(self, message: Message) -> None:
         """Tell the host something, as soon as it is ready."""
-        data = wire.encode(message)
+        data = protocol.encode(message)
         if self.is_ready and self._process is not None:
             self._process.write(data)
         else:
@@ -106,7 +106,7 @@ class Link:
 
     def _on_line(self, line: bytes) -> None:
         try:
-            self._hear(wire.decode(line))
+            self._hear(protocol.read_from_host(line))
         except Exception:  # noqa: BLE001 - one strange line is no reason to miss the next
             _log.exception("The run host wrote an invalid message: %s", self._shown(line[:200]))
 

@@ -15,9 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.history.rows import Origin
-from axe_lsp.hosting.jsonable import Json
-from axe_lsp.hosting.message import Message
-from axe_lsp.hosting.notifications import Notification, notification
+from axe_lsp.hosting.notifications import Message, Notification, notification
 from axe_lsp.hosting.question_relay import IncomingQuestions
 from axe_lsp.hosting.supervisor.archive import Archive
 from axe_lsp.hosting.supervisor.link import HOST, Link, Patience, is_done_within
@@ -26,6 +24,7 @@ from axe_lsp.hosting.supervisor.subscribers import Subscriber, Subscribers
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.events import Status
 from axe_lsp.runtime.journal import timestamp
+from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.memory.location import forget_run
 from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.runtime.safety.questions import Ask, nobody

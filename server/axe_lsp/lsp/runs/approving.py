@@ -10,9 +10,9 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from axe_lsp.hosting.jsonable import Json, to_json
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.client import Client
+from axe_lsp.runtime.json_data import Json, to_json
 from axe_lsp.runtime.safety.questions import (
     DECISIONS,
     Answer,

@@ -14,7 +14,6 @@ from pygls.exceptions import JsonRpcInvalidParams
 from axe_lsp.daemon.uris import path_of
 from axe_lsp.hosting.history.queries import Wanted
 from axe_lsp.hosting.history.tree_text import draw
-from axe_lsp.hosting.jsonable import Json, to_json
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.supervisor.archive import Archive
 from axe_lsp.hosting.supervisor.subscribers import News
@@ -23,6 +22,7 @@ from axe_lsp.lsp.runs.running import reported_errors
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.events import Status
+from axe_lsp.runtime.json_data import Json
 
 _MOST = 2**31 - 1
 """The largest integer of LSP."""
@@ -90,7 +90,7 @@ async def _runs(archive: Archive, wanted: Wanted) -> list[Json]:
 
 async def _events(archive: Archive, run_id: str, after: int) -> list[Json]:
     with reported_errors():
-        return [to_json(event) for event in await archive.events(run_id, after)]
+        return [event.members for event in await archive.events(run_id, after)]
 
 
 async def _drawn(archive: Archive, run_id: str) -> Json:

@@ -14,7 +14,6 @@ from typing import Any
 from pygls.exceptions import JsonRpcInvalidParams, JsonRpcRequestCancelled
 
 from axe_lsp.hosting.event_text import describe
-from axe_lsp.hosting.jsonable import Json, to_json
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.supervisor.subscribers import Subscriber
 from axe_lsp.lsp.runs import run_reports
@@ -23,6 +22,7 @@ from axe_lsp.lsp.runs.run_params import RunOrder, read_run_order
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunCancelledError, RunError
+from axe_lsp.runtime.json_data import Json, to_json
 
 
 def run(

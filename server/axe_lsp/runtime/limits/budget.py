@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from msgspec import Struct
-
 from axe_lsp.agentfile.definition import BudgetConfig
 from axe_lsp.runtime.errors import BudgetError
+from axe_lsp.runtime.json_data import JsonStruct
 from axe_lsp.runtime.limits.usage import NOTHING
 from axe_lsp.runtime.messages import Response
 
@@ -19,7 +18,7 @@ _LEAST_COST = 1e-9
 """Dollars, the precision of all sums."""
 
 
-class BudgetUse(Struct, frozen=True):
+class BudgetUse(JsonStruct, frozen=True):
     """How much of a `max_tokens` was used. An answer on the way may use more than there was."""
 
     max_tokens: int

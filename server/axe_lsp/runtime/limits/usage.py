@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from axe_lsp.agentfile.models import Model
+from axe_lsp.runtime.json_data import JsonStruct, written
 
 
-class Usage(Struct, frozen=True):
+class Usage(JsonStruct, frozen=True):
     """What was used, by one run or by several.
 
     What was read from a cache or written to it is a part of the input. `cost` is in US dollars, and
     None as soon as the price of any part is not known: no sum is better than a wrong one.
     """
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
+    input_tokens: int = written(0)
+    output_tokens: int = written(0)
+    cache_read_tokens: int = written(0)
+    cache_write_tokens: int = written(0)
     cost: float | None = None
 
     @property

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from msgspec import Struct
-
 from axe_lsp.agentfile.tokens import estimated_tokens
+from axe_lsp.runtime.json_data import JsonStruct
 from axe_lsp.runtime.messages import Tool
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.prompt import system_prompt
@@ -19,7 +18,7 @@ from axe_lsp.runtime.structured.schemas import canonical_json
 Kind = Literal["systemPrompt", "skill", "file", "memory", "output", "userMessage", "tool"]
 
 
-class Part(Struct, frozen=True):
+class Part(JsonStruct, frozen=True):
     """One piece. `name` says which one, where there may be several: a path, a skill, a tool."""
 
     kind: Kind

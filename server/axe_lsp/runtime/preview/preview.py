@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
-
 from axe_lsp.agentfile.definition import AgentDefinition, TaskConfig
 from axe_lsp.agentfile.models import known_model
 from axe_lsp.agentfile.tokens import estimated_tokens
 from axe_lsp.runtime.files.context_files import ContextFile
+from axe_lsp.runtime.json_data import Json, JsonStruct, to_json
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.preview.parts import Part, parts_of, tool_text
 from axe_lsp.runtime.prompt import Prompt
 from axe_lsp.runtime.runs import DEFAULT_TIMEOUT
 
 
-class Preview(Struct, frozen=True):
+class Preview(JsonStruct, frozen=True):
     """Everything that a first request would hold. `text` is what `--dry-run` prints.
 
     `input_schema` is that of the agent's `[input]`, which an editor makes a form from. `parts` are the
@@ -58,6 +57,13 @@ def preview_of(prepared: Prepared) -> Preview:
         context_window=model.context if model is not None else None,
         input_schema=prepared.definition.input,
     )
+
+
+def preview_json(prepared: Prepared) -> dict[str, Json]:
+    """The answer of `axe/preview` and of `--dry-run --json`. Of context files only the sizes are told."""
+    shown = preview_of(prepared)
+    files = [{"path": file.path, "bytes": file.size} for file in shown.files]
+    return {**to_json(shown), "files": files}
 
 
 def dry_run_text(prepared: Prepared) -> str:

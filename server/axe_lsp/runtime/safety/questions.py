@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
-from msgspec import Struct
-
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.json_data import JsonStruct
 from axe_lsp.runtime.messages import Json
 
 
-class Change(Struct, frozen=True):
+class Change(JsonStruct, frozen=True):
     """A whole file before and after; `before` is empty where there is no file yet."""
 
     path: str
@@ -23,7 +22,7 @@ class Change(Struct, frozen=True):
     after: str
 
 
-class Question(Struct, frozen=True):
+class Question(JsonStruct, frozen=True):
     """A wish as a person is asked about it.
 
     `reason` is one line, `details` the command or the change that it is about, `change` the same
@@ -54,7 +53,7 @@ Decision = Literal["allow", "allowForRun", "deny"]
 DECISIONS: tuple[Decision, ...] = ("allow", "allowForRun", "deny")
 
 
-class Answer(Struct, frozen=True):
+class Answer(JsonStruct, frozen=True):
     """What was decided; `why` not is for the model.
 
     `allowForRun` is for this tool with the same subject, in everything that belongs to the same
