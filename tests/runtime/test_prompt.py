@@ -10,6 +10,7 @@ import pytest
 from axe_lsp.agentfile.definition import AgentDefinition, MemoryConfig
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.context_files import ContextFile
+from axe_lsp.runtime.prepare import root_order
 from axe_lsp.runtime.prompt import (
     DEFAULT_USER_MESSAGE,
     Prompt,
@@ -17,7 +18,7 @@ from axe_lsp.runtime.prompt import (
     load_skill,
     system_prompt,
 )
-from axe_lsp.runtime.runs import RunRequest, root_order
+from axe_lsp.runtime.runs import RunRequest
 
 
 def prompt(workspace: Path, definition: dict[str, Any] | None = None, **request: Any) -> Prompt:

@@ -20,11 +20,11 @@ from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.journal import Journal, Redactor
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.memory.location import forget_run
-from axe_lsp.runtime.prepare import Prepared, prepare_request
+from axe_lsp.runtime.prepare import Prepared, prepare_request, root_order
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.providers.named_replays import NamedReplays
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
-from axe_lsp.runtime.runs import Order, Resolve, RunRequest, RunResult, root_order
+from axe_lsp.runtime.runs import Order, Resolve, RunRequest, RunResult
 from axe_lsp.runtime.safety.approval import Approve, nobody_to_ask
 from axe_lsp.runtime.safety.trust import TrustGate
 from axe_lsp.runtime.steps import once_a_step

@@ -18,15 +18,17 @@ from axe_lsp.runtime.children.delegation import delegation_tools
 from axe_lsp.runtime.children.task import task_tools
 from axe_lsp.runtime.children.typed_tools import TypedTools, typed_tools
 from axe_lsp.runtime.errors import AgentError, ConfigError
+from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.context_files import is_file, is_folder
-from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.folders import Environment, expand_path
 from axe_lsp.runtime.files.user_config import load_user_config, wire_of
 from axe_lsp.runtime.messages import Message, Request, Tool
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.prompt import Prompt, build_prompt
-from axe_lsp.runtime.runs import Order, Resolve, RunRequest, root_order
+from axe_lsp.runtime.runs import Order, Resolve, RunRequest, new_run_id
 from axe_lsp.runtime.structured.output import Output, output_of
 from axe_lsp.runtime.structured.response_format import ignored_format_warning, response_format
+from axe_lsp.runtime.structured.schemas import canonical_json
 from axe_lsp.runtime.structured.typed_input import with_input
 from axe_lsp.runtime.tools.table import ordinary_tools
 
@@ -139,6 +141,33 @@ def reads_much(definition: AgentDefinition) -> bool:
     """Whether preparing the agent may take a while: a walk through a workspace, files, schemas."""
     reads_agents = definition.sub_agents or definition.task
     return bool(definition.files or reads_agents or definition.input or definition.output)
+
+
+def root_order(
+    request: RunRequest, workspace: Path, environment: Environment, run_id: str | None = None
+) -> Order:
+    """The order for the root of a tree. Its agent is looked for where it is told to work, as in axe.
+
+    Raises ConfigError for a `~` that nobody knows.
+    """
+    run_id = run_id or new_run_id()
+    task = request.task or ""
+    if request.input is not None:
+        task = canonical_json(request.input)
+    return Order(
+        ids=RunIds(run_id=run_id, root_run_id=run_id, agent=request.agent),
+        base=workspace / expand_path(request.workdir, environment),
+        task=task,
+        message=task,
+        input=request.input,
+        reads_task=True,
+        model=request.model,
+        skill=request.skill,
+        workdir=request.workdir,
+        timeout=request.timeout,
+        max_tokens=request.max_tokens,
+        max_cost=request.max_cost,
+    )
 
 
 def prepare_request(

@@ -12,13 +12,10 @@ from random import Random
 
 from axe_lsp.agentfile.definition import AgentDefinition
 from axe_lsp.runtime.events import RunIds, Status
-from axe_lsp.runtime.files.folders import Environment, expand_path
 from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.json_data import JsonStruct, written
-from axe_lsp.runtime.limits.budget import BudgetUse
-from axe_lsp.runtime.limits.usage import Usage
+from axe_lsp.runtime.limits.usage import BudgetUse, Usage
 from axe_lsp.runtime.messages import Json
-from axe_lsp.runtime.structured.schemas import canonical_json
 
 Resolve = Callable[[str, Path], AgentDefinition]
 """The agent of a name, looked up from a folder on. Raises ConfigError."""
@@ -119,33 +116,6 @@ class Order(JsonStruct, frozen=True):
     input: Mapping[str, Json] | None = None
     reads_task: bool = False
     context: str = ""
-
-
-def root_order(
-    request: RunRequest, workspace: Path, environment: Environment, run_id: str | None = None
-) -> Order:
-    """The order for the root of a tree. Its agent is looked for where it is told to work, as in axe.
-
-    Raises ConfigError for a `~` that nobody knows.
-    """
-    run_id = run_id or new_run_id()
-    task = request.task or ""
-    if request.input is not None:
-        task = canonical_json(request.input)
-    return Order(
-        ids=RunIds(run_id=run_id, root_run_id=run_id, agent=request.agent),
-        base=workspace / expand_path(request.workdir, environment),
-        task=task,
-        message=task,
-        input=request.input,
-        reads_task=True,
-        model=request.model,
-        skill=request.skill,
-        workdir=request.workdir,
-        timeout=request.timeout,
-        max_tokens=request.max_tokens,
-        max_cost=request.max_cost,
-    )
 
 
 def new_run_id() -> str:

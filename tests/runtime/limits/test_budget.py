@@ -11,7 +11,7 @@ import pytest
 
 from axe_lsp.runtime.errors import BudgetError, RunTimeoutError
 from axe_lsp.runtime.events import AgentEnd, ToolBegin, ToolEnd, TurnBegin
-from axe_lsp.runtime.limits.budget import BudgetUse
+from axe_lsp.runtime.limits.usage import BudgetUse
 from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.recordings.recorder import Recorder
 from axe_lsp.runtime.recordings.recording import RecordedError

@@ -10,20 +10,11 @@ from collections.abc import Callable, Iterator
 
 from axe_lsp.agentfile.definition import BudgetConfig
 from axe_lsp.runtime.errors import BudgetError
-from axe_lsp.runtime.json_data import JsonStruct
-from axe_lsp.runtime.limits.usage import NOTHING
+from axe_lsp.runtime.limits.usage import NOTHING, BudgetUse
 from axe_lsp.runtime.messages import Response
 
 _LEAST_COST = 1e-9
 """Dollars, the precision of all sums."""
-
-
-class BudgetUse(JsonStruct, frozen=True):
-    """How much of a `max_tokens` was used. An answer on the way may use more than there was."""
-
-    max_tokens: int
-    used_tokens: int
-    exceeded: bool
 
 
 class CallersBudgetError(Exception):

@@ -39,6 +39,14 @@ NOTHING = Usage(cost=0.0)
 """Before the first answer."""
 
 
+class BudgetUse(JsonStruct, frozen=True):
+    """How much of a `max_tokens` was used. An answer on the way may use more than there was."""
+
+    max_tokens: int
+    used_tokens: int
+    exceeded: bool
+
+
 def cost_of(model: Model, used: Usage) -> float | None:
     """What one answer of a model costs in US dollars, None if the price is not known."""
     if model.dearer_above and used.input_tokens > model.dearer_above:

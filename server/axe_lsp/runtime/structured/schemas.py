@@ -8,6 +8,8 @@ fetched.
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import islice
@@ -16,6 +18,8 @@ from typing import Any
 from msgspec import Struct
 
 from axe_lsp.runtime.messages import Json
+from axe_lsp.runtime.programs import main_of
+from axe_lsp.runtime.safety.process_hardening import bare_environment
 
 Schema = Mapping[str, Json]
 
@@ -49,10 +53,7 @@ _LONGEST_REASON = 300
 def check_of(schema: Schema, name: str) -> Check:
     """The check of values, which people call `name`, against a schema."""
     if _has_patterns(schema):
-        # Imported late: few schemas have patterns.
-        from axe_lsp.runtime.structured.check_process import check_in_process  # noqa: PLC0415
-
-        return Check(partial(check_in_process, schema, name), may_block=True)
+        return Check(partial(_check_in_process, schema, name), may_block=True)
     return Check(check_here(schema, name))
 
 
@@ -74,6 +75,63 @@ def check_here(schema: Schema, name: str) -> Callable[[Json], str]:
         return "; ".join(dict.fromkeys(reasons))
 
     return check
+
+
+_PROCESSOR_SECONDS = 1
+"""What a check may use. The system sees to it, so no process remains, whoever else is killed."""
+
+_PATIENCE = 10.0
+"""Seconds until a check is ended on any system, however little of the processor it got."""
+
+
+def _check_in_process(schema: Schema, name: str, value: Json) -> str:
+    """Check a value in a process that ends in any case: a regular expression may take for ever.
+
+    Python's engine holds up all threads of its process meanwhile and can't be interrupted. One that runs in
+    linear time would lack what authors of schemas use, such as lookahead. It takes about a tenth of a second,
+    and blocks.
+    """
+    try:
+        question = json.dumps([schema, name, value]).encode()
+        done = subprocess.run(  # noqa: S603 - our own
+            main_of(__name__),
+            input=question,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_PATIENCE,
+            env=bare_environment(),
+            check=False,
+        )
+    except RecursionError:
+        return f"{name} is nested too deeply"
+    except OSError as error:
+        return f"{name} can't be checked: {error.strerror}"
+    except subprocess.TimeoutExpired:
+        return _too_long(name)
+    if done.returncode < 0:
+        return _too_long(name)
+    if done.returncode > 0:
+        return f"{name} can't be checked: the process that does it ended with {done.returncode}"
+    return str(json.loads(done.stdout))
+
+
+def main() -> None:
+    """Answer the one question on standard input of such a process."""
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415 - Windows has none
+
+        limits = (_PROCESSOR_SECONDS, _PROCESSOR_SECONDS)
+        resource.setrlimit(resource.RLIMIT_CPU, limits)
+    schema, name, value = json.load(sys.stdin)
+    try:
+        complaint = check_here(schema, name)(value)
+    except RecursionError:
+        complaint = f"{name} is nested too deeply"
+    json.dump(complaint, sys.stdout)
+
+
+def _too_long(name: str) -> str:
+    return f"{name} can't be checked: a pattern of its schema takes too long on it"
 
 
 def object_schema(schema: Schema) -> Schema:
