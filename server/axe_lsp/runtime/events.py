@@ -121,14 +121,13 @@ class TurnWait(Event, frozen=True, kw_only=True):
     wait_ms: int | None = None
 
 
-class ContextShortened(Event, frozen=True, kw_only=True):
+class ContextShortened(Event, frozen=True, kw_only=True, tag_field="kind", tag="shortened"):
     """Before a request, old results of tools were shortened, since it was too long for its model.
 
     The figures are estimates, in tokens of the whole request.
     """
 
     METHOD = "axe/context"
-    KIND = "shortened"
 
     turn: int
     results: int
@@ -136,17 +135,16 @@ class ContextShortened(Event, frozen=True, kw_only=True):
     tokens_after: int
 
 
-class CompactionBegin(Event, frozen=True, kw_only=True):
+class CompactionBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"):
     """Before a request, which was too long for its model, that is asked for a summary."""
 
     METHOD = "axe/context"
-    KIND = "begin"
 
     turn: int
     tokens_before: int
 
 
-class CompactionEnd(Event, frozen=True, kw_only=True):
+class CompactionEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     """The summary is there, and so many `messages` were replaced by it; or `error` says why it is not.
 
     Then nothing was replaced. `tokens_before` and `tokens_after` are estimates for the whole request;
@@ -154,7 +152,6 @@ class CompactionEnd(Event, frozen=True, kw_only=True):
     """
 
     METHOD = "axe/context"
-    KIND = "end"
 
     turn: int
     tokens_before: int
