@@ -69,3 +69,8 @@ async def let_others_go_first() -> None:
 def _log_failure(task: asyncio.Task[Any]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         _log.error("%s failed", task.get_name(), exc_info=error)
+
+
+def loop_time() -> float:
+    """The time of the running event loop, in seconds from some moment. Half the price of anyio's."""
+    return asyncio.get_running_loop().time()

@@ -159,9 +159,11 @@ class AgentRun:
 
     async def _admit(self, definition: AgentDefinition) -> None:
         """Nothing is read for the agent, and nothing sent, unless it may reach where it wants to."""
-        tree = self._tree
-        with self._scope.clock.stopped():
-            await tree.gate.admit(self._order, definition, tree.resolve, tree.workspace)
+        tree, order = self._tree, self._order
+        appeals = await tree.gate.appeals(order, definition, tree.resolve, tree.workspace)
+        if appeals:
+            with self._scope.clock.stopped():
+                await tree.gate.decide(appeals, order.ids)
 
     def _servers(self, prepared: Prepared) -> AbstractAsyncContextManager[RemoteTools]:
         if not prepared.definition.mcp_servers:
@@ -191,7 +193,7 @@ class AgentRun:
             self._incomplete(conversation.last)
         if prepared.output is not None:
             self._output = await settle(conversation, prepared.output, go_on)
-        self._remember(prepared, conversation.last.content, around.secrets())
+        self._remember(prepared, conversation.last.content, around)
 
     def _incomplete(self, answer: Response) -> None:
         """Say that the answer is not whole. Raises NoTextError if there is nothing of it."""
@@ -303,13 +305,14 @@ class AgentRun:
             read_only=prepared.definition.read_only,
         )
 
-    def _remember(self, prepared: Prepared, content: str, secrets: frozenset[str]) -> None:
+    def _remember(self, prepared: Prepared, content: str, around: Surroundings) -> None:
         """Only a success is remembered, and failing to do so is no failure of the run (M6)."""
         memory = prepared.prompt.memory
         if memory is None or memory.path is None:
             return
         agent, tree = self._order.ids.agent, self._tree
         author = "" if prepared.definition.memory.scope == "agent" else agent
+        secrets = around.secrets()
         task = redact(prepared.prompt.user_message, secrets)
         try:
             # A link may lead elsewhere than when the run began.

@@ -23,6 +23,7 @@ from axe_lsp.runtime.messages import Delta, Response
 from axe_lsp.runtime.providers.gate import is_crowded
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 from axe_lsp.runtime.providers.waits import jittered, last_moment, too_late
+from axe_lsp.tasks import loop_time
 
 UNASKED_REPEATS = 2
 """How often a request is sent again without a `[retry]`, as often as by the providers' own SDKs."""
@@ -66,7 +67,7 @@ class Retrying:
                 if number >= most or not error.may_pass or text.began:
                     raise
                 wait_ms = _asked_ms(error) or delay_ms(self._config, number)
-                left = last_moment(exchange.deadline) - anyio.current_time()
+                left = last_moment(exchange.deadline) - loop_time()
                 if wait_ms / 1000 >= left:
                     raise too_late(error, wait_ms / 1000, left) from None
                 self._journal.emit(self._event(exchange, number + 1, most, error, wait_ms))

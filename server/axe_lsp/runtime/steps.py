@@ -6,11 +6,14 @@ between their questions, and whoever asks in a later step gets an answer of that
 
 from __future__ import annotations
 
-import asyncio
+import sys
 from collections.abc import Callable, Hashable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    import asyncio
 
 Answer = TypeVar("Answer")
 
@@ -23,9 +26,8 @@ def once_a_step(look: Callable[..., Answer]) -> Callable[..., Answer]:
 
     @wraps(look)
     def looked(*about: Hashable) -> Answer:
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
+        loop = _running_loop()
+        if loop is None:
             return look(*about)
         answers = by_loop.get(loop)
         if answers is None:
@@ -37,3 +39,15 @@ def once_a_step(look: Callable[..., Answer]) -> Callable[..., Answer]:
         return answer
 
     return looked
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    """The event loop of this thread, if it has one. Where asyncio is not imported, nobody has."""
+    if "asyncio" not in sys.modules:
+        return None
+    import asyncio  # noqa: PLC0415 - what only shows a request needs none
+
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

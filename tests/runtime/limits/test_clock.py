@@ -137,6 +137,21 @@ async def test_why_work_has_ended_does_not_change_while_it_ends() -> None:
         assert (own.is_idle, own.patience) == (True, LONG_PATIENCE)
 
 
+async def test_work_whose_time_is_put_off_is_cancelled_when_that_is_over() -> None:
+    with passing_time() as time:
+        with anyio.CancelScope() as scope:
+            own = Clock(scope)
+            own.watch()
+            for _ in range(3):
+                await time.goes_by(PATIENCE)
+                own.progress()
+                assert not scope.cancel_called
+            await time.goes_by(PATIENCE)
+            assert not scope.cancel_called
+            await time.goes_by(2)
+        assert scope.cancelled_caught
+
+
 async def test_a_time_is_stated_for_all_below() -> None:
     scope = anyio.CancelScope()
     root, limited = Clock(scope), Clock(scope, limit=5)

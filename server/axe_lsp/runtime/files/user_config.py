@@ -33,6 +33,7 @@ from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.folders import Environment, config_folder
 from axe_lsp.runtime.files.regular_files import refuse_pipe
 from axe_lsp.runtime.plain_text import os_fault
+from axe_lsp.runtime.steps import once_a_step
 
 _OTHER_KEYS = frozenset(
     {
@@ -231,15 +232,19 @@ def wire_of(model: ModelName, environment: Environment) -> Wire:
 def load_user_config(environment: Environment) -> UserConfig:
     """Read config.toml. A missing file is an empty one. Raises ConfigError."""
     path = _file_in(config_folder(environment))
+    return user_config(_content(path), path, environment)
+
+
+@once_a_step
+def _content(path: Path) -> bytes:
     try:
         refuse_pipe(path)
         with open(path, "rb") as file:  # noqa: PTH123 - several times a turn
-            data = file.read()
+            return file.read()
     except FileNotFoundError:
-        data = b""
+        return b""
     except OSError as error:
         raise ConfigError(f"failed to read config file: {os_fault(error)}") from error
-    return user_config(data, path, environment)
 
 
 def user_config(data: bytes, path: Path, environment: Environment) -> UserConfig:

@@ -11,11 +11,14 @@ that it has called, a command, a rate limit.
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import anyio
+
+from axe_lsp.tasks import loop_time
 
 PATIENCE = 120.0
 """Seconds without progress after which a run is over."""
@@ -48,18 +51,19 @@ class Clock:
         self._heard_at = math.inf
         self._waits = 0
         self._silent = 0
+        self._alarm: asyncio.TimerHandle | None = None
 
     @property
     def deadline(self) -> float:
         """The moment at which the stated time is over, the own one or that of a run above, as of now."""
-        stood = anyio.current_time() - self._stopped_at if self._questions else 0
+        stood = loop_time() - self._stopped_at if self._questions else 0
         above = self._above.deadline if self._above else self._limit + stood
         return min(self._own_deadline + stood, above)
 
     @property
     def is_over(self) -> bool:
         """Whether there is no time left."""
-        return self.is_idle or anyio.current_time() >= self.deadline
+        return self.is_idle or loop_time() >= self.deadline
 
     @property
     def is_stated(self) -> bool:
@@ -74,25 +78,31 @@ class Clock:
     @property
     def is_idle(self) -> bool:
         """Whether the time is over because nothing has been heard for too long."""
-        return anyio.current_time() >= self._idle_deadline
+        return loop_time() >= self._idle_deadline
 
     def start(self, seconds: float, *, is_stated: bool = True) -> None:
         """From now on the run has so many seconds; `is_stated`: in all, also if it makes progress."""
-        self._own_deadline = anyio.current_time() + seconds
+        self._own_deadline = loop_time() + seconds
         self._is_stated = self._is_stated or is_stated
         self._set()
 
     def watch(self) -> None:
         """From now on the run has to make progress."""
         self._is_watched = True
-        self._heard_at = anyio.current_time()
+        self._heard_at = loop_time()
         self._set()
+
+    def close(self) -> None:
+        """The work is over, and nothing is cancelled any more."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
 
     def progress(self) -> None:
         """Something has been heard of the run's work."""
         # Why a run has ended does not change by what is heard of its last moments.
         is_watched = self._is_watched and not self._scope.cancel_called
-        if is_watched and anyio.current_time() - self._heard_at >= _SLACK:
+        if is_watched and loop_time() - self._heard_at >= _SLACK:
             self.watch()
 
     @contextmanager
@@ -137,9 +147,28 @@ class Clock:
             return math.inf
         return self._heard_at + self.patience + _SLACK
 
-    def _set(self) -> None:
+    @property
+    def _next_deadline(self) -> float:
         own = math.inf if self._questions else self._own_deadline
-        self._scope.deadline = min(own, self._idle_deadline)
+        return min(own, self._idle_deadline)
+
+    def _set(self) -> None:
+        """See to it that the scope is cancelled in time.
+
+        The time of a run is put off all the time, so the alarm stays where it is, and looks then.
+        """
+        deadline = self._next_deadline
+        if deadline == math.inf or (self._alarm and self._alarm.when() <= deadline):
+            return
+        self.close()
+        self._alarm = asyncio.get_running_loop().call_at(deadline, self._look)
+
+    def _look(self) -> None:
+        self._alarm = None
+        if loop_time() >= self._next_deadline:
+            self._scope.cancel()
+        else:
+            self._set()
 
     def _go_on_watching(self) -> None:
         if self._is_watched and not self._scope.cancel_called:
@@ -153,14 +182,14 @@ class Clock:
 
     def _stop(self) -> None:
         if not self._questions:
-            self._stopped_at = anyio.current_time()
+            self._stopped_at = loop_time()
         self._questions += 1
         self._set()
 
     def _go_on(self) -> None:
         self._questions -= 1
         if not self._questions:
-            stood = anyio.current_time() - self._stopped_at
+            stood = loop_time() - self._stopped_at
             self._limit += stood
             self._own_deadline += stood
             self._go_on_watching()

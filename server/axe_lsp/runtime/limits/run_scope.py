@@ -33,8 +33,11 @@ class RunScope:
 
     async def run(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do the work. Raises the `interruption` if it comes to that."""
-        with self._scope:
-            await work()
+        try:
+            with self._scope:
+                await work()
+        finally:
+            self.clock.close()
         if self._scope.cancelled_caught:
             raise self.interruption()
 

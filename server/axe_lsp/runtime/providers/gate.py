@@ -26,6 +26,7 @@ from msgspec import Struct
 
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.providers.waits import jittered, too_late
+from axe_lsp.tasks import loop_time
 
 _UNAVAILABLE = 503
 
@@ -130,16 +131,16 @@ class Gate:
 
     def _check_time(self, entry: Entry) -> None:
         if self._refusal is not None and self._held_until >= entry.deadline:
-            raise too_late(self._refusal, self._hold, entry.deadline - anyio.current_time())
+            raise too_late(self._refusal, self._hold, entry.deadline - loop_time())
 
     @property
     def _hold(self) -> float:
         """For how many seconds nobody may pass."""
-        return self._held_until - anyio.current_time()
+        return self._held_until - loop_time()
 
     @property
     def _is_open(self) -> bool:
-        probes = (anyio.current_time() - self._narrowed_at) // _PROBE_SECONDS
+        probes = (loop_time() - self._narrowed_at) // _PROBE_SECONDS
         allowed = min(self.most or math.inf, self._room + probes)
         return len(self._in_flight) + 1 <= allowed and self._hold <= 0
 
@@ -148,7 +149,7 @@ class Gate:
         self._refusal = error
         self._possible = math.inf
         self._narrowed = next(self._numbers)
-        self._narrowed_at = anyio.current_time()
+        self._narrowed_at = loop_time()
         self._room = max(1, len(self._in_flight))
         if error.retry_after:
             self._room = 1

@@ -20,7 +20,7 @@ import zlib
 from base64 import b64encode
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from ipaddress import ip_address
 from typing import Any, cast
 from urllib.parse import SplitResult, quote, unquote, urlsplit
@@ -74,9 +74,6 @@ _FAULTS = (
     OSError,
     ValueError,  # An address or a header that can't be sent.
 )
-
-
-_Connection = httpcore2.AsyncConnectionInterface
 
 
 class HttpAnswer:
@@ -248,22 +245,32 @@ class _Stream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
             self._news.set_result(None)
 
 
+class _DirectConnection(httpcore2.AsyncHTTP11Connection):
+    """A connection without a proxy. Its requests come one after the other, so it needs no lock.
+
+    httpcore2's is one of anyio, and taking it costs a tenth of a request.
+    """
+
+    def __init__(self, origin: httpcore2.Origin, stream: httpcore2.AsyncNetworkStream) -> None:
+        super().__init__(origin, stream, _IDLE_SECONDS)
+        self._state_lock: Any = nullcontext()
+
+
+_Connection = httpcore2.AsyncConnectionInterface
+
+
 class _Server:
     """The connections to a server, or to one behind a proxy. Each takes one request at a time."""
 
     def __init__(self, origin: httpcore2.Origin, proxy: httpcore2.Proxy | None) -> None:
         is_encrypted = b"https" in (origin.scheme, proxy.url.scheme if proxy else b"")
-        authorities = trusted_authorities() if is_encrypted else None
+        self._authorities = trusted_authorities() if is_encrypted else None
         if proxy is not None:
-            proxy.ssl_context = authorities
+            proxy.ssl_context = self._authorities
         self.is_proxied = proxy is not None
         self._origin = origin
-        self._maker = httpcore2.AsyncConnectionPool(
-            ssl_context=authorities,
-            proxy=proxy,
-            keepalive_expiry=_IDLE_SECONDS,
-            network_backend=_Network(),
-        )
+        self._proxy = proxy
+        self._network = _Network()
         self._idle: deque[_Connection] = deque()
         """Those that wait for a request, the last that had one at the end."""
         self._timer: asyncio.TimerHandle | None = None
@@ -282,7 +289,7 @@ class _Server:
             except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
                 if not _was_closed(error):
                     raise
-        connection = self._maker.create_connection(self._origin)
+        connection = await self._connect()
         return connection, await _asked(connection, request)
 
     async def take_back(self, connection: _Connection) -> None:
@@ -303,6 +310,21 @@ class _Server:
         await self._tasks.stop(within=_CLOSING_SECONDS)
         while self._idle:
             await self._idle.popleft().aclose()
+
+    async def _connect(self) -> _Connection:
+        if self._proxy is not None:
+            return httpcore2.AsyncConnectionPool(
+                ssl_context=self._authorities,
+                proxy=self._proxy,
+                keepalive_expiry=_IDLE_SECONDS,
+                network_backend=self._network,
+            ).create_connection(self._origin)
+        host = self._origin.host.decode()
+        stream = await self._network.connect_tcp(host, self._origin.port)
+        if self._origin.scheme == b"https":
+            assert self._authorities is not None
+            stream = await stream.start_tls(self._authorities, host)
+        return _DirectConnection(self._origin, stream)
 
     async def _kept(self) -> _Connection | None:
         """A connection that is still open, as far as one can tell."""
@@ -366,10 +388,13 @@ class HttpClient:
         answer = HttpAnswer(response)
         try:
             yield answer
-        finally:
+        except BaseException:
             with CancelScope(shield=True):  # Even closing would not begin in a cancelled run.
                 await answer.close()
                 await route.server.take_back(connection)
+            raise
+        await answer.close()
+        await route.server.take_back(connection)
 
     async def close(self) -> None:
         """Close all connections."""

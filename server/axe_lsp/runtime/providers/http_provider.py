@@ -140,7 +140,8 @@ class HttpProvider:
     """Answers requests by asking the service that the model names."""
 
     def __init__(self, environment: Environment) -> None:
-        self._load_config = once_a_step(partial(load_user_config, environment))
+        self._environment = environment
+        self._service_now = once_a_step(self._look_up_service)
         self._client: HttpClient | None = None
         self._terms: dict[_Place, Terms] = {}
         self._windows: dict[tuple[str, ModelName], int] = {}
@@ -202,10 +203,13 @@ class HttpProvider:
             await self._client.close()
 
     def _service(self, model: ModelName) -> Service:
-        service = service_of(model, self._load_config())
+        service = self._service_now(model)
         if service.may_lack_responses and service.base_url in self._without_responses:
             return replace(service, wire="openai-chat")
         return service
+
+    def _look_up_service(self, model: ModelName) -> Service:
+        return service_of(model, load_user_config(self._environment))
 
     async def _ask(
         self, service: Service, exchange: Exchange, terms: Terms, on_delta: OnDelta | None

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 
-import anyio
-
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Json
+from axe_lsp.tasks import loop_time
 
 LONGEST = 1e9
 """Seconds, some thirty years. What is longer, as far as infinity, is as good as that."""
@@ -64,7 +63,7 @@ def jittered(seconds: float, chance: Callable[[], float] = random.random) -> flo
 
 def last_moment(deadline: float) -> float:
     """Until when (of the event loop's clock) a run may wait; a `deadline` may be infinite."""
-    return deadline if deadline < math.inf else anyio.current_time() + LONGEST_WAIT
+    return deadline if deadline < math.inf else loop_time() + LONGEST_WAIT
 
 
 def too_late(refusal: ProviderError, wait: float, left: float) -> ProviderError:

@@ -6,10 +6,9 @@ it is asked about again. `trust.json` in the folder for state holds the answers;
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -19,8 +18,8 @@ import anyio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.definition import AgentDefinition
-from axe_lsp.agentfile.reach import MEMORY, Reach, asked_by
+from axe_lsp.agentfile.definition import AgentDefinition, Source
+from axe_lsp.agentfile.reach import MEMORY, Asked, Reach, asked_by
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import RunIds
@@ -31,6 +30,7 @@ from axe_lsp.runtime.plain_text import os_fault, shown_path, visible
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest
 from axe_lsp.runtime.safety.questions import TRUST, Ask, Question, nobody
 from axe_lsp.runtime.safety.reach import is_users, reaches
+from axe_lsp.runtime.steps import once_a_step
 
 _VERSION = 1
 _ONLY_THE_USER = 0o600
@@ -69,33 +69,43 @@ def appeal_of(
 
     `skill` and `workdir` were said by somebody else and stand in for those of the file.
     """
-    source = definition.source
-    if source is None or is_users(source.path, environment):
+    if definition.source is None:
         return None
     asked = asked_by(definition)
-    found = reaches(asked, workspace, environment, skill=skill, workdir=workdir)
+    wish = _Wish(agent, definition.source, asked, workspace, skill, workdir)
+    return _appeal(environment, wish)
+
+
+class _Wish(Struct, frozen=True):
+    """All that an appeal depends on, except for links on the disk and the environment."""
+
+    agent: str
+    source: Source
+    asked: Asked
+    workspace: Path
+    skill: str
+    workdir: str
+
+
+def _appeal(environment: Environment, wish: _Wish) -> Appeal | None:
+    source, asked, workspace = wish.source, wish.asked, wish.workspace
+    if is_users(source.path, environment):
+        return None
+    found = reaches(asked, workspace, environment, skill=wish.skill, workdir=wish.workdir)
     if not found:
         return None
+    import hashlib  # noqa: PLC0415 - OpenSSL is loaded for it, and hardly any agent reaches out
+
     # The skill and the folder of the command line make no other file of it.
     whole = reaches(asked, workspace, environment)
     content = json.dumps([source.text, [str(each) for each in whole]])
     return Appeal(
-        agent=agent,
+        agent=wish.agent,
         file=shown_path(source.path),
         workspace=shown_path(workspace.resolve()),
         reaches=found,
         digest=hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest(),
     )
-
-
-def _own_appeals(
-    order: Order, definition: AgentDefinition, workspace: Path, environment: Environment
-) -> list[Appeal]:
-    skill, workdir = order.skill, order.workdir
-    found = appeal_of(
-        order.ids.agent, definition, workspace, environment, skill=skill, workdir=workdir
-    )
-    return [found] if found is not None else []
 
 
 def _appeals_of_tree(
@@ -106,7 +116,15 @@ def _appeals_of_tree(
     environment: Environment,
 ) -> list[Appeal]:
     """Those of an agent and of all that it can call by name, each file once."""
-    found = _own_appeals(order, definition, workspace, environment)
+    own = appeal_of(
+        order.ids.agent,
+        definition,
+        workspace,
+        environment,
+        skill=order.skill,
+        workdir=order.workdir,
+    )
+    found = [own] if own is not None else []
     folder = order.workdir or definition.workdir
     for child, agent in _children(definition, folder, resolve, workspace, environment):
         appeal = appeal_of(agent, child, workspace, environment)
@@ -251,25 +269,40 @@ class TrustGate:
         self._ask = ask
         self.trusts_all = trusts_all
         self.granted = set(granted)
+        self._appeal = once_a_step(partial(_appeal, environment))
         self._one_at_a_time = anyio.Lock()
 
-    async def admit(
+    async def appeals(
         self, order: Order, definition: AgentDefinition, resolve: Resolve, workspace: Path
-    ) -> None:
-        """Return if the agent may begin. Raises ConfigError if it may not.
+    ) -> Sequence[Appeal]:
+        """What has to be decided before the agent may begin.
 
         For a root everything that it may call is looked at as well, so that nobody is asked in the middle of a run.
         """
-        whole = partial(_appeals_of_tree, order, definition, resolve, workspace, self._environment)
         if order.ids.depth:
-            found = _own_appeals(order, definition, workspace, self._environment)
-        elif definition.sub_agents or definition.task is not None:
-            # Many files may be read; other runs must not wait for that.
-            found = await anyio.to_thread.run_sync(whole, abandon_on_cancel=True)
-        else:
-            found = whole()
-        for appeal in found:
-            await self._decide(appeal, order.ids)
+            return self._appeals_of_child(order, definition, workspace)
+        whole = partial(_appeals_of_tree, order, definition, resolve, workspace, self._environment)
+        if not definition.sub_agents and definition.task is None:
+            return whole()
+        # Many files may be read; other runs must not wait for that.
+        return await anyio.to_thread.run_sync(whole, abandon_on_cancel=True)
+
+    async def decide(self, appeals: Iterable[Appeal], run: RunIds) -> None:
+        """Return if the agents may begin. Raises ConfigError if one of them may not."""
+        for appeal in appeals:
+            await self._decide(appeal, run)
+
+    def _appeals_of_child(
+        self, order: Order, definition: AgentDefinition, workspace: Path
+    ) -> Sequence[Appeal]:
+        """Looked for once in a step: a thousand children of one agent ask for the same."""
+        source, asked = definition.source, asked_by(definition)
+        if source is None:
+            return ()
+        found = self._appeal(
+            _Wish(order.ids.agent, source, asked, workspace, order.skill, order.workdir)
+        )
+        return () if found is None else (found,)
 
     async def _decide(self, appeal: Appeal, run: RunIds) -> None:
         if appeal.refused:
