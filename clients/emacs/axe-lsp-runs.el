@@ -239,7 +239,7 @@ In the buffer of the runs it is the agent of the line."
 (defun axe-lsp-runs--choose-past (server past)
   "Let the user choose one of PAST, and show it with the help of SERVER."
   (if (null past)
-      (message "axe: no run is remembered yet")
+      (message "axe: no run is stored yet")
     (let* ((choices (mapcar (lambda (run) (cons (axe-lsp-runs--label run) run)) past))
            (newest-first (lambda (text predicate action)
                            (if (eq action 'metadata)

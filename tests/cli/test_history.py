@@ -174,7 +174,7 @@ def test_an_answer_that_is_not_whole_is_marked_in_the_tree(home: Home) -> None:
         (["show", "aa"], "several runs begin with 'aa'; give more of the id\n"),
         (["tail", "cc"], "no run 'cc' is stored; `axe-lsp history list` lists the runs\n"),
         (["export", "cc"], "no run 'cc' is stored; `axe-lsp history list` lists the runs\n"),
-        (["list", "--before", "cc"], "no run 'cc' is remembered; "),
+        (["list", "--before", "cc"], "no run 'cc' is stored; "),
         (
             ["list", "--before", "2026-99-99"],
             "'2026-99-99' is not a time: month must be in 1..12\n",

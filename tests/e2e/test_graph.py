@@ -354,7 +354,7 @@ def test_lenses_are_asked_for_again_when_a_count_has_changed(project: Project) -
 def test_a_lens_that_is_not_ours_is_refused(project: Project) -> None:
     with project.editor() as editor:
         lens = {"range": lenses(opened(editor, "lint"), "lint")[0]["range"], "data": 1}
-        with pytest.raises(ServerError, match="data must be as textDocument/codeLens gave it"):
+        with pytest.raises(ServerError, match="data must be unchanged from textDocument/codeLens"):
             editor.client.request("codeLens/resolve", lens)
 
 

@@ -259,7 +259,7 @@ def test_nothing_is_remembered_if_the_settings_say_so(
         run_id = run(editor)["runId"]
 
         assert editor.client.request("axe/runs", None) == []
-        with pytest.raises(ServerError, match=f"no run '{run_id}' is remembered"):
+        with pytest.raises(ServerError, match=f"no run '{run_id}' is stored"):
             editor.client.request("axe/events", {"runId": run_id})
 
 
@@ -271,7 +271,7 @@ def test_nothing_is_remembered_if_the_settings_say_so(
         ("axe/runs", {"limit": 0}, '"limit" must be a whole number from 1'),
         ("axe/runs", {"limit": True}, '"limit" must be a whole number from 1'),
         ("axe/runs", {"status": "done"}, '"status" is one of running, completed, failed'),
-        ("axe/runs", {"before": "abc"}, "no run 'abc' is remembered"),
+        ("axe/runs", {"before": "abc"}, "no run 'abc' is stored"),
         ("axe/runs", {"before": "nothing"}, "'nothing' is neither the id of a run nor a time"),
         (
             "axe/runs",

@@ -271,7 +271,7 @@ async def test_a_full_disk_costs_the_memory_and_one_warning_but_no_run(
         assert await at.runs.archive.runs(Wanted()) == []
 
     (warning,) = warnings.texts
-    assert "this run is not remembered" in warning
+    assert "this run is not stored" in warning
     assert "disk is full" in warning
 
 

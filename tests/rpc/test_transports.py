@@ -154,7 +154,7 @@ def test_socket_that_a_dead_server_has_left_is_replaced(
 
 async def test_socket_of_a_living_server_is_left_alone(pipe_lab: tuple[RawClient, Path]) -> None:
     _, path = pipe_lab
-    with pytest.raises(CannotListenError, match="another server does; use another path"):
+    with pytest.raises(CannotListenError, match="another server listens on it; use another path"):
         await serve_pipe(LabServer, path)
     with RawClient.connect(str(path)) as client:
         client.initialize()
@@ -163,7 +163,7 @@ async def test_socket_of_a_living_server_is_left_alone(pipe_lab: tuple[RawClient
 async def test_file_that_is_no_socket_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "precious"
     path.write_text("data")
-    with pytest.raises(CannotListenError, match="it exists and is no socket; move it away"):
+    with pytest.raises(CannotListenError, match="it exists and is not a socket; move it away"):
         await serve_pipe(LabServer, path)
     assert path.read_text() == "data"
 

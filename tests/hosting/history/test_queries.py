@@ -117,5 +117,5 @@ def test_a_run_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:
         with pytest.raises(HistoryError, match="several runs begin with 'aa'"):
             find_run(connection, "aa")
         for unknown in ("x", "aa03", ""):
-            with pytest.raises(HistoryError, match=f"no run '{unknown}' is remembered"):
+            with pytest.raises(HistoryError, match=f"no run '{unknown}' is stored"):
                 find_run(connection, unknown)

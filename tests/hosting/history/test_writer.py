@@ -77,6 +77,6 @@ def test_a_history_that_takes_nothing_for_seconds_is_worth_one_warning(
     writer.close()
 
     (warning,) = warnings
-    assert warning.startswith("new: this run is not remembered at present: ")
+    assert warning.startswith("new: this run is not stored at present: ")
     with closing(open_history(history_file(os.environ))) as connection:
         assert [run["runId"] for run in past_runs(connection, Wanted())] == ["new"]

@@ -34,7 +34,7 @@ function M.pick(agent, bufnr)
   local params = { limit = MOST, agent = agent ~= '' and agent or nil }
   requests.send(client, 'axe/runs', params, bufnr, function(runs)
     if #runs == 0 then
-      return vim.notify('axe: no run is remembered yet', vim.log.levels.INFO)
+      return vim.notify('axe: no run is stored yet', vim.log.levels.INFO)
     end
     vim.ui.select(runs, { prompt = 'Which run?', format_item = describe }, function(run)
       if run then
