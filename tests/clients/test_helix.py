@@ -172,7 +172,7 @@ def test_an_untrusted_project_is_checked_and_not_run_in_helix(
 ) -> None:
     sees(terminal, "non-negative")
     terminal.type(b" xr")
-    sees(terminal, "agents are not run in a workspace that is not trusted")
+    sees(terminal, "agents do not run in an untrusted workspace")
     assert provider.requests == []
 
 

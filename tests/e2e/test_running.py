@@ -348,7 +348,7 @@ def test_clients_that_know_only_lsp_hear_that_an_answer_is_not_whole(
     [
         ("axe.run", True, "nobody", "agent config not found"),
         ("axe.run", True, 3, '"agent"'),
-        ("axe.run", False, "left", "not run in a workspace that is not trusted"),
+        ("axe.run", False, "left", "do not run in an untrusted workspace"),
         ("axe.preview", True, "nobody", "agent config not found"),
     ],
 )

@@ -246,7 +246,7 @@ def test_client_whose_process_is_not_to_be_seen_is_served_all_the_same(
         pass
     lab = start_lab()
     lab.initialize(processId=gone.pid)
-    wait_for_log(lab, f"process {gone.pid} is not to be seen")
+    wait_for_log(lab, f"process {gone.pid} is not visible")
     assert lab.request("test/echo", 1) == 1
 
 

@@ -56,7 +56,7 @@ def test_a_damaged_history_is_named_with_what_to_do(tmp_path: Path) -> None:
 def test_a_place_that_can_not_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
 
-    with pytest.raises(HistoryError, match="set XDG_STATE_HOME to another one"):
+    with pytest.raises(HistoryError, match="set XDG_STATE_HOME to another folder"):
         open_history(tmp_path / "file" / "axe" / "history.db")
 
 

@@ -33,7 +33,7 @@ function M.is_there(config)
     return true
   end
   local advice = 'axe: agent files are not checked, because "%s" is not on PATH. Install it from a clone of axe-lsp with '
-    .. '"pipx install CLONE" or "uv tool install CLONE"; See docs/neovim.md there.'
+    .. '"pipx install CLONE" or "uv tool install CLONE". See docs/neovim.md there.'
   vim.notify_once(advice:format(config.cmd[1]), vim.log.levels.WARN)
   return false
 end
