@@ -111,7 +111,7 @@
     (cl-letf (((symbol-function 'message)
                (lambda (form &rest more) (push (apply #'format form more) told))))
       (axe-run "Once more")
-      (wait-for "the refusal" (lambda () (cl-find "^axe: agents are not run in a workspace that is not trusted" told
+      (wait-for "the refusal" (lambda () (cl-find "^axe: agents do not run in an untrusted workspace" told
                                                   :test #'string-match-p))))
     (cl-assert (not (string-search "Once more" (runs-text))))))
 

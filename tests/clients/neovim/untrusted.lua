@@ -20,7 +20,7 @@ support.play(function()
   support.wait_for('the refusal', function()
     return #notices > 0
   end)
-  assert(notices[1]:find('agents are not run in a workspace that is not trusted', 1, true), vim.inspect(notices))
+  assert(notices[1]:find('agents do not run in an untrusted workspace', 1, true), vim.inspect(notices))
   assert(support.runs_text() == '', support.runs_text())
   vim.cmd('AxePreview')
   support.wait_for('the preview', function()
