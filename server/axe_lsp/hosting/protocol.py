@@ -10,8 +10,9 @@ from msgspec.json import Decoder
 
 from axe_lsp.agentfile.definition import BudgetConfig
 from axe_lsp.hosting.notifications import Message, Notification
-from axe_lsp.runtime.errors import ErrorKind
+from axe_lsp.runtime.errors import ErrorKind, ProviderErrorCategory
 from axe_lsp.runtime.json_data import Json, JsonStruct, decoded, decoder_of, json_text
+from axe_lsp.runtime.providers.gates import GateKey
 from axe_lsp.runtime.runs import Order, RunRequest, RunResult
 from axe_lsp.runtime.safety.questions import Answer, Question
 
@@ -157,6 +158,59 @@ class Answered(Message, frozen=True, tag="answer"):
     answer: Answer
 
 
+class Refusal(JsonStruct, frozen=True):
+    """A ProviderError, as far as gates need it."""
+
+    category: ProviderErrorCategory
+    message: str
+    status: int
+    may_pass: bool
+    was_shared: bool
+    retry_after: float | None = None
+    codes: tuple[str, ...] = ()
+
+
+class Knocked(Message, frozen=True, tag="knock"):
+    """From a host that makes a run for a tree of this process: a request wants to pass a gate.
+
+    The other fields are those of `runtime/providers/gate.py`. The run may wait for `patience` seconds.
+    """
+
+    number: int
+    gate: GateKey
+    most: int
+    attempts: int
+    patience: float
+
+
+class Held(Message, frozen=True, tag="held"):
+    """To such a host: the request of that number waits, for as long as is known, or 0."""
+
+    number: int
+    seconds: float
+
+
+class LetIn(Message, frozen=True, tag="let-in"):
+    """To such a host: the request of that number passes."""
+
+    number: int
+
+
+class Passed(Message, frozen=True, tag="passed"):
+    """From such a host: the request of that number was answered or refused, or nobody waits for it any more."""
+
+    number: int
+    is_answered: bool = False
+    refusal: Refusal | None = None
+
+
+class Barred(Message, frozen=True, tag="barred"):
+    """To such a host: what its gate says of a refusal, or why the request of that number does not pass."""
+
+    number: int
+    refusal: Refusal
+
+
 class Finished(Message, frozen=True, tag="result"):
     """From the host: the run has ended well."""
 
@@ -185,7 +239,20 @@ class Failed(Message, frozen=True, tag="error"):
     partial: RunResult | None = None
 
 
-ToHost = Environment | Start | StartChild | Preview | Cancel | UsedUp | Answered | Ping | Leave
+ToHost = (
+    Environment
+    | Start
+    | StartChild
+    | Preview
+    | Cancel
+    | UsedUp
+    | Answered
+    | Held
+    | LetIn
+    | Barred
+    | Ping
+    | Leave
+)
 """What a supervisor sends."""
 
 FromHost = (
@@ -196,6 +263,8 @@ FromHost = (
     | Warned
     | Asked
     | Withdrawn
+    | Knocked
+    | Passed
     | Finished
     | Previewed
     | Failed

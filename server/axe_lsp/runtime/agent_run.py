@@ -47,6 +47,7 @@ from axe_lsp.runtime.messages import Json, Response
 from axe_lsp.runtime.outcome import end_event, result_of, status_of
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.prepare import Prepared, prepare, reads_much
+from axe_lsp.runtime.providers.gates import Gates
 from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.retry import Retrying
 from axe_lsp.runtime.runs import Order, Resolve, RunResult
@@ -67,7 +68,8 @@ class Tree(Struct, frozen=True):
     """What a root run and all runs below it share.
 
     `warn` takes what everybody should know, `note` a line for a log. `live` holds the runs that
-    are going on, by id; `warned` what somebody has been warned of.
+    are going on, by id; `warned` what somebody has been warned of. `gate` decides what agents may reach,
+    `request_gates` how many requests providers get at once.
     """
 
     resolve: Resolve
@@ -81,6 +83,7 @@ class Tree(Struct, frozen=True):
     note: Callable[[str], None]
     live: dict[str, Stoppable]
     gate: TrustGate
+    request_gates: Gates
     elsewhere: Elsewhere | None = None
     warned: set[str] = field(default_factory=set)
     on_ready: OnReady | None = None
@@ -352,5 +355,7 @@ class AgentRun:
         with clock.waiting():
             if tree.elsewhere is None or not wants_process(order):
                 return await AgentRun(order, tree, self._ledger, clock).execute()
-            ties = caller_link(tree.journal, self._ledger, clock, tree.warn, tree.live)
+            ties = caller_link(
+                tree.journal, self._ledger, clock, tree.warn, tree.live, gates=tree.request_gates
+            )
             return await tree.elsewhere(order, ties)

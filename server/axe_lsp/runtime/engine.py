@@ -153,6 +153,7 @@ class Engine:
             live=self._live,
             gate=self._gate,
             elsewhere=self._elsewhere,
+            request_gates=self._http.gates,
             on_ready=on_ready,
         )
 

@@ -15,7 +15,15 @@ from axe_lsp.runtime.safety.questions import Answer as Reply
 from axe_lsp.runtime.safety.questions import Question
 from support.hosts import Stage, agent, stage
 from support.processes import Sleepers, hosts_bearing, wait_for_none
-from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import (
+    Answer,
+    Call,
+    Hold,
+    Refuses,
+    Says,
+    ScriptedProvider,
+    calls_agent,
+)
 
 APART = '[isolation]\nmode = "process"\n'
 
@@ -316,3 +324,34 @@ async def test_no_process_remains_when_any_on_the_way_to_a_command_is_killed(
             await asyncio.gather(run.result(), return_exceptions=True)
             assert_ended(at, run)
     await asyncio.to_thread(wait_for_none, mark)
+
+
+async def test_agents_in_processes_of_their_own_take_turns_at_a_provider(
+    tmp_path: Path, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "config" / "axe"
+    config.mkdir(parents=True)
+    (config / "config.toml").write_text("[providers.ollama]\nmax_concurrent = 1\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(config.parent))
+    calls = [calls_agent("apart", f"t{number}") for number in range(4)]
+    provider.script("m-lead", Says(calls=calls), Says("done"))
+    provider.limit("m-apart", 1, Refuses(429), seconds=0.5)
+    provider.script("m-apart", Answer(Says("well"), repeat=True))
+    async with stage(tmp_path, team()) as at:
+        run = at.start("lead")
+        assert (await run.result()).content == "done"
+        assert {status for _, status in assert_ended(at, run)} == {"completed"}
+        assert len(provider.asked("m-apart")) == 4
+
+
+async def test_many_agents_in_processes_of_their_own_complete_at_a_provider_that_takes_few(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    calls = [calls_agent("apart", f"t{number}") for number in range(8)]
+    provider.script("m-lead", Says(calls=calls), Says("done"))
+    provider.limit("m-apart", 2, Refuses(429), seconds=0.5)
+    provider.script("m-apart", Answer(Says("well"), repeat=True))
+    async with stage(tmp_path, team()) as at:
+        run = at.start("lead")
+        assert (await run.result()).content == "done"
+        assert {status for _, status in assert_ended(at, run)} == {"completed"}

@@ -13,6 +13,7 @@ from axe_lsp.runtime.events import Event, RunIds, TextDelta, TurnEnd
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.limits.clock import Clock
+from axe_lsp.runtime.providers.gate import OwnGates
 from axe_lsp.runtime.runs import Order
 
 CHILD = RunIds(run_id="c", root_run_id="r", agent="child", depth=1, parent_run_id="r")
@@ -34,7 +35,7 @@ def turn(tokens: int, calls: int = 0, cost: float | None = None) -> TurnEnd:
 
 
 def tied(journal: Journal, caller: Ledger) -> CallerLink:
-    return caller_link(journal, caller, Clock(anyio.CancelScope()), print, {})
+    return caller_link(journal, caller, Clock(anyio.CancelScope()), print, {}, gates=OwnGates())
 
 
 async def test_events_from_elsewhere_are_numbered_with_those_of_here() -> None:

@@ -14,7 +14,8 @@ import pytest
 from anyio.abc import TaskGroup
 
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.providers.gate import Entry, Gate, is_crowded
+from axe_lsp.runtime.providers.gate import Gate, is_crowded
+from axe_lsp.runtime.providers.gates import Entry
 from support.passing_time import PassingTime, passing_time, settled
 
 FULL = ProviderError("rate_limit", "slow down", 429)

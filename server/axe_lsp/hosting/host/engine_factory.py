@@ -15,6 +15,7 @@ from pathlib import Path
 # A run's first request would import this anyway, but on the event loop, where all others wait.
 import axe_lsp.runtime.providers.http_client  # noqa: F401
 from axe_lsp.hosting import protocol
+from axe_lsp.hosting.gate_relay import OutgoingRequests
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.notifications import Message, notification
@@ -36,14 +37,18 @@ _log = logging.getLogger(__name__)
 
 
 class EngineFactory:
-    """Engines, one for each run, that share their connections to the providers."""
+    """Engines, one for each run, that share their connections to the providers.
 
-    def __init__(self, send: Callable[[Message], None], ask: Ask) -> None:
+    Requests wait at gates of this process, or at those of the tree's process: `is_below` another one.
+    """
+
+    def __init__(self, send: Callable[[Message], None], ask: Ask, *, is_below: bool) -> None:
         self._send = send
         self._ask = ask
         # A copy, since `os.environ` decodes each of its values whenever it is asked.
         self._environment = dict(os.environ)
-        self._http = HttpProvider(self._environment)
+        self.requests = OutgoingRequests(send)
+        self._http = HttpProvider(self._environment, self.requests if is_below else None)
         self._telemetry = Telemetry()
         self._history = HistoryWriter(
             warn=lambda run_id, text: send(protocol.Warned(run_id, text)),

@@ -193,12 +193,22 @@ class Host:
                 self._carry_out(order.run_id, self._preview(order))
             case protocol.Cancel(run_id):
                 self._cancel(run_id)
-            case protocol.Answered() as answered:
-                self._questions.settle(answered)
-            case protocol.Leave():
-                pass  # It is dealt with when the input ends.
             case protocol.Ping(number):
                 self._outbox.send(protocol.Pong(number))
+            case answer:
+                self._take(answer)
+
+    def _take(self, answer: Message) -> None:
+        """The answer to what a run has asked."""
+        match answer:
+            case protocol.Answered():
+                self._questions.settle(answer)
+            case protocol.Held() | protocol.LetIn() | protocol.Barred() if (
+                self._factory is not None
+            ):
+                self._factory.requests.hear(answer)
+            case protocol.Leave():
+                pass  # It is dealt with when the input ends.
 
     async def close(self) -> None:
         """Cancel all orders and wait until they have ended."""
@@ -240,7 +250,7 @@ class Host:
         order = replace(start.order, deadline=now + start.order.deadline)
         run_id = order.ids.run_id
         caller = self._callers[run_id] = Ledger(start.budget)
-        factory = await self._engine_factory()
+        factory = await self._engine_factory(is_below=True)
         async with self._engine(run_id, factory.engine_for_child(start)) as engine:
             try:
                 return protocol.Finished(await engine.run_child(order, caller))
@@ -257,10 +267,10 @@ class Host:
             finally:
                 del self._engines[run_id]
 
-    async def _engine_factory(self) -> EngineFactory:
+    async def _engine_factory(self, *, is_below: bool = False) -> EngineFactory:
         engine_factory = await asyncio.to_thread(_import_engine_factory)
         self._factory = self._factory or engine_factory.EngineFactory(
-            self._outbox.send, self._questions
+            self._outbox.send, self._questions, is_below=is_below
         )
         return self._factory
 

@@ -1,7 +1,7 @@
 """Agents in processes of their own: each is a host that makes one run for a tree that lives here.
 
-Its events become events of that tree, its questions are asked here, and what it used is paid for here. It
-ends with this process, whatever ends that, since a host ends when its input does.
+Its events become events of that tree, its questions are asked here, its requests take turns with those of the
+tree, and what it used is paid for here. It ends with this process, whatever ends that, since a host ends when its input does.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import anyio
 from msgspec.structs import replace
 
 from axe_lsp.hosting import protocol
+from axe_lsp.hosting.gate_relay import IncomingRequests
 from axe_lsp.hosting.notifications import Message, Notification, event_of
 from axe_lsp.hosting.question_relay import IncomingQuestions
 from axe_lsp.hosting.run_tree import RunTree
@@ -81,6 +82,7 @@ class _RemoteRun:
         self._tasks = Tasks()
         self._link = Link(self._receive)
         self._questions = IncomingQuestions(self._tasks)
+        self._requests = IncomingRequests(caller_link.gates, self._tasks, self._link.send)
         self._tree = RunTree()
         self._has_begun = False
         self._is_used_up = False
@@ -169,6 +171,10 @@ class _RemoteRun:
                 self._questions.put(message, self._decide, self._link.send)
             case protocol.Withdrawn(run_id, number):
                 self._questions.withdraw(run_id, number)
+            case protocol.Knocked():
+                self._requests.knock(message)
+            case protocol.Passed():
+                self._requests.end(message)
             case protocol.Finished():
                 self._settle(message.result)
             case protocol.Failed():

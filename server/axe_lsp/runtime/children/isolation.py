@@ -18,6 +18,7 @@ from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.messages import Response
+from axe_lsp.runtime.providers.gates import Gates
 from axe_lsp.runtime.runs import Order, Resolve, RunResult
 
 
@@ -33,7 +34,8 @@ class CallerLink(Struct, frozen=True):
 
     `tell` takes each of its events; it is False when no more may be used. `warn` takes what everybody
     should know. In `live` stand the runs that can be stopped. `budget` is what its callers have left,
-    `clock` is that of the run that called it.
+    `clock` is that of the run that called it. At the `gates` its requests wait together with those of
+    its tree.
     """
 
     tell: Callable[[Event], bool]
@@ -41,6 +43,7 @@ class CallerLink(Struct, frozen=True):
     live: MutableMapping[str, Stoppable]
     budget: BudgetConfig
     clock: Clock
+    gates: Gates
 
 
 Elsewhere = Callable[[Order, CallerLink], Awaitable[RunResult]]
@@ -68,6 +71,8 @@ def caller_link(
     clock: Clock,
     warn: Callable[[str], None],
     live: MutableMapping[str, Stoppable],
+    *,
+    gates: Gates,
 ) -> CallerLink:
     """Events are numbered here with all others of the tree, and what they used is paid for here."""
     ledger = Ledger(BudgetConfig(), caller)
@@ -76,7 +81,7 @@ def caller_link(
         journal.emit(event)
         return _is_paid(event, ledger) if isinstance(event, (TurnEnd, CompactionEnd)) else True
 
-    return CallerLink(tell, warn, live, ledger.left, clock)
+    return CallerLink(tell, warn, live, ledger.left, clock, gates)
 
 
 def _is_paid(answer: TurnEnd | CompactionEnd, ledger: Ledger) -> bool:

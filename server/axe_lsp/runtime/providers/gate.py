@@ -1,4 +1,4 @@
-"""How many requests a provider gets at once, for all runs of this process that use the same key.
+"""How many requests a provider gets at once, for all runs that use the same key.
 
 A provider that refuses a request because there are too many says so to one run, and means all of
 them. So all runs that share a key share a gate, which learns from each refusal and each answer:
@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import math
 from bisect import insort
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from itertools import count
 
 import anyio
-from msgspec import Struct
 
 from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.providers.gates import Entry, GateKey
 from axe_lsp.runtime.providers.waits import jittered, too_late
 from axe_lsp.tasks import loop_time
 
@@ -52,16 +52,17 @@ class _Ticket:
         return self.order < other.order
 
 
-class Entry(Struct, frozen=True):
-    """Who wants to pass. The `attempts` before this one let a request go before newer ones.
+class OwnGates:
+    """The gates of this process. It is a `Gates`."""
 
-    `deadline` is the moment (of the event loop's clock) at which its run is over. While it waits, it
-    is inside `waiting(seconds)`; 0 seconds are as long as it takes until others are ready.
-    """
+    def __init__(self) -> None:
+        self._gates: dict[GateKey, Gate] = {}
 
-    attempts: int
-    deadline: float
-    waiting: Callable[[float], AbstractContextManager[object]]
+    def passage(self, key: GateKey, most: int, entry: Entry) -> AbstractAsyncContextManager[None]:
+        """Wait to be let in at one of them."""
+        gate = self._gates.setdefault(key, Gate())
+        gate.most = most
+        return gate.passage(entry)
 
 
 class Gate:

@@ -30,7 +30,8 @@ from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.providers.auth import key_headers
 from axe_lsp.runtime.providers.body import encode_body
 from axe_lsp.runtime.providers.failures import refusal
-from axe_lsp.runtime.providers.gate import Entry, Gate
+from axe_lsp.runtime.providers.gate import OwnGates
+from axe_lsp.runtime.providers.gates import Entry, Gates, gate_key
 from axe_lsp.runtime.providers.originals import forget_originals, with_readable
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta
 from axe_lsp.runtime.providers.read_answer import read_answer
@@ -137,16 +138,19 @@ _Place = tuple[str, Wire, ModelName, ResponseFormat | None]
 
 
 class HttpProvider:
-    """Answers requests by asking the service that the model names."""
+    """Answers requests by asking the service that the model names.
 
-    def __init__(self, environment: Environment) -> None:
+    `gates` hold requests back; without them it has its own.
+    """
+
+    def __init__(self, environment: Environment, gates: Gates | None = None) -> None:
+        self.gates: Gates = gates or OwnGates()
         self._environment = environment
         self._service_now = once_a_step(self._look_up_service)
         self._client: HttpClient | None = None
         self._terms: dict[_Place, Terms] = {}
         self._windows: dict[tuple[str, ModelName], int] = {}
         self._without_responses: set[str] = set()
-        self._gates: dict[tuple[str, str, str], Gate] = {}
 
     def check(self, model: ModelName, workdir: Path) -> None:
         """Connect. Raise RunError for a broken config.toml, an unsupported provider, no key."""
@@ -224,11 +228,6 @@ class HttpProvider:
             return response
         return _in_addition(await self._post(service, exchange, terms, on_delta), response)
 
-    def _gate(self, service: Service) -> Gate:
-        gate = self._gates.setdefault((service.provider, service.base_url, service.key), Gate())
-        gate.most = service.config.max_concurrent(service.provider)
-        return gate
-
     async def _post(
         self, service: Service, exchange: Exchange, terms: Terms, on_delta: OnDelta | None
     ) -> Response:
@@ -242,8 +241,10 @@ class HttpProvider:
             **service.headers,
         }
         headers.update(service.proof(url, headers, body))
+        gate = gate_key(service.provider, service.base_url, service.key)
+        most = service.config.max_concurrent(service.provider)
         async with (
-            self._gate(service).passage(_entry(service, exchange)),
+            self.gates.passage(gate, most, _entry(service, exchange)),
             self._connected().post(url, headers, body) as answer,
         ):
             if not 200 <= answer.status < 300:
