@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -77,7 +78,14 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, **settings: object) -> None:
-        super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type] # argparse's own
+        # For each option argparse makes a formatter, which would look how wide the terminal is.
+        formatter = partial(argparse.HelpFormatter, width=80)
+        super().__init__(allow_abbrev=False, formatter_class=formatter, **settings)  # type: ignore[arg-type] # argparse's own
+
+    def format_help(self) -> str:
+        """The help, as wide as the terminal."""
+        self.formatter_class = argparse.HelpFormatter
+        return super().format_help()
 
     def parse_known_args(  # type: ignore[override] # argparse's own has overloads for namespaces
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None

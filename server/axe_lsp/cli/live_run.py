@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 _ADVICE = "run it with --yes to let tools change files and run commands"
 
-_SOON = 0.05
+_SOON = 0.2
 """Seconds after which nobody can look into this process any more, or before it starts another one: by then the first
 request has mostly been sent, which would otherwise wait for it."""
 

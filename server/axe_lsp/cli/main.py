@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NamedTuple
 
-from axe_lsp.cli import streams
-
 
 class Command(NamedTuple):
     """A subcommand: the module whose `main(arguments) -> exit code` it is, and what it does."""
@@ -66,6 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: list[str]) -> int:
+    # Imported late, as what it imports is a seventh of a start, and garbage would be looked for meanwhile.
+    from axe_lsp.cli import streams  # noqa: PLC0415
+
     name, rest = _command(arguments)
     if name == "serve":
         streams.forgive_errors()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from pathlib import Path
 
 from axe_lsp.agentfile.definition import MemoryConfig
@@ -35,6 +34,8 @@ def _of_run(root_run_id: str, environment: Environment) -> Path:
 
 def _of_workspace(workspace: Path) -> str:
     """Told apart by the whole path, and told to people by its last part."""
+    import hashlib  # noqa: PLC0415 - OpenSSL is loaded for it
+
     place = workspace.resolve()
     digest = hashlib.sha256(str(place).encode("utf-8", "surrogateescape")).hexdigest()
     return f"workspaces/{place.name}-{digest[:12]}.md"

@@ -25,7 +25,6 @@ from ipaddress import ip_address
 from typing import Any, cast
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
-import httpcore2
 from anyio import CancelScope
 from msgspec import Struct
 
@@ -33,8 +32,15 @@ from axe_lsp import __version__
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.certificates import trusted_authorities
 from axe_lsp.runtime.errors import ConfigError, NoAnswerError
+from axe_lsp.runtime.providers.light_import import import_parts
 from axe_lsp.runtime.providers.wire import is_http_address
 from axe_lsp.tasks import Tasks
+
+import_parts(
+    f"httpcore2.{part}"
+    for part in ("_exceptions", "_models", "_backends.base", "_async.interfaces", "_async.http11")
+)
+import httpcore2  # noqa: E402 - in parts, and the rest where there is a proxy
 
 _HEADERS = {
     "accept": "*/*",

@@ -11,7 +11,6 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Json
@@ -86,6 +85,8 @@ def retry_after(header: str, now: datetime) -> float | None:
     seconds = _number(header)
     if seconds is not None:
         return seconds
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - hardly any service sends a date
+
     try:
         date = parsedate_to_datetime(header.strip())
     except ValueError:

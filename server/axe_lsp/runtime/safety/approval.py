@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from hashlib import sha256
 
 import anyio
 from msgspec import Struct
@@ -138,6 +137,8 @@ def _question(wish: Wish, rehearsal: Rehearsal) -> Question:
 
 def _digest(text: str) -> str:
     """A short name for a text, which may be long; nobody has to read it."""
+    from hashlib import sha256  # noqa: PLC0415 - OpenSSL is loaded for it
+
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
