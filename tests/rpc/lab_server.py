@@ -23,7 +23,7 @@ from typing import Any
 from lsprotocol import types
 
 from axe_lsp.lsp.tcp_token import token_on_disk
-from axe_lsp.rpc import server_process, transports
+from axe_lsp.rpc import server_process, sockets, transports
 from axe_lsp.rpc.documents import Documents
 from axe_lsp.rpc.language_server import LanguageServer, RequestFailed
 
@@ -272,12 +272,12 @@ def main() -> None:
     serve = {
         "stdio": transports.serve_stdio,
         "tcp": functools.partial(
-            transports.serve_tcp,
+            sockets.serve_tcp,
             host="127.0.0.1",
             port=0,
             token_for=functools.partial(token_on_disk, os.environ),
         ),
-        "pipe": functools.partial(transports.serve_pipe, path=Path("".join(arguments))),
+        "pipe": functools.partial(sockets.serve_pipe, path=Path("".join(arguments))),
     }
     server_process.run(serve[transport](LabServer))
 

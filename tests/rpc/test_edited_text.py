@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from axe_lsp.agentfile.text import LineIndex
-from axe_lsp.rpc.edited_text import EditedText
+from axe_lsp.rpc.documents import EditedText
 
 texts = st.text(st.sampled_from("a\n\r\u2028"), max_size=12)
 

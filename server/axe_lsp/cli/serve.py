@@ -56,25 +56,27 @@ async def _serve(chosen: Namespace, daemon: Daemon) -> int:
 
 def _transport(chosen: Namespace, daemon: Daemon) -> Coroutine[Any, Any, int]:
     from axe_lsp.lsp.server import AxeServer  # noqa: PLC0415
-    from axe_lsp.rpc import transports  # noqa: PLC0415
 
     def make_server() -> AxeServer:
         return AxeServer(daemon)
 
-    if chosen.tcp is not None:
-        from axe_lsp.lsp.tcp_token import token_on_disk  # noqa: PLC0415
+    if chosen.tcp is None and chosen.pipe is None:
+        from axe_lsp.rpc import transports  # noqa: PLC0415
 
+        return transports.serve_stdio(make_server)
+    from axe_lsp.lsp.tcp_token import token_on_disk  # noqa: PLC0415
+    from axe_lsp.rpc import sockets  # noqa: PLC0415
+
+    if chosen.tcp is not None:
         host, port = chosen.tcp
-        return transports.serve_tcp(
+        return sockets.serve_tcp(
             make_server,
             host,
             port,
             partial(token_on_disk, os.environ),
             may_be_remote=chosen.allow_remote,
         )
-    if chosen.pipe is not None:
-        return transports.serve_pipe(make_server, chosen.pipe)
-    return transports.serve_stdio(make_server)
+    return sockets.serve_pipe(make_server, chosen.pipe)
 
 
 def _parser() -> Parser:

@@ -22,8 +22,7 @@ from axe_lsp.features.action import CodeAction
 from axe_lsp.features.edit import NewFile, Secret, TextChange
 from axe_lsp.lsp import from_proto, to_proto
 from axe_lsp.lsp.code_action import APPLY, actions_at, lone_file
-from axe_lsp.lsp.locations import Locations
-from axe_lsp.lsp.positions import open_file
+from axe_lsp.lsp.positions import Locations, open_file
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import show_file
 from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit

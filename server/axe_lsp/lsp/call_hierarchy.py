@@ -8,8 +8,7 @@ from axe_lsp.agentfile.text import TextRange
 from axe_lsp.daemon.uris import canonical
 from axe_lsp.features.call_hierarchy import hierarchy_of, incoming_calls, outgoing_calls
 from axe_lsp.lsp import to_proto
-from axe_lsp.lsp.locations import Locations
-from axe_lsp.lsp.positions import position_of
+from axe_lsp.lsp.positions import Locations, position_of
 from axe_lsp.lsp.session import Session
 from axe_lsp.workspace.agent_file import AgentFile
 

@@ -19,8 +19,7 @@ from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.edit import MovedFile, NewFile
 from axe_lsp.features.fix import Context
 from axe_lsp.lsp import from_proto
-from axe_lsp.lsp.locations import Locations
-from axe_lsp.lsp.positions import open_file
+from axe_lsp.lsp.positions import Locations, open_file
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import can_show
 from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit

@@ -1,4 +1,7 @@
-"""Completion: what the client can show of an offer, and when it should ask again."""
+"""`textDocument/completion`: what the client can show of an offer, and when it should ask again.
+
+The answer is made of structs, which msgspec writes in one go: each keystroke may ask for hundreds of offers.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,11 @@ from axe_lsp.features.model_offers import is_about_ollama
 from axe_lsp.features.offer import Completion, CompletionKind
 from axe_lsp.features.path_offers import path_offers, path_typed
 from axe_lsp.features.shortlist import MOST
-from axe_lsp.lsp.completion_list import Documentation, Edit, Item, Offers, Place, Span
-from axe_lsp.lsp.markdown_to_text import plain_text
 from axe_lsp.lsp.positions import Position, position_of
 from axe_lsp.lsp.session import Session
+from axe_lsp.lsp.to_proto import plain_text
 from axe_lsp.rpc.client import Client
+from axe_lsp.rpc.json_rpc import Wire
 
 _TRIGGERS = ['"', "'", "[", "=", ".", "/"]
 
@@ -34,6 +37,57 @@ _FOLDER = types.CompletionItemKind.Folder.value
 
 _SNIPPET = types.InsertTextFormat.Snippet.value
 _PLAIN_TEXT = types.InsertTextFormat.PlainText.value
+
+
+class Place(Wire, frozen=True):
+    """A `Position` of LSP."""
+
+    line: int
+    character: int
+
+
+class Span(Wire, frozen=True):
+    """A `Range` of LSP."""
+
+    start: Place
+    end: Place
+
+
+class Edit(Wire, frozen=True):
+    """A `TextEdit` of LSP, or an `InsertReplaceEdit`."""
+
+    new_text: str
+    range: Span | None = None
+    insert: Span | None = None
+    replace: Span | None = None
+
+
+class Documentation(Wire, frozen=True):
+    """`MarkupContent` of LSP."""
+
+    kind: str
+    value: str
+
+
+class Item(Wire, frozen=True):
+    """A `CompletionItem` of LSP."""
+
+    label: str
+    kind: int
+    sort_text: str
+    insert_text_format: int
+    text_edit: Edit
+    detail: str = ""
+    documentation: Documentation | None = None
+    filter_text: str = ""
+    commit_characters: list[str] | None = None
+
+
+class Offers(Wire, frozen=True):
+    """A `CompletionList` of LSP."""
+
+    is_incomplete: bool
+    items: list[Item]
 
 
 RangeOf = Callable[[TextRange], Span]

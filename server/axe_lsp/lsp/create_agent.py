@@ -19,7 +19,7 @@ from axe_lsp.features.new_agent import agent_uri, listing, new_agent
 from axe_lsp.lsp.agent_folders import agent_folders, folder_at
 from axe_lsp.lsp.apply_action import create_file, have_edited
 from axe_lsp.lsp.code_action import CREATE_AGENT
-from axe_lsp.lsp.locations import Locations
+from axe_lsp.lsp.positions import Locations
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import show_file
 from axe_lsp.lsp.workspace_edit import workspace_edit

@@ -9,8 +9,7 @@ from lsprotocol import types
 from axe_lsp.features.definition import definition
 from axe_lsp.features.paths import path_targets
 from axe_lsp.lsp import to_proto
-from axe_lsp.lsp.locations import Locations
-from axe_lsp.lsp.positions import Position, position_of
+from axe_lsp.lsp.positions import Locations, Position, position_of
 from axe_lsp.lsp.session import Session
 
 _Answer: TypeAlias = types.Location | list[types.Location] | list[types.LocationLink] | None

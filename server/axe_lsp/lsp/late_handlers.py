@@ -31,9 +31,9 @@ REQUESTS = {
 COMMANDS = {
     "axe.applyAction": "apply_action:apply",
     "axe.createAgent": "create_agent:create",
-    "axe.run": "runs.commands:run",
-    "axe.preview": "runs.commands:preview",
-    "axe.stop": "runs.commands:stop",
+    "axe.run": "runs.run_commands:run",
+    "axe.preview": "runs.run_commands:preview",
+    "axe.stop": "runs.run_commands:stop",
 }
 """Commands of `workspace/executeCommand`, likewise. Each takes one argument, or none."""
 

@@ -1,12 +1,14 @@
-"""Where in an open agent file a request is about."""
+"""Between LSP's positions and ours: the place that a request is about, and ranges in an answer."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple, Protocol
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.text import LineIndex
+from axe_lsp.agentfile.text import LineIndex, TextRange
+from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.session import Session
 from axe_lsp.workspace.agent_file import AgentFile
 
@@ -41,3 +43,27 @@ def position_of(session: Session, params: PositionParams) -> Position | None:
     lines, where = file.open.parse.lines, params.position
     offset = lines.offset(where.line, where.character, session.position_encoding)
     return Position(file, offset, lines)
+
+
+class Locations:
+    """Ranges in files, open or not, as a client gets them.
+
+    Made for one answer, so that each file is read at most once.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._opened = session.opened
+        self._encoding = session.position_encoding
+        self.lines_of = cache(session.view.lines)
+
+    def text_of(self, uri: str) -> str:
+        """The text of a file; empty if it has gone."""
+        return self.lines_of(uri).text
+
+    def range(self, uri: str, where: TextRange) -> types.Range:
+        """A range in a file."""
+        return to_proto.text_range(where, self.lines_of(uri), self._encoding)
+
+    def location(self, uri: str, where: TextRange) -> types.Location:
+        """A range with its file, which the client may spell otherwise."""
+        return types.Location(self._opened.name(uri), self.range(uri, where))

@@ -7,8 +7,7 @@ from lsprotocol import types
 from axe_lsp.daemon.uris import canonical
 from axe_lsp.features.paths import skill_at
 from axe_lsp.features.references import references
-from axe_lsp.lsp.locations import Locations
-from axe_lsp.lsp.positions import position_of
+from axe_lsp.lsp.positions import Locations, position_of
 from axe_lsp.lsp.session import Session
 
 

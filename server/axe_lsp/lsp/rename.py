@@ -11,8 +11,7 @@ from axe_lsp.daemon.uris import path_of
 from axe_lsp.features.edit import Edit, MovedFile
 from axe_lsp.features.rename import RenameError, renamable, rename
 from axe_lsp.lsp import to_proto
-from axe_lsp.lsp.locations import Locations
-from axe_lsp.lsp.positions import position_of
+from axe_lsp.lsp.positions import Locations, position_of
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
 from axe_lsp.rpc.client import Client

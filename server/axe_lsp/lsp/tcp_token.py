@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from axe_lsp.rpc.transports import CannotListenError, Token, reason_of
+from axe_lsp.rpc.sockets import Token, reason_of
+from axe_lsp.rpc.transports import CannotListenError
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, state_folder
 from axe_lsp.runtime.files.whole_file import write_whole_file

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from lsprotocol import types
 
 from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.hover import Hover
-from axe_lsp.lsp.markdown_to_text import plain_text
 from axe_lsp.rpc.json_rpc import JsonObject
 
 AGENT_KIND = types.SymbolKind.Class
@@ -16,6 +16,13 @@ AGENT_KIND = types.SymbolKind.Class
 
 LinesOf = Callable[[str], LineIndex]
 """The lines of the file at a URI."""
+
+_MARKS = re.compile(
+    r"\*\*(?P<bold>(?:`[^`\n]*`|[^`*\n])+)\*\*"
+    r"|`(?P<code>[^`\n]*)`"
+    r"|(?<![*\w])\*(?P<italic>[^*\s][^*\n]*)\*(?![*\w])"
+)
+_FENCE = re.compile(r"^```.*(?:\n|\Z)", re.MULTILINE)
 
 
 def text_range(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -> types.Range:
@@ -47,3 +54,16 @@ def hover(
     """An explanation at its place."""
     content = explanation(found.markdown, markdown=markdown)
     return types.Hover(content, text_range(found.range, lines, encoding))
+
+
+def plain_text(markdown: str) -> str:
+    """Our Markdown without emphasis, code spans and fences, for clients that show plain text only.
+
+    Text in code spans, such as a glob with its stars, stays as it is.
+    """
+    return _MARKS.sub(_inside, _FENCE.sub("", markdown))
+
+
+def _inside(match: re.Match[str]) -> str:
+    code = match["code"]
+    return code if code is not None else _MARKS.sub(_inside, match["bold"] or match["italic"])

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from lsprotocol import types
 
 from axe_lsp.features.edit import Edit, MovedFile, NewFile, TextChange
-from axe_lsp.lsp.locations import Locations
+from axe_lsp.lsp.positions import Locations
 from axe_lsp.lsp.session import Session
 
 _Operation = types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile

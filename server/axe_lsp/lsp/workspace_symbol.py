@@ -9,7 +9,7 @@ from lsprotocol import types
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.features.workspace_symbols import workspace_symbols
 from axe_lsp.lsp import to_proto
-from axe_lsp.lsp.locations import Locations
+from axe_lsp.lsp.positions import Locations
 from axe_lsp.lsp.session import Session
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Place, Scope

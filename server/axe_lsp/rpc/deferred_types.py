@@ -33,18 +33,16 @@ def install() -> None:
     """Import `lsprotocol.types` with its classes deferred, unless it is loaded already."""
     if "lsprotocol.types" in sys.modules:
         return
-    # Through `setattr`, because type checkers take names of modules for constants.
-    setattr(attrs, "define", _define_later)  # noqa: B010
-    setattr(attrs, "field", _LaterField)  # noqa: B010
+    # Through `vars`, because type checkers take names of modules for constants.
+    vars(attrs).update(define=_define_later, field=_LaterField)
     try:
         importlib.import_module("lsprotocol.types")
     finally:
-        setattr(attrs, "define", _define_now)  # noqa: B010
-        setattr(attrs, "field", _field_now)  # noqa: B010
+        vars(attrs).update(define=_define_now, field=_field_now)
     # `get_converter` would complete all classes before it begins, to resolve forward references.
     # The flag is private to lsprotocol; without it nothing breaks, all classes are just completed.
     hooks = importlib.import_module("lsprotocol._hooks")
-    setattr(hooks, "_resolved_forward_references", True)  # noqa: B010
+    vars(hooks).update(_resolved_forward_references=True)
 
 
 def _define_later(maybe_class: type | None = None, **options: Any) -> Any:
@@ -53,11 +51,11 @@ def _define_later(maybe_class: type | None = None, **options: Any) -> Any:
     cls: Any = maybe_class
     _pending[cls] = options
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+    def complete_and_initialize(self: Any, *args: Any, **kwargs: Any) -> None:
         _complete(cls)
         cls.__init__(self, *args, **kwargs)
 
-    cls.__init__ = __init__
+    cls.__init__ = complete_and_initialize
     cls.__attrs_attrs__ = _Fields(cls)
     return cls
 

@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
+import pygls.progress
 from lsprotocol import types
 from pygls.exceptions import (
     JsonRpcInvalidParams,
@@ -21,7 +22,6 @@ from pygls.exceptions import (
 from axe_lsp.rpc.client import Client, read_client
 from axe_lsp.rpc.dispatch import Dispatcher
 from axe_lsp.rpc.json_rpc import JsonObject, Notification, Request
-from axe_lsp.rpc.work_done_progress import Progress
 
 GRACE = 1.0
 """Seconds that anything gets to end once it has been told to."""
@@ -40,6 +40,15 @@ class Server(Protocol):
 
     async def release(self) -> None:
         """Let go of what the connection holds."""
+
+
+class Progress(pygls.progress.Progress):
+    """Work-done progress as in pygls: `begin`, `report`, `end`, `create`; `tokens[token]` is cancelled by the client."""
+
+    def end(self, token: types.ProgressToken, value: types.WorkDoneProgressEnd) -> None:
+        """Report the end, and forget the token (pygls #607)."""
+        super().end(token, value)
+        self.tokens.pop(token, None)
 
 
 class LifeCycle(Dispatcher):

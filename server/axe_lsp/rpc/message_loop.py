@@ -1,4 +1,4 @@
-"""One client's session from the first byte to the last, over any transport."""
+"""Reads one client's messages and has them dealt with, from the first byte to the last, over any transport."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Writer(Protocol):
         """Nothing more will be written."""
 
 
-class Conversation:
+class MessageLoop:
     """A server, and the streams to and from its client.
 
     `read` gives bytes as they come, and `b""` at the end. `is_strict` is for clients that have not started

