@@ -54,6 +54,16 @@ def test_files_are_those_that_a_run_reads(project: Path) -> None:
     assert found["*.md"].files[0].uri == (project / "README.md").as_uri()
 
 
+def test_a_picture_is_named_and_is_no_text(project: Path) -> None:
+    before = look(project, Question(globs=("*",)))
+    (project / "b.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(5_000))
+    found = look(project, Question(globs=("*", "*.md")))
+    assert found.matches["*"].picture == "b.png"
+    assert found.matches["*"].count == before.matches["*"].count + 1
+    assert found.matches["*.md"].picture == ""
+    assert found.added == before.added
+
+
 def test_nothing_is_known_of_a_malformed_glob(project: Path) -> None:
     assert look(project, Question(globs=("[", "*"))).matches.keys() == {"*"}
 

@@ -8,6 +8,7 @@ asked for those.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from msgspec import Struct
@@ -98,3 +99,17 @@ def known_model(text: str) -> Model | None:
 @cache
 def _by_name() -> dict[str, Model]:
     return {str(model): model for model in MODELS}
+
+
+_TEXT_ONLY = (
+    r"gpt-3\.5-.*|gpt-4(-0\d{3}|-32k.*)?|o1-(mini|preview).*|o3-mini.*|gpt-oss.*"
+    r"|deepseek-(chat|reasoner|coder|r1|v[23]).*|codellama.*|codestral.*|mixtral.*"
+    r"|(meta-)?llama-?3(\.[13])?(-\d+b.*)?|qwen2\.5(-coder)?|qwen3(-coder)?|phi3|phi4|gemma2?"
+)
+"""Models whose makers say that they read text only, by their names at any provider, without a tag."""
+
+
+def takes_pictures(model: str) -> bool:
+    """False of a model that is known to take none, for which a name such as `llama3.1:8b` is enough."""
+    name = model.rpartition("/")[2].partition(":")[0].lower()
+    return re.fullmatch(_TEXT_ONLY, name) is None

@@ -137,10 +137,10 @@ def _skill(skill: str, environment: Environment, searched: Searched) -> SkillFil
 
 
 class _Measured(Struct, frozen=True):
-    """What a glob matches, and every file of it that counts with its size."""
+    """What a glob matches, and every text file of it with its size."""
 
     matches: Matches
-    sizes: Mapping[str, int]
+    texts: Mapping[str, int]
 
 
 class Searched(Struct):
@@ -175,6 +175,7 @@ def _measured(
 def _matches(segments: tuple[str, ...], folder: Path, go_on: Callable[[], bool]) -> _Measured:
     sizes: dict[str, int] = {}
     paths: dict[str, Path] = {}
+    pictures: list[str] = []
     is_complete = True
     try:
         root = folder.resolve()
@@ -182,17 +183,25 @@ def _matches(segments: tuple[str, ...], folder: Path, go_on: Callable[[], bool])
             if number >= MAX_MATCHES or not go_on():
                 is_complete = False
                 break
-            size = measure_context_file(name, path, root)
-            if size is not None:
-                sizes[name], paths[name] = size, path
+            measured = measure_context_file(name, path, root)
+            if measured is not None:
+                sizes[name], paths[name] = measured[0], path
+                pictures += [name] if measured[1] else []
     except (OSError, RuntimeError, ValueError):  # Circles of links; a NUL in a name.
         is_complete = False
     first = sorted(sizes)[:SHOWN_MATCHES]
     files = tuple(
         MatchedFile(shown_path(each), uri_of(paths[each].absolute()), sizes[each]) for each in first
     )
-    matches = Matches(files, len(sizes), sum(sizes.values()), is_complete and go_on())
-    return _Measured(matches, sizes)
+    matches = Matches(
+        files,
+        len(sizes),
+        sum(sizes.values()),
+        is_complete and go_on(),
+        shown_path(min(pictures, default="")),
+    )
+    texts = {name: size for name, size in sizes.items() if name not in pictures}
+    return _Measured(matches, texts)
 
 
 def _model(text: str) -> ModelName | None:
@@ -282,7 +291,7 @@ def _added(
     memory: Memory,
 ) -> int | None:
     """What is appended to the agent's own prompt. A file counts as many characters as it has bytes."""
-    sizes = dict(size for found in measured.values() for size in found.sizes.items())
+    sizes = dict(size for found in measured.values() for size in found.texts.items())
     empty = [ContextFile(name, "", size) for name, size in sorted(sizes.items())]
     try:
         skill = load_skill(question.skill, standpoint.environment)

@@ -36,13 +36,14 @@ class Matches(Struct, frozen=True):
     """What a glob matches: the first files by name, and how many there are with how many bytes.
 
     The search ends early where it would take too long; then there may be more, and not all
-    `is_complete`.
+    `is_complete`. `picture` is the name of one that is among them, "" if none is.
     """
 
     files: tuple[MatchedFile, ...] = ()
     count: int = 0
     size: int = 0
     is_complete: bool = True
+    picture: str = ""
 
 
 class ProviderKey(Struct, frozen=True):

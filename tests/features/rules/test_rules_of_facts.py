@@ -101,6 +101,51 @@ def test_globs_that_match_nothing() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("model", "is_told"),
+    [
+        ("ollama/gpt-oss:20b", True),
+        ("ollama/llama3.1:8b", True),
+        ("openrouter/meta-llama/llama-3.1-8b-instruct", True),
+        ("openrouter/openai/o3-mini-high", True),
+        ("openai/gpt-4-0613", True),
+        ("openai/gpt-4o", False),
+        ("openai/gpt-4.1", False),
+        ("ollama/llama3.2-vision", False),
+        ("ollama/qwen3-vl:8b", False),
+        ("ollama/gemma3", False),
+        ("anthropic/claude-opus-5", False),
+    ],
+)
+def test_pictures_for_a_model_that_reads_text_only(model: str, is_told: bool) -> None:
+    matches = {"docs/*": replace(matched(("docs/a.md", 1)), picture="docs/b.png")}
+    text = f'model = "{model}"\nfiles = ["docs/*"]'
+    expected = ["unread-picture"] if is_told else []
+    found_ = codes(text, folder=HERE, matches=matches)
+    assert [each for each in found_ if each != "name-mismatch"] == expected
+
+
+def test_a_picture_for_a_model_that_reads_text_only_is_named() -> None:
+    picture = {"*": replace(matched(), count=1, picture="b.png")}
+    check_findings(
+        """
+        files = ["*"]
+                 ^^^ warning unread-picture: "*" matches b.png, and the model reads text only
+        """,
+        head='name = "main"\nmodel = "ollama/gpt-oss"\n',
+        facts={"folder": HERE, "matches": picture},
+    )
+    picture = {"b.png": replace(matched(), count=1, picture="b.png")}
+    check_findings(
+        """
+        files = ["b.png"]
+                 ^^^^^^^ warning unread-picture: "b.png" is a picture, and the model reads text only
+        """,
+        head='name = "main"\nmodel = "ollama/gpt-oss"\n',
+        facts={"folder": HERE, "matches": picture},
+    )
+
+
 def test_a_search_that_was_given_up_proves_nothing() -> None:
     given_up = {"**/*.md": matched(is_complete=False)}
     assert codes('files = ["**/*.md"]', folder=HERE, matches=given_up) == []

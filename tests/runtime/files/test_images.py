@@ -90,3 +90,17 @@ async def test_a_model_that_takes_no_pictures_gets_a_sentence(
     (message,) = provider.requests[1].body["messages"]
     assert message["content"] == "look\n\n[1 picture left out: this model takes none]"
     assert work.warnings == ["the model m-solo takes no pictures, so they are left out"]
+
+
+async def test_a_model_that_is_known_to_read_text_only_is_not_asked_with_pictures(
+    provider: ScriptedProvider, tmp_path: Path, picture: Path
+) -> None:
+    provider.script("gpt-oss", Says("seen"))
+    agents = agent("solo", "ollama", files=["*.png"])
+    agents["solo"] = agents["solo"].replace("m-solo", "gpt-oss")
+    async with bench(provider, tmp_path, agents) as work:
+        assert (await work.run("solo", "look")).content == "seen"
+    (request,) = provider.requests
+    (message,) = request.body["messages"]
+    assert message["content"] == "look\n\n[1 picture left out: this model takes none]"
+    assert work.warnings == ["the model gpt-oss takes no pictures, so they are left out"]

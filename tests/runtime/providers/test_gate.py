@@ -151,6 +151,24 @@ async def test_what_is_known_to_be_too_much_is_tried_again_but_seldom() -> None:
         assert sent.passed == [*"abcdefghijkl"], "and now one more"
 
 
+async def test_the_limit_is_not_tried_by_those_that_were_refused_before() -> None:
+    async with requests() as sent:
+        await sent.send(*"abc")
+        await sent.refuse("c")
+        await sent.send(*"de")
+        await sent.answer(*"ab")
+        await sent.send(*"fgh")
+        await sent.answer("d")
+        assert sent.passed == [*"abcdefg"], "one more than were possible"
+        await sent.answer("f")
+        await sent.send("C", attempts=1)
+        assert sent.passed == [*"abcdefgh"]
+        await sent.answer("e")
+        assert sent.passed == [*"abcdefgh"]
+        await sent.answer("g")
+        assert sent.passed == [*"abcdefghC"]
+
+
 async def test_an_answer_that_takes_long_holds_nobody_up_for_ever() -> None:
     async with requests() as sent:
         await sent.send(*"ab")

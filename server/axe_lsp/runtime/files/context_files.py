@@ -134,15 +134,19 @@ def _contained(name: str, data: bytes) -> tuple[ContextFile | None, str]:
     return ContextFile(name, content, len(data)), note
 
 
-def measure_context_file(name: str, path: Path, root: Path) -> int | None:
-    """The size in bytes of a file that would be read, without reading it; None if it would not be."""
+def measure_context_file(name: str, path: Path, root: Path) -> tuple[int, bool] | None:
+    """The size in bytes of a file that would be read, and whether it is a picture, without reading it.
+
+    None if it would not be read.
+    """
     try:
         if _is_led_out(name, path, root) or not path.is_file():
             return None
         with path.open("rb") as file:
             beginning = file.read(BINARY_PROBE)
-        is_left_out = b"\0" in beginning and not media_type(beginning)
-        return None if is_left_out else path.stat().st_size
+        is_picture = bool(media_type(beginning))
+        is_left_out = b"\0" in beginning and not is_picture
+        return None if is_left_out else (path.stat().st_size, is_picture)
     except (OSError, RuntimeError):  # RuntimeError: links in a circle (Python < 3.13).
         return None
 

@@ -8,7 +8,8 @@ them. So all runs that share a key share a gate, which learns from each refusal 
   one more at once for each answer.
 - A refusal without a wait leaves room for as many as are in flight beside it.
 - Those that were in flight when others were refused, and are answered, show how many are possible.
-  Beyond that the room grows by one only after as many answers: the limit is tried again, but seldom.
+  Beyond that the room grows by one only after as many answers: the limit is tried again, but seldom, and
+  by none that was refused before, which may not be sent again so often.
 - Answers may take long, and a limit may be about something else: for each ten seconds without a refusal,
   one more request passes.
 """
@@ -111,7 +112,7 @@ class Gate:
             self._wake()
 
     async def _let_in(self, entry: Entry) -> None:
-        if not self._queue and self._is_open:
+        if not self._queue and self._is_open(entry):
             return
         ticket = _Ticket((-entry.attempts, next(self._numbers)))
         insort(self._queue, ticket)
@@ -124,7 +125,7 @@ class Gate:
             self._wake()
 
     async def _turn_of(self, ticket: _Ticket, entry: Entry) -> None:
-        while not (self._queue[0] is ticket and self._is_open):
+        while not (self._queue[0] is ticket and self._is_open(entry)):
             ticket.woken = anyio.Event()
             with anyio.move_on_after(self._hold if self._hold > 0 else _PROBE_SECONDS):
                 await ticket.woken.wait()
@@ -139,10 +140,10 @@ class Gate:
         """For how many seconds nobody may pass."""
         return self._held_until - loop_time()
 
-    @property
-    def _is_open(self) -> bool:
+    def _is_open(self, entry: Entry) -> bool:
         probes = (loop_time() - self._narrowed_at) // _PROBE_SECONDS
-        allowed = min(self.most or math.inf, self._room + probes)
+        room = min(self._room, self._possible) if entry.attempts else self._room
+        allowed = min(self.most or math.inf, room + probes)
         return len(self._in_flight) + 1 <= allowed and self._hold <= 0
 
     def _narrow(self, error: ProviderError) -> None:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.model_name import ModelName
-from axe_lsp.agentfile.models import known_model
+from axe_lsp.agentfile.models import known_model, takes_pictures
 from axe_lsp.agentfile.providers import PROVIDERS, WIRES, Auth, Provider, Wire, address_variable
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.certificates import read_ahead
@@ -343,9 +343,10 @@ def service_of(model: ModelName, config: UserConfig) -> Service:
 
 
 def _unsupported(wire: Wire, model: str) -> frozenset[Field]:
-    """On Bedrock, the models of most makers refuse to be told what to cache."""
-    is_known = wire != "bedrock" or re.search("claude|nova", model)
-    return frozenset() if is_known else frozenset({"cache_control"})
+    """On Bedrock, the models of most makers refuse to be told what to cache; some models read text only."""
+    caches = wire != "bedrock" or re.search("claude|nova", model)
+    refused: dict[Field, bool] = {"cache_control": not caches, "images": not takes_pictures(model)}
+    return frozenset(field for field, is_refused in refused.items() if is_refused)
 
 
 @cache

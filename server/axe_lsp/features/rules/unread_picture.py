@@ -1,0 +1,42 @@
+"""Pictures in `files` for a model that takes none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.models import takes_pictures
+from axe_lsp.agentfile.text import quoted
+from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_looked
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    facts = snapshot.facts_about(file)
+    for glob in file.outside.globs:
+        matches = facts.matches.get(glob.value)
+        if matches is None or not matches.picture or takes_pictures(facts.question.model):
+            continue
+        matched = "is a picture" if glob.value == matches.picture else f"matches {matches.picture}"
+        message = f"{quoted(glob.value)} {matched}, and the model reads text only"
+        yield Finding(RULE.code, RULE.severity, glob.range, message, path=("files",))
+
+
+RULE = Rule(
+    code="unread-picture",
+    severity=Severity.WARNING,
+    summary="A picture in `files`, and a model that takes none.",
+    documentation="""
+Pictures (PNG, JPEG, GIF, WebP) that `files` matches go with the first message. A model that reads text only gets a
+sentence in their place, and a run warns of it. The rule knows some of these models by their names, such as `gpt-oss`,
+`deepseek-r1` and `o3-mini`; of all others nothing is said before their provider refuses a picture.
+
+```toml
+model = "ollama/gpt-oss:20b"
+files = ["docs/*"]         # docs/overview.png is left out
+```
+""",
+    check=check,
+    about=Subject.FACTS,
+    is_settled=once_looked,
+)
