@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from axe_lsp.features.fix import Case
 from axe_lsp.features.fix_all import fix_all
-from axe_lsp.features.fixes import fixes_of
+from axe_lsp.features.rules import fixes_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 from support.actions import HEAD, Offered, after, context

@@ -20,7 +20,7 @@ from axe_lsp.agentfile.published_schema import PUBLISHED, json_schema
 from axe_lsp.agentfile.schema import AGENT
 from axe_lsp.cli.main import main
 from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.features.rule import Finding, Severity
+from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.rules import RULES
 from axe_lsp.workspace.agent_file import read_agent_file
 from axe_lsp.workspace.snapshot import Snapshot

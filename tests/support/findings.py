@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from axe_lsp.features.diagnostics import Severities, diagnostics
-from axe_lsp.features.rule import Finding
+from axe_lsp.features.finding import Finding
 from support.carets import annotate, dedented, source
 from support.facts import with_facts
 from support.fixture import open_fixture

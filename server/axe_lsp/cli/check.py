@@ -19,7 +19,7 @@ from axe_lsp.daemon.processes import shared
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.daemon.workplace import workplace
 from axe_lsp.features.diagnostics import Severities, diagnostics
-from axe_lsp.features.rule import Finding, Severity
+from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.rules import not_axe
 from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.files.folders import working_folder

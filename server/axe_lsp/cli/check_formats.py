@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from axe_lsp import __version__
 from axe_lsp.agentfile.text import LineIndex, TextRange
 from axe_lsp.cli.cells import shown_cells
-from axe_lsp.features.rule import Finding, Severity
+from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.rules import RULES, missing_api_key
 from axe_lsp.runtime.plain_text import visible
 

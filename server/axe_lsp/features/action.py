@@ -7,7 +7,7 @@ from enum import Enum
 from msgspec import Struct
 
 from axe_lsp.features.edit import Edit, Secret
-from axe_lsp.features.rule import Finding
+from axe_lsp.features.finding import Finding
 
 
 class ActionKind(Enum):

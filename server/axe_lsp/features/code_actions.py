@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from axe_lsp.agentfile.text import TextRange
+from axe_lsp.features import ignore_comments
 from axe_lsp.features.action import ActionKind, CodeAction
 from axe_lsp.features.fix import Case, Context
 from axe_lsp.features.fix_all import fix_all
-from axe_lsp.features.fixes import fixes_of, ignore_comment
 from axe_lsp.features.refactorings import REFACTORINGS
+from axe_lsp.features.rules import fixes_of
 from axe_lsp.workspace.agent_file import AgentFile
 
 
@@ -33,7 +34,7 @@ def code_actions(
 
 def _fixes(cases: Sequence[Case]) -> Iterator[CodeAction]:
     """What mends the findings, and then what silences them."""
-    for fixer in (fixes_of, ignore_comment.fixes):
+    for fixer in (fixes_of, ignore_comments.fixes):
         for case in cases:
             for fix in fixer(case):
                 yield CodeAction(

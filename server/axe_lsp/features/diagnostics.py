@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.ignores import Silenced
 from axe_lsp.agentfile.secrets import without_secrets
-from axe_lsp.features.rule import Finding, Rule, Severity, Subject, problems_of
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.rule import Rule, Subject, problems_of
 from axe_lsp.features.rules import RULES, plain_secret, unused_ignore
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot

@@ -1,4 +1,4 @@
-"""What a fix is, and how the usual ones are made. `features/fixes` has those of each rule."""
+"""What a fix is, and how the usual ones are made. Each rule has its own fixes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from axe_lsp.agentfile.splices import Splice
 from axe_lsp.agentfile.tree import Entry, Value
 from axe_lsp.agentfile.values import decode
 from axe_lsp.features.edit import Edit, Secret, TextChange
+from axe_lsp.features.finding import Finding
 from axe_lsp.features.rename import TextOf
-from axe_lsp.features.rule import Finding
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
 
 class Fix(Struct, frozen=True):
-    """One way to mend what a finding is about.
+    """One way to fix what a finding is about.
 
-    The `preferred` one is what an editor takes when it is told just to mend it. A `certain` one is
+    The `preferred` one is the one that an editor applies by default. A `certain` one is
     what the author must have meant, so it may be taken unasked. A `secret` has to be put away first.
     One that `shows` a file, by its URI, puts it in front of the user.
     """

@@ -10,7 +10,7 @@ from axe_lsp.agentfile.splices import Splice, spliced
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.features.edit import Edit, TextChange
 from axe_lsp.features.fix import Case, Context, Fix
-from axe_lsp.features.fixes import fixes_of
+from axe_lsp.features.rules import fixes_of
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 
 _ROUNDS = 10

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from axe_lsp.features.rule import Related
+from axe_lsp.features.finding import Related
 from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile, Reference
 
 

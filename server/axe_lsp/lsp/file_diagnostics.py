@@ -13,7 +13,7 @@ from lsprotocol import types
 
 import axe_lsp
 from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.features.rule import Finding
+from axe_lsp.features.finding import Finding
 from axe_lsp.lsp import from_proto, to_proto
 from axe_lsp.lsp.related_information import RelatedInformation
 from axe_lsp.lsp.session import Session

@@ -9,7 +9,7 @@ from lsprotocol import types
 from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.diagnostics import Severities
-from axe_lsp.features.rule import Severity
+from axe_lsp.features.finding import Severity
 from axe_lsp.features.rules import RULES
 
 _SEVERITIES: Mapping[str, Severity | None] = {

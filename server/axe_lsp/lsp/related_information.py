@@ -12,7 +12,7 @@ from functools import cache
 
 from msgspec import Struct, field
 
-from axe_lsp.features.rule import Related
+from axe_lsp.features.finding import Related
 from axe_lsp.features.shown_calls import calls_of
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.session import Session

@@ -10,7 +10,7 @@ from axe_lsp.agentfile.ignores import Ignore, IgnoredCode, Silenced, read_ignore
 from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.text import TextRange
 from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.features.rule import Severity
+from axe_lsp.features.finding import Severity
 from support.findings import HEAD, check_findings
 from support.fixture import open_fixture
 from support.secrets import OPENAI_KEY

@@ -6,7 +6,7 @@ import pytest
 
 from axe_lsp.agentfile.secrets import find_secrets
 from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.features.rule import Severity
+from axe_lsp.features.finding import Severity
 from support.findings import HEAD, check_findings
 from support.fixture import open_fixture
 from support.secrets import OPENAI_KEY

@@ -1,7 +1,10 @@
-"""One module per diagnostic: its code, its severity, what it looks at, what its page says."""
+"""One module per diagnostic: its code, its severity, its check, its fixes and its documentation."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from axe_lsp.features.fix import Case, Fix
 from axe_lsp.features.rule import Rule
 from axe_lsp.features.rules import (
     bad_glob,
@@ -68,3 +71,10 @@ RULES: tuple[Rule, ...] = (
     not_axe.RULE,
     unused_ignore.RULE,
 )
+
+_BY_CODE = {rule.code: rule for rule in RULES}
+
+
+def fixes_of(case: Case) -> Iterable[Fix]:
+    """The fixes of a finding, the most likely first."""
+    return _BY_CODE[case.finding.code].fixes(case)

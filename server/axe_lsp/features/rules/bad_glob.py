@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
+from collections.abc import Iterator
+
+from axe_lsp.features.finding import Severity
+from axe_lsp.features.fix import Case, Fix, remove_item
+from axe_lsp.features.rule import Rule, Subject, problems_with
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """The list without the pattern."""
+    yield from remove_item(case, f"Remove {case.token} from the list")
+
 
 RULE = Rule(
     code="bad-glob",
@@ -18,5 +28,6 @@ files = ["src/[a-z.py"]    # the bracket is not closed
 ```
 """,
     check=problems_with("bad-glob", Severity.ERROR),
+    fixes=fixes,
     about=Subject.PROBLEMS,
 )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Rule, Severity, Subject, problems_of
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, replace
+from axe_lsp.features.rule import Rule, Subject, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -20,6 +22,12 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
             suggestion=quoted(problem.meant) if problem.meant else None,
             path=problem.path,
         )
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """The type that was meant."""
+    if case.finding.suggestion is not None:
+        yield replace(case, case.finding.suggestion)
 
 
 RULE = Rule(
@@ -42,5 +50,6 @@ type = "strng"    # must be one of array, boolean, integer, null, number, object
 ```
 """,
     check=check,
+    fixes=fixes,
     about=Subject.PROBLEMS,
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_looked
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, respell
+from axe_lsp.features.rule import Rule, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -14,6 +16,16 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     if written is not None and facts.skill is not None and facts.skill_fault:
         message = f"skill {facts.skill.shown}: {facts.skill_fault}"
         yield Finding(RULE.code, RULE.severity, written.range, message, path=("skill",))
+
+
+_NAME = "SKILL.md"
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """The SKILL.md in the folder that was named."""
+    written = case.file.outside.skill
+    if written is not None and f"name the {_NAME}" in case.finding.message:
+        yield respell(case, f"{written.value.rstrip('/')}/{_NAME}", certain=True)
 
 
 RULE = Rule(
@@ -33,6 +45,7 @@ skill = "skills/review"    # a folder: skills/review/SKILL.md, or just review
 In the editor this is looked up for open files, in the background. Runs refuse what is no file, and take the rest as it is.
 """,
     check=check,
+    fixes=fixes,
     about=Subject.FACTS,
     is_settled=once_looked,
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_complete
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, remove_item
+from axe_lsp.features.rule import Rule, Subject, once_complete
 from axe_lsp.features.shown_calls import calls_along, reference_to
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.graph import cycle_through
@@ -23,6 +25,11 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     yield Finding(RULE.code, RULE.severity, first.range, message, calls_along(cycle[1:]))
 
 
+def fixes(case: Case) -> Iterator[Fix]:
+    """Leave out the call that leads back."""
+    yield from remove_item(case, f"Remove {case.token} from the list")
+
+
 RULE = Rule(
     code="delegation-cycle",
     severity=Severity.WARNING,
@@ -33,6 +40,7 @@ it, at the price of every model on the way. The message shows a shortest way rou
 more than 50 agents is not looked for, since calls end long before.
 """,
     check=check,
+    fixes=fixes,
     about=Subject.REFERENCES,
     is_settled=once_complete,
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.features.rule import Finding, Related, Rule, Severity, Subject
+from axe_lsp.features.finding import Finding, Related, Severity
+from axe_lsp.features.fix import Case, Fix, remove_item
+from axe_lsp.features.rule import Rule, Subject
 from axe_lsp.workspace.agent_file import AgentFile, Reference
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -24,6 +26,11 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
             )
 
 
+def fixes(case: Case) -> Iterator[Fix]:
+    """Name the agent once."""
+    yield from remove_item(case, "Remove the duplicate", preferred=True, certain=True)
+
+
 RULE = Rule(
     code="duplicate-agent",
     severity=Severity.HINT,
@@ -32,5 +39,6 @@ RULE = Rule(
 Naming an agent twice has no effect, besides telling the model about it twice.
 """,
     check=check,
+    fixes=fixes,
     about=Subject.REFERENCES,
 )

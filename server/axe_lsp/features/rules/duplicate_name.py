@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
+from urllib.parse import unquote, urlsplit
 
 from axe_lsp.agentfile.text import TextRange, quoted
-from axe_lsp.features.rule import Finding, Related, Rule, Severity, once_complete
+from axe_lsp.features.finding import Finding, Related, Severity
+from axe_lsp.features.fix import Case, Fix
+from axe_lsp.features.rename import RenameError, rename_agent
+from axe_lsp.features.rule import Rule, once_complete
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
@@ -37,6 +42,26 @@ def _finding(file: AgentFile, severity: Severity, message: str, others: list[Age
     return Finding(RULE.code, severity, file.start, message, related)
 
 
+def fixes(case: Case) -> Iterator[Fix]:
+    """A name of its own for the agent, or a look at the other one. Which of them is meant, only the author knows."""
+    name = _free_name(case.snapshot, case.file.place.stem)
+    try:
+        edit = rename_agent(case.snapshot, case.file, name, case.context.text_of)
+    except RenameError:
+        pass  # It means something else to who calls it, such as a type of `Task`.
+    else:
+        yield Fix(f"Rename this agent to {quoted(name)}, and whoever means it", edit)
+    for other in case.finding.related:
+        yield Fix(f"Open {unquote(urlsplit(other.uri).path)}", (), shows=other.uri)
+
+
+def _free_name(snapshot: Snapshot, stem: str) -> str:
+    """The name with the first number behind it that no agent has, however it is written."""
+    taken = {file.place.stem.casefold() for file in snapshot.files()}
+    numbered = (f"{stem}-{number}" for number in count(2))
+    return next(name for name in numbered if name.casefold() not in taken)
+
+
 RULE = Rule(
     code="duplicate-name",
     severity=Severity.WARNING,
@@ -48,5 +73,6 @@ who is called depends on who calls. An agent of the user that one of the workspa
 information, since that is usually meant. A file and a link to it are one. The fix gives this one a number, with all who mean it.
 """,
     check=check,
+    fixes=fixes,
     is_settled=once_complete,
 )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_looked
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, remove_item
+from axe_lsp.features.rule import Rule, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -20,6 +22,11 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         if matches is not None and not matches.count and matches.is_complete:
             message = f"{quoted(glob.value)} matches no text file in {folder.shown}"
             yield Finding(RULE.code, RULE.severity, glob.range, message, path=("files",))
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """The list without the pattern."""
+    yield from remove_item(case, f"Remove {case.token} from the list")
 
 
 RULE = Rule(
@@ -39,6 +46,7 @@ In the editor this is looked up for open files, in the background. Nothing is sa
 folder, which may be run anywhere.
 """,
     check=check,
+    fixes=fixes,
     about=Subject.FACTS,
     is_settled=once_looked,
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
+from axe_lsp.features.finding import Severity
+from axe_lsp.features.rule import Rule, Subject, problems_with
+from axe_lsp.features.rules.out_of_range import fixes
 
 RULE = Rule(
     code="max-depth",
@@ -18,5 +20,6 @@ max_depth = 5
 ```
 """,
     check=problems_with("max-depth", Severity.ERROR),
+    fixes=fixes,
     about=Subject.PROBLEMS,
 )

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_looked
+from axe_lsp.features.edit import Secret
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix
+from axe_lsp.features.rule import Rule, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -19,6 +22,14 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         "in the environment, or api_key in config.toml"
     )
     yield Finding(RULE.code, RULE.severity, file.model.range, message, path=("model",))
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """A place for the key in the user's own config.toml. The key itself nobody but the user knows."""
+    key = case.snapshot.facts_about(case.file).key
+    if key is not None and case.snapshot.places.config_file:
+        title = f"Enter the key of {key.provider} in config.toml"
+        yield Fix(title, (), preferred=True, secret=Secret(key.provider))
 
 
 RULE = Rule(
@@ -40,6 +51,7 @@ a shell sets. What is typed into an open config.toml counts before it is saved, 
 Ollama needs none. The fix makes a place for the key in config.toml and opens it there.
 """,
     check=check,
+    fixes=fixes,
     about=Subject.FACTS,
     is_settled=once_looked,
 )

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import quote, unquote
 
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_looked
+from axe_lsp.features.edit import NewFile
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix
+from axe_lsp.features.rule import Rule, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.snapshot import Snapshot
@@ -49,6 +53,32 @@ def _hint(skill: str) -> str:
     return "; a relative path starts at the folder of axe's configuration" if is_relative else ""
 
 
+_SUFFIX = ".md"
+_USUAL = "/SKILL.md"
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """The skill, made. Folders and recordings are made in other ways, by who knows what goes into them."""
+    uri = _place(case) if case.finding.path == ("skill",) else ""
+    if uri:
+        name = unquote(uri.removesuffix(_USUAL).removesuffix(_SUFFIX).rpartition("/")[2])
+        new = NewFile(uri, f"# {name}\n")
+        yield Fix(f"Create the skill {name}", (new,), preferred=True)
+
+
+def _place(case: Case) -> str:
+    """Where the skill is looked for: where a path leads, or in the usual folder for a bare name."""
+    written, found = case.file.outside.skill, case.snapshot.facts_about(case.file).skill
+    if written is None or found is None:
+        return ""
+    if found.uri.endswith(_SUFFIX):
+        return found.uri
+    configuration = case.snapshot.places.user_folder.rpartition("/")[0]
+    is_name = written.value.replace("-", "").replace("_", "").isalnum()
+    usual = f"{configuration}/skills/{quote(written.value)}{_USUAL}"
+    return usual if configuration and is_name else ""
+
+
 RULE = Rule(
     code="missing-file",
     severity=Severity.WARNING,
@@ -68,6 +98,7 @@ model = "replay/never-recorded"
 In the editor this is looked up for open files, in the background.
 """,
     check=check,
+    fixes=fixes,
     about=Subject.FACTS,
     is_settled=once_looked,
 )

@@ -2,7 +2,78 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
+from collections import Counter
+from collections.abc import Iterator
+
+from axe_lsp.agentfile import splices
+from axe_lsp.agentfile.key_spec import KeySpec
+from axe_lsp.features.finding import Severity
+from axe_lsp.features.fix import Case, Fix, change, find_value, replace
+from axe_lsp.features.rule import Rule, Subject, problems_with
+from axe_lsp.workspace.places import Scope
+
+USUAL_MODEL = "anthropic/claude-sonnet-5-5"
+"""What an agent of a workspace without models begins with."""
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """A line with the key that is missing."""
+    path = case.finding.path
+    if path == ("name",):
+        is_known = case.file.place.scope is not Scope.LOOSE
+        yield _top(case, "name", case.file.place.stem, certain=is_known)
+    elif path == ("model",):
+        yield _top(case, "model", _model(case))
+    elif path == ("params", "response_format", "type"):
+        yield from _schema(case)
+    else:
+        yield from _choices(case, case.lookup.schema.key(path))
+
+
+def _top(case: Case, key: str, content: str, *, certain: bool = False) -> Fix:
+    """A key of the agent itself, set or set anew."""
+    title = f'Set `{key}` to "{content}"'
+    blank = case.lookup.value((key,))
+    new = splices.literal(content)
+    if blank is not None:
+        return replace(case, new, title=title, certain=certain)
+    line = f"{key} = {new}"
+    name = case.lookup.find(("name",))
+    if key != "name" and name is not None and name.table.header is None:
+        splice = splices.line_below(case.text, name.entry.range.end, line)
+    else:
+        splice = splices.first_line(case.lookup.parse, line)
+    return change(case, title, splice, preferred=True, certain=certain)
+
+
+def _model(case: Case) -> str:
+    """What most agents of the workspace use."""
+    used = Counter(each.model.value for each in case.snapshot.files() if each.model is not None)
+    known = [(-count, model) for model, count in used.items() if "/" in model]
+    return min(known)[1] if known else USUAL_MODEL
+
+
+def _schema(case: Case) -> Iterator[Fix]:
+    found = find_value(case)
+    for table in case.lookup.parse.document.tables:
+        if found is not None and found.entry in table.entries:
+            line = 'schema = { type = "object" }'
+            splice = splices.line_below(case.text, found.entry.range.end, line)
+            yield change(case, "Add a `schema`", splice, preferred=True)
+
+
+def _choices(case: Case, spec: KeySpec) -> Iterator[Fix]:
+    """Each word that the key of a server may be."""
+    for choice in spec.choices:
+        new = splices.literal(choice)
+        title = f"Set `{spec.path[-1]}` to {new}"
+        if find_value(case) is not None and case.token[:1] in "\"'":
+            yield replace(case, new, title=title, preferred=False)
+        for table in case.lookup.parse.document.tables:
+            if table.header_range == case.finding.range:
+                line = splices.line_in(case.lookup.parse, table, f"{spec.path[-1]} = {new}")
+                yield change(case, title, line)
+
 
 RULE = Rule(
     code="missing-key",
@@ -18,5 +89,6 @@ model = "anthropic/claude-sonnet-5-5"
 ```
 """,
     check=problems_with("missing-key", Severity.ERROR),
+    fixes=fixes,
     about=Subject.PROBLEMS,
 )

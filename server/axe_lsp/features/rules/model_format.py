@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile.model_name import ModelNameError, parse_model_name
 from axe_lsp.agentfile.providers import PROVIDERS
-from axe_lsp.features.rule import Finding, Rule, Severity
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, find_value, respell
+from axe_lsp.features.rule import Rule
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -47,6 +49,15 @@ def _meant(snapshot: Snapshot, written: str) -> Iterator[str]:
             yield f"{maker}/{written}"
 
 
+def fixes(case: Case) -> Iterator[Fix]:
+    """The provider that is missing in front of the model's name."""
+    found = find_value(case)
+    written = found.decoded(case) if found is not None else None
+    if isinstance(written, str):
+        for rank, model in enumerate(meant(case.snapshot, written)):
+            yield respell(case, model, preferred=rank == 0)
+
+
 RULE = Rule(
     code="model-format",
     severity=Severity.ERROR,
@@ -60,4 +71,5 @@ model = "ollama/llama3.1:8b"
 ```
 """,
     check=check,
+    fixes=fixes,
 )

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Rule, Severity
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, respell
+from axe_lsp.features.rename import RenameError, rename_agent
+from axe_lsp.features.rule import Rule
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
@@ -24,6 +27,19 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
     yield Finding(RULE.code, RULE.severity, name.range, message, suggestion=quoted(stem))
 
 
+def fixes(case: Case) -> Iterator[Fix]:
+    """The name of the file, or another name for the file."""
+    yield respell(case, case.file.place.stem)
+    if case.file.name is None:
+        return
+    name = case.file.name.value
+    try:
+        edit = rename_agent(case.snapshot, case.file, name, case.context.text_of)
+    except RenameError:
+        return  # It is no name for a file, or another agent has it.
+    yield Fix(f"Rename the file to {quoted(f'{name}.toml')}, and whoever names it", edit)
+
+
 RULE = Rule(
     code="name-mismatch",
     severity=Severity.WARNING,
@@ -33,4 +49,5 @@ RULE = Rule(
 the `name` key. When the two differ, people call the agent by a name that does not work.
 """,
     check=check,
+    fixes=fixes,
 )

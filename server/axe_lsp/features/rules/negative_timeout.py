@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
+from axe_lsp.features.finding import Severity
+from axe_lsp.features.rule import Rule, Subject, problems_with
+from axe_lsp.features.rules.out_of_range import fixes
 
 RULE = Rule(
     code="negative-timeout",
@@ -13,5 +15,6 @@ RULE = Rule(
 may take any time as long as it makes progress, and a sub-agent what is left of its caller's time.
 """,
     check=problems_with("negative-timeout", Severity.ERROR),
+    fixes=fixes,
     about=Subject.PROBLEMS,
 )

@@ -2,7 +2,40 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
+from collections.abc import Iterator
+
+from axe_lsp.agentfile import schema
+from axe_lsp.features.finding import Severity
+from axe_lsp.features.fix import (
+    Case,
+    Fix,
+    change,
+    find_key,
+    find_value,
+    remove_item,
+    remove_table,
+    respell,
+)
+from axe_lsp.features.rule import Rule, Subject, problems_with
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """axe's word for it, or nothing."""
+    found = find_value(case)
+    if found is not None:
+        tool = schema.TOOL_ALIASES.get(str(found.decoded(case)))
+        if tool is not None and tool not in schema.EXTENSION_TOOLS:
+            yield respell(case, tool, certain=True)
+        else:
+            yield from remove_item(case, f"Remove {case.token} from the list")
+        return
+    key = find_key(case)
+    if key is not None and len(key.entry.key.parts) == 1:
+        title = f"Remove `{case.token}`"
+        yield change(case, title, key.removal(case.text))
+    else:
+        yield from remove_table(case, case.finding.path)
+
 
 RULE = Rule(
     code="not-axe",
@@ -14,6 +47,7 @@ For those who also run their agents with axe; off until the setting `axe.diagnos
 file that names a tool which it does not know: `grep`, `find_files`, another name for a tool, a glob.
 """,
     check=problems_with("not-axe", Severity.HINT),
+    fixes=fixes,
     about=Subject.PROBLEMS,
     is_on=False,
 )

@@ -2,7 +2,67 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
+from collections.abc import Iterator
+
+from axe_lsp.agentfile import splices
+from axe_lsp.agentfile.key_spec import KeySpec, Names
+from axe_lsp.agentfile.nearest import nearest
+from axe_lsp.agentfile.splices import Splice
+from axe_lsp.features.finding import Severity
+from axe_lsp.features.fix import Case, Fix, change, find_value, replace, respell
+from axe_lsp.features.rule import Rule, Subject, problems_with
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """The nearest value that the key allows. For `max-depth` and `negative-timeout` too."""
+    spec, found = case.lookup.schema.find(case.finding.path), find_value(case)
+    value = found.decoded(case) if found is not None else None
+    if spec is None:
+        return
+    if isinstance(value, int):
+        yield from _number(case, spec, value)
+    elif isinstance(value, str) and spec.choices:
+        yield from _choice(case, spec, value)
+    elif spec.path == ("artifacts", "dir"):
+        yield from _enable_artifacts(case)
+    elif isinstance(value, str) and spec.names is Names.ADDRESS and "://" not in value:
+        yield respell(case, f"https://{value}")
+
+
+def _number(case: Case, spec: KeySpec, value: int) -> Iterator[Fix]:
+    lowest = value if spec.minimum is None else max(value, spec.minimum)
+    allowed = lowest if spec.maximum is None else min(lowest, spec.maximum)
+    if allowed != value:
+        yield replace(case, str(allowed), certain=True)
+        return
+    # It is only too small beside another one.
+    other = case.lookup.value(("retry", "initial_delay_ms"))
+    if other is not None:
+        yield replace(case, other.range.of(case.text))
+
+
+def _choice(case: Case, spec: KeySpec, value: str) -> Iterator[Fix]:
+    similar = nearest(value, spec.choices)
+    if similar is not None:
+        yield respell(case, similar, certain=similar.lower() == value.strip().lower())
+    for choice in spec.choices:
+        if choice != similar:
+            yield respell(case, choice, preferred=False)
+
+
+def _enable_artifacts(case: Case) -> Iterator[Fix]:
+    path = ("artifacts", "enabled")
+    if "enabled is false" not in case.finding.message:
+        return
+    value = case.lookup.value(path)
+    splice = (
+        Splice(value.range, "true")
+        if value is not None
+        else splices.with_line(case.lookup.parse, path[:-1], "enabled = true")
+    )
+    if splice is not None:
+        yield change(case, "Set `artifacts.enabled` to `true`", splice, preferred=True)
+
 
 RULE = Rule(
     code="out-of-range",
@@ -13,5 +73,6 @@ The value has the right type, but the key allows only some values of it: a numbe
 negative, one of a few words, or a value that goes together with another key's.
 """,
     check=problems_with("out-of-range", Severity.ERROR),
+    fixes=fixes,
     about=Subject.PROBLEMS,
 )

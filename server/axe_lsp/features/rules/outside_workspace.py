@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile import reach
+from axe_lsp.agentfile import reach, splices
 from axe_lsp.agentfile.reach import Reach
 from axe_lsp.agentfile.text import TextRange
-from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_looked
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, change, find_value, remove_item
+from axe_lsp.features.rule import Rule, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -42,6 +44,18 @@ def _place(file: AgentFile, found: Reach) -> TextRange | None:
     return written.range if written is not None else None
 
 
+def fixes(case: Case) -> Iterator[Fix]:
+    """The file without what reaches out of the workspace."""
+    found = find_value(case)
+    if found is None:
+        return
+    if found.array is not None:
+        yield from remove_item(case, f"Remove {case.token} from the list")
+    elif (entry := case.lookup.statement_at(case.finding.range.start)) is not None:
+        title = f"Remove `{'.'.join(case.finding.path)}`"
+        yield change(case, title, splices.without_entry(case.text, entry))
+
+
 RULE = Rule(
     code="outside-workspace",
     severity=Severity.INFORMATION,
@@ -70,6 +84,7 @@ Agents in the folder of axe's configuration (usually `~/.config/axe/agents`) are
 this. docs/security.md has the whole table.
 """,
     check=check,
+    fixes=fixes,
     about=Subject.FACTS,
     is_settled=once_looked,
 )

@@ -2,7 +2,64 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
+import re
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.providers import PROVIDERS
+from axe_lsp.agentfile.secrets import find_secrets
+from axe_lsp.agentfile.splices import Splice
+from axe_lsp.agentfile.tree import ValueKind
+from axe_lsp.agentfile.values import decode
+from axe_lsp.features.edit import Secret, TextChange
+from axe_lsp.features.finding import Severity
+from axe_lsp.features.fix import Case, Fix, FoundKey, change, entry_around
+from axe_lsp.features.rule import Rule, Subject, problems_with
+
+_HEADERS = ("mcp_servers", "headers")
+_PROVIDERS = {"GEMINI_API_KEY": "google"}
+"""Providers whose key is not in `<PROVIDER>_API_KEY`."""
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """A key put where nobody gets it who gets the file: the environment, or the user's config.toml.
+
+    The key itself appears in nothing that is shown: neither in titles nor in the arguments of commands.
+    """
+    where = case.finding.range
+    found = entry_around(case.lookup, where.start)
+    secret = next((each for each in find_secrets(case.text) if each.range == where), None)
+    if found is None or secret is None:
+        return
+    if _is_header(case, found):
+        variable = secret.variable or re.sub(r"\W+", "_", secret.owner).upper() + "_API_KEY"
+        title = f"Take it from the environment, from ${variable}"
+        yield change(case, title, Splice(where, f"${{{variable}}}"), preferred=True)
+        return
+    variable = secret.variable
+    provider = _PROVIDERS.get(variable, variable.removesuffix("_API_KEY").lower())
+    if provider in PROVIDERS and _is_whole_value(case, found):
+        removal = TextChange(case.file.uri, *found.removal(case.text))
+        yield Fix(
+            f"Move it to config.toml, as the key of {provider}",
+            (removal,),
+            preferred=True,
+            secret=Secret(provider, case.token),
+        )
+
+
+def _is_header(case: Case, found: FoundKey) -> bool:
+    return any(
+        located.entry is found.entry and located.path[:-1] == _HEADERS
+        for located in case.lookup.located
+    )
+
+
+def _is_whole_value(case: Case, found: FoundKey) -> bool:
+    value = found.entry.value
+    if value is None or value.kind is not ValueKind.STRING:
+        return False
+    return bool(decode(case.text, value) == case.token)
+
 
 RULE = Rule(
     code="plain-secret",
@@ -27,5 +84,6 @@ headers = { Authorization = "Bearer ${SEARCH_TOKEN}" }
 ```
 """,
     check=problems_with("plain-secret", Severity.WARNING),
+    fixes=fixes,
     about=Subject.PROBLEMS,
 )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from axe_lsp.agentfile.splices import Splice
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_complete
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, change
+from axe_lsp.features.rule import Rule, Subject, once_complete
 from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -45,6 +48,14 @@ def _which_counts(caller: AgentFile, own: int) -> str:
     return ""
 
 
+def fixes(case: Case) -> Iterator[Fix]:
+    """The caller's timeout for its calls, set to that of the called agent."""
+    own, value = case.finding.suggestion, case.lookup.value(("sub_agents_config", "timeout"))
+    if own and value is not None:
+        title = f"Set `sub_agents_config.timeout` to {own}"
+        yield change(case, title, Splice(value.range, own), preferred=False)
+
+
 RULE = Rule(
     code="two-timeouts",
     severity=Severity.INFORMATION,
@@ -57,6 +68,7 @@ says which one that is.
 In axe a called agent's own `timeout` is ignored.
 """,
     check=check,
+    fixes=fixes,
     about=Subject.REFERENCES,
     is_settled=once_complete,
 )

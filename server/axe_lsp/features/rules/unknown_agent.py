@@ -8,7 +8,10 @@ from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_complete
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, find_value, remove_item, respell
+from axe_lsp.features.new_agent import new_agent
+from axe_lsp.features.rule import Rule, Subject, once_complete
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Reference
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -45,6 +48,21 @@ def _is_defined(snapshot: Snapshot, file: AgentFile, reference: Reference) -> bo
     return reference.name in snapshot.names
 
 
+def fixes(case: Case) -> Iterator[Fix]:
+    """The agent that was meant, a new one of that name, or none."""
+    similar = case.finding.suggestion
+    if similar is not None:
+        yield respell(case, similar)
+    found = find_value(case)
+    name = found.decoded(case) if found is not None else None
+    if isinstance(name, str):
+        file = new_agent(case.snapshot, name, seen_from=case.file)
+        if file is not None:
+            title = f"Create the agent {quoted(name)}"
+            yield Fix(title, (file,), preferred=similar is None)
+        yield from remove_item(case, f"Remove {quoted(name)} from the list")
+
+
 RULE = Rule(
     code="unknown-agent",
     severity=Severity.WARNING,
@@ -55,6 +73,7 @@ the file that names it, in the other agent folders of the workspace, and in the 
 check these names when it loads a file: the call fails when the model makes it.
 """,
     check=check,
+    fixes=fixes,
     about=Subject.REFERENCES,
     is_settled=once_complete,
 )

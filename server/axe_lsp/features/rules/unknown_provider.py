@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from axe_lsp.agentfile.model_name import REPLAY_PROVIDER, ModelNameError, parse_model_name
 from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.providers import PROVIDERS
-from axe_lsp.features.rule import Finding, Rule, Severity, once_looked, problems_of
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, find_value, replace, respell
+from axe_lsp.features.rule import Rule, once_looked, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -48,6 +50,20 @@ def _of_model(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     yield Finding(RULE.code, RULE.severity, file.model.range, message, suggestion=similar)
 
 
+def fixes(case: Case) -> Iterator[Fix]:
+    """The provider that was meant."""
+    found, similar = find_value(case), case.finding.suggestion
+    if similar is None:
+        return
+    model = found.decoded(case) if found is not None else None
+    if found is None:  # The name of a table in config.toml.
+        yield replace(case, similar)
+    elif isinstance(model, str):
+        provider, _, name = model.partition("/")
+        certain = similar.lower() == provider.strip().lower()
+        yield respell(case, f"{similar}/{name}", certain=certain)
+
+
 RULE = Rule(
     code="unknown-provider",
     severity=Severity.ERROR,
@@ -61,5 +77,6 @@ In config.toml a name without `wire` serves no model. One that is much like a bu
 warning, any other an information.
 """,
     check=check,
+    fixes=fixes,
     is_settled=once_looked,
 )

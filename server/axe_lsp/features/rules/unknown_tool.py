@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile.nearest import nearest_of
 from axe_lsp.agentfile.schema import TOOL_ALIASES, TOOLS
-from axe_lsp.features.rule import Finding, Rule, Severity, Subject, problems_of
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, find_value, remove_item, respell
+from axe_lsp.features.rule import Rule, Subject, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -32,6 +34,15 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
         )
 
 
+def fixes(case: Case) -> Iterator[Fix]:
+    """The tool that was meant, or none."""
+    found, similar = find_value(case), case.finding.suggestion
+    name = found.decoded(case) if found is not None else None
+    if similar is not None and isinstance(name, str):
+        yield respell(case, similar, certain=similar.lower() == name.strip().lower())
+    yield from remove_item(case, f"Remove {case.token} from the list", preferred=similar is None)
+
+
 RULE = Rule(
     code="unknown-tool",
     severity=Severity.ERROR,
@@ -45,5 +56,6 @@ tools = ["read_file", "list_directory", "run_command"]
 ```
 """,
     check=check,
+    fixes=fixes,
     about=Subject.PROBLEMS,
 )

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from axe_lsp.agentfile import splices
+from axe_lsp.agentfile.lookup import Lookup
+from axe_lsp.agentfile.parse import Parse
+from axe_lsp.agentfile.splices import Splice
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_complete
+from axe_lsp.features.edit import TextChange
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, remove_item
+from axe_lsp.features.rule import Rule, Subject, once_complete
 from axe_lsp.features.shown_calls import calls_along
-from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile
+from axe_lsp.workspace.agent_file import MAX_MAX_DEPTH, SUB_AGENTS, AgentFile
 from axe_lsp.workspace.graph import too_deep
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -30,6 +37,33 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
             yield Finding(RULE.code, RULE.severity, reference.range, message, related)
 
 
+_MAX_DEPTH = ("sub_agents_config", "max_depth")
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """More depth from the agent at the top, or the list without the agent that is too deep."""
+    yield from _raise_limit(case)
+    yield from remove_item(case, f"Remove {case.token} from the list")
+
+
+def _raise_limit(case: Case) -> Iterator[Fix]:
+    """The change of another file: the agents on the way down are as many as the calls to get here."""
+    way = too_deep(case.snapshot, case.file)
+    if not way or len(way) > MAX_MAX_DEPTH:
+        return
+    root, depth = way[0], len(way)
+    lookup = Lookup(Parse(case.context.text_of(root.uri)))
+    value = lookup.value(_MAX_DEPTH)
+    splice = (
+        Splice(value.range, str(depth))
+        if value is not None
+        else splices.with_line(lookup.parse, _MAX_DEPTH[:-1], f"max_depth = {depth}")
+    )
+    if splice is not None:
+        title = f"Raise `max_depth` of {root.place.stem} to {depth}"
+        yield Fix(title, (TextChange(root.uri, *splice),), preferred=True)
+
+
 RULE = Rule(
     code="unreachable-depth",
     severity=Severity.WARNING,
@@ -43,6 +77,7 @@ down. Raise `max_depth` in the agent at the top, or list the agent further up.
 Agents that no other agent calls are taken for those that are run. Running this agent by itself would work.
 """,
     check=check,
+    fixes=fixes,
     about=Subject.REFERENCES,
     is_settled=once_complete,
 )

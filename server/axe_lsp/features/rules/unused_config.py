@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Rule, Severity, once_complete, problems_of
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, remove_table
+from axe_lsp.features.rule import Rule, once_complete, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.graph import calling
 from axe_lsp.workspace.places import Scope
@@ -32,6 +34,13 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         yield Finding(RULE.code, RULE.severity, file.typed, message, unnecessary=True)
 
 
+def fixes(case: Case) -> Iterator[Fix]:
+    """The file without the table."""
+    for path in (("sub_agents_config",), ("input",)):
+        if case.lookup.place(path) == case.finding.range:
+            yield from remove_table(case, path, preferred=True)
+
+
 RULE = Rule(
     code="unused-config",
     severity=Severity.HINT,
@@ -42,5 +51,6 @@ is offered to the models of agents that list this one in their `sub_agents`; if 
 with an `input` of their own make use of it.
 """,
     check=check,
+    fixes=fixes,
     is_settled=once_complete,
 )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.providers import PROVIDERS, WIRES
-from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_looked
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, remove_key
+from axe_lsp.features.rule import Rule, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -24,6 +26,11 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
             )
 
 
+def fixes(case: Case) -> Iterator[Fix]:
+    """The file without the parameter."""
+    yield from remove_key(case, preferred=True)
+
+
 RULE = Rule(
     code="unused-param",
     severity=Severity.WARNING,
@@ -33,6 +40,7 @@ Providers have different parameters: only Ollama takes `num_ctx`, for example, a
 warns of such a key, too, and leaves it out. The page on providers has a table of what each one takes.
 """,
     check=check,
+    fixes=fixes,
     about=Subject.FACTS,
     is_settled=once_looked,
 )

@@ -2,7 +2,107 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.rule import Rule, Severity, Subject, problems_with
+import re
+from collections.abc import Iterator
+
+from axe_lsp.agentfile import splices
+from axe_lsp.agentfile.key_spec import KeySpec, KeyType
+from axe_lsp.agentfile.splices import Splice
+from axe_lsp.agentfile.tree import Value, ValueKind
+from axe_lsp.agentfile.values import decode
+from axe_lsp.features.finding import Severity
+from axe_lsp.features.fix import Case, Fix, FoundValue, change, find_value, replace
+from axe_lsp.features.rule import Rule, Subject, problems_with
+
+_SCALARS = (ValueKind.INTEGER, ValueKind.FLOAT, ValueKind.BOOLEAN, ValueKind.DATETIME)
+_INTEGER = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,17})")
+_FLOAT = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?")
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """The same value in the type that is due, where there is no doubt which one that is."""
+    spec, found = case.lookup.schema.find(case.finding.path), find_value(case)
+    if spec is None:
+        return
+    if found is None:
+        yield from _header(case, spec)
+        return
+    if spec.type is KeyType.STRING_TABLE and _is_set_to(case, found, spec):
+        return  # Nobody can tell by which name the table should hold the value.
+    new = _converted(case.text, spec, found)
+    if new is not None:
+        title = "Put it into an array" if new.startswith("[") else ""
+        yield replace(case, new, title=title, certain=True)
+
+
+def _is_set_to(case: Case, found: FoundValue, spec: KeySpec) -> bool:
+    """Whether it is the key itself that has the value, and nothing in its table."""
+    located = case.lookup.located
+    return any(item.entry is found.entry and item.path == spec.path for item in located)
+
+
+def _converted(text: str, spec: KeySpec, found: FoundValue) -> str | None:
+    """The value as the key wants it; None if nobody can tell."""
+    value, token = found.value, found.value.range.of(text)
+    wanted = spec.type
+    if wanted is KeyType.STRING_TABLE or (wanted is KeyType.STRINGS and found.array is not None):
+        wanted = KeyType.STRING  # It is about one string of several.
+    if wanted is KeyType.STRING:
+        return _string(text, value)
+    if wanted is KeyType.STRINGS:
+        item = _string(text, value) if value.kind is not ValueKind.STRING else token
+        return f"[{item}]" if item is not None else None
+    if wanted is KeyType.TABLES:
+        return f"[{token}]" if value.kind is ValueKind.INLINE_TABLE else None
+    content = _content(text, value)
+    if wanted is KeyType.BOOLEAN:
+        return content.lower() if content.lower() in ("true", "false") else None
+    if wanted is KeyType.INTEGER:
+        return _integer(spec, content)
+    return content if wanted is KeyType.FLOAT and _FLOAT.fullmatch(content) else None
+
+
+def _string(text: str, value: Value) -> str | None:
+    """The value as a string: a word or number in quotes, or the only string of an array."""
+    if value.kind in _SCALARS:
+        return splices.literal(value.range.of(text))
+    if len(value.items) == 1 and value.items[0].kind is ValueKind.STRING:
+        return value.items[0].range.of(text)
+    return None
+
+
+def _content(text: str, value: Value) -> str:
+    """What a string says, or how a number is written."""
+    if value.kind is ValueKind.STRING:
+        content = decode(text, value)
+        return content.strip() if isinstance(content, str) else ""
+    return value.range.of(text) if value.kind in _SCALARS else ""
+
+
+def _integer(spec: KeySpec, content: str) -> str | None:
+    """A number that the key allows; `3.0` is 3."""
+    number = re.sub(r"\.0+$", "", content)
+    if _INTEGER.fullmatch(number) is None:
+        return None
+    is_low = spec.minimum is not None and int(number) < spec.minimum
+    is_high = spec.maximum is not None and int(number) > spec.maximum
+    return None if is_low or is_high else number
+
+
+def _header(case: Case, spec: KeySpec) -> Iterator[Fix]:
+    """One bracket more or less around the name of a table."""
+    tables = [each for each in case.lookup.parse.document.tables if each.path == spec.path]
+    if len(tables) != 1 or not spec.is_table:
+        return
+    (table,) = tables
+    if table.header is None or not table.complete:
+        return
+    brackets = ("[[", "]]") if spec.type is KeyType.TABLES else ("[", "]")
+    new = brackets[0] + table.header.range.of(case.text) + brackets[1]
+    yield change(
+        case, f"Write `{new}`", Splice(table.header_range, new), preferred=True, certain=True
+    )
+
 
 RULE = Rule(
     code="wrong-type",
@@ -18,5 +118,6 @@ files = "*.md"    # must be an array of strings
 ```
 """,
     check=problems_with("wrong-type", Severity.ERROR),
+    fixes=fixes,
     about=Subject.PROBLEMS,
 )

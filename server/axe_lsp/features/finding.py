@@ -1,0 +1,53 @@
+"""What a rule finds in a file: one diagnostic, without LSP types."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from axe_lsp.agentfile.key_spec import KeyPath
+from axe_lsp.agentfile.text import TextRange
+from axe_lsp.workspace.reading import Where, found
+
+
+class Severity(IntEnum):
+    """How bad it is. The numbers are LSP's (3.17, DiagnosticSeverity)."""
+
+    ERROR = 1
+    WARNING = 2
+    INFORMATION = 3
+    HINT = 4
+
+
+class Related(Struct, frozen=True):
+    """Another place that helps to understand a finding. Nobody looks for it unless it is shown."""
+
+    uri: str
+    where: Where
+    message: str
+
+    @property
+    def range(self) -> TextRange:
+        return found(self.where)
+
+
+class Finding(Struct, frozen=True):
+    """One diagnostic.
+
+    `unnecessary` text is shown faded; `suggestion` would be better text for it. `path` is the key
+    that it is about, where that does not follow from the place.
+    """
+
+    code: str
+    severity: Severity
+    range: TextRange
+    message: str
+    related: tuple[Related, ...] = ()
+    unnecessary: bool = False
+    suggestion: str | None = None
+    path: KeyPath = ()
+
+    def with_severity(self, severity: Severity) -> Finding:
+        return replace(self, severity=severity)
