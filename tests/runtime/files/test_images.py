@@ -101,6 +101,7 @@ async def test_a_model_that_is_known_to_read_text_only_is_not_asked_with_picture
     async with bench(provider, tmp_path, agents) as work:
         assert (await work.run("solo", "look")).content == "seen"
     (request,) = provider.requests
-    (message,) = request.body["messages"]
+    message = request.body["messages"][-1]
     assert message["content"] == "look\n\n[1 picture left out: this model takes none]"
+    assert "images" not in message
     assert work.warnings == ["the model gpt-oss takes no pictures, so they are left out"]
