@@ -13,6 +13,8 @@ from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, ToolBegin, ToolEnd, TurnBegin
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.approval import allowed
+from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.services import RunServices
 from axe_lsp.runtime.tools.read_only import is_enforceable
 from support.tools import needs_ripgrep
 
@@ -61,13 +63,16 @@ async def seen(name: str, folder: Path) -> Seen:
     paced = recording.read_text("utf-8")
     assert "\npaced = true\n" in paced
     recording.write_text(paced.replace("\npaced = true\n", "\n"), "utf-8")
-    async with Engine(
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    services = RunServices(
         resolve=example_agents(folder),
         workspace=folder,
+        gate=TrustGate(environment),
+        environment=environment,
         emit=events.append,
         approve=allowed,
-        environment={"PATH": os.environ["PATH"], "HOME": str(folder)},
-    ) as engine:
+    )
+    async with Engine(services) as engine:
         await engine.run(RunRequest(name))
     failed = [event for event in events if isinstance(event, ToolEnd) and event.is_error]
     assert failed == []

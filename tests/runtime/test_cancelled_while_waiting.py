@@ -18,11 +18,11 @@ import anyio
 import pytest
 
 from axe_lsp.runtime.children.isolation import CallerLink
-from axe_lsp.runtime.engine import always
 from axe_lsp.runtime.errors import RunCancelledError
 from axe_lsp.runtime.events import AgentEnd, TurnRetry
 from axe_lsp.runtime.runs import Order, RunResult
 from axe_lsp.runtime.safety.approval import Wish, allowed
+from axe_lsp.runtime.services import always
 from support.engines import Bench, agent, bench, running
 from support.mcp_server import McpTestServer
 from support.processes import wait_for_none

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.runtime.engine import always
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
@@ -21,6 +20,7 @@ from axe_lsp.runtime.events import (
 )
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.runs import RunRequest
+from axe_lsp.runtime.services import always
 from support.answers import DIALECTS
 from support.engines import agent, bench, running
 from support.scripted_provider import (

@@ -17,6 +17,7 @@ from axe_lsp.runtime.events import Event
 from axe_lsp.runtime.files.agent_files import AgentFolders
 from axe_lsp.runtime.runs import RunRequest, RunResult
 from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.services import RunServices
 from support.scripted_provider import PATIENCE, ScriptedProvider, name_providers
 
 E = TypeVar("E", bound=Event)
@@ -81,7 +82,8 @@ async def bench(
     name_providers(workspace / "config", agents.values())
     settings = {**places, **provider.environment, **(environment or {})}
     options.setdefault("resolve", resolver(agents))
-    engine = Engine(
+    of_engine = {name: options.pop(name) for name in ("http", "provider_hook") if name in options}
+    services = RunServices(
         workspace=workspace,
         emit=hear,
         warn=warnings.append,
@@ -90,6 +92,7 @@ async def bench(
         gate=TrustGate(settings, trusts_all=True),
         **options,
     )
+    engine = Engine(services, **of_engine)
     async with engine:
         created = Bench(engine, workspace, settings, events, warnings, notes, something_new)
         yield created

@@ -27,6 +27,8 @@ from axe_lsp.runtime.providers.replay import Replay
 from axe_lsp.runtime.recordings.file import load_recording
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.approval import allowed
+from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.services import RunServices
 
 _RECORDED = """
 The agents and the files that they read are real. The model's answers are recorded
@@ -134,15 +136,16 @@ def _table(rows: Sequence[tuple[str, str]]) -> str:
 async def _run(example: Example, folder: Path, pace: float) -> str:
     recording = load_recording(folder / example.recording)
     display = open_display(sys.stderr, os.environ)
-    engine = Engine(
+    services = RunServices(
         resolve=example_agents(folder),
         workspace=folder,
+        gate=TrustGate(os.environ),
         emit=display.event,
         warn=display.say,
         # What is changed is a copy that nobody keeps, and by recorded answers only.
         approve=allowed,
-        provider_hook=lambda _: Replay(recording, os.environ, pace),
     )
+    engine = Engine(services, provider_hook=lambda _: Replay(recording, os.environ, pace))
     with closing(display):
         async with engine:
             return (await engine.run(RunRequest(example.name))).content

@@ -42,6 +42,7 @@ from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.process_hardening import forbid_inspection
 from axe_lsp.runtime.safety.questions import Answer, Ask, Question, nobody, refusing
 from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.services import RunServices
 
 if TYPE_CHECKING:
     from axe_lsp.cli.display import Display
@@ -108,18 +109,18 @@ async def _run(
     people = _People(output)
     approval = _approval(people, options.yes)
     gate = TrustGate(os.environ, people.ask, trusts_all=options.trust)
-    engine = Engine(
+    services = RunServices(
         resolve=resolve,
         workspace=workspace,
+        gate=gate,
         emit=emit,
         streams=output.streams,
-        provider_hook=hook,
         warn=output.warn,
         note=output.note,
         approve=approval,
-        gate=gate,
         elsewhere=_elsewhere(options, workspace, approval, gate),
     )
+    engine = Engine(services, provider_hook=hook)
     output.on_fault = lambda: engine.cancel(run_id)
     async with memory, engine, aclosing(telemetry):
         try:

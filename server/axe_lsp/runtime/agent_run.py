@@ -7,21 +7,16 @@ begins.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
-from pathlib import Path
 from time import monotonic
 
 import anyio
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.children.isolation import (
-    Elsewhere,
-    Stoppable,
     caller_link,
     located,
     wants_process,
@@ -34,9 +29,7 @@ from axe_lsp.runtime.errors import (
     RunError,
 )
 from axe_lsp.runtime.events import AgentBegin, Status
-from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.incomplete import explained
-from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.limits.run_scope import RunScope
@@ -47,46 +40,16 @@ from axe_lsp.runtime.messages import Json, Response
 from axe_lsp.runtime.outcome import end_event, result_of, status_of
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.prepare import Prepared, prepare, reads_much
-from axe_lsp.runtime.providers.gates import Gates
-from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.retry import Retrying
-from axe_lsp.runtime.runs import Order, Resolve, RunResult
-from axe_lsp.runtime.safety.approval import Approve, Wish
+from axe_lsp.runtime.runs import Order, RunResult
 from axe_lsp.runtime.safety.reach import check_memory
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.safety.sandbox import sandbox_of, sandbox_warning
-from axe_lsp.runtime.safety.trust import TrustGate, shadow_warning
+from axe_lsp.runtime.safety.trust import shadow_warning
+from axe_lsp.runtime.services import Tree
 from axe_lsp.runtime.structured.output import settle
 from axe_lsp.runtime.tools.tool import Workplace
 from axe_lsp.runtime.unsupported import unsupported_warning
-
-OnReady = Callable[[Prepared], None]
-"""Told about a root run when all is ready and the first request is about to be sent."""
-
-
-class Tree(Struct, frozen=True):
-    """What a root run and all runs below it share.
-
-    `warn` takes what everybody should know, `note` a line for a log. `live` holds the runs that
-    are going on, by id; `warned` what somebody has been warned of. `gate` decides what agents may reach,
-    `request_gates` how many requests providers get at once.
-    """
-
-    resolve: Resolve
-    workspace: Path
-    environment: Environment
-    provider: Provider
-    journal: Journal
-    approve: Approve
-    streams: Callable[[Prepared], bool]
-    warn: Callable[[str], None]
-    note: Callable[[str], None]
-    live: dict[str, Stoppable]
-    gate: TrustGate
-    request_gates: Gates
-    elsewhere: Elsewhere | None = None
-    warned: set[str] = field(default_factory=set)
-    on_ready: OnReady | None = None
 
 
 class AgentRun:
@@ -101,6 +64,7 @@ class AgentRun:
     ) -> None:
         self._order = order
         self._tree = tree
+        self._services = tree.services
         self._caller = caller
         self._ledger = Ledger(BudgetConfig(), caller)
         self._scope = RunScope(callers_clock, order.deadline)
@@ -143,10 +107,9 @@ class AgentRun:
         self._begin(self._order.model or definition.model, definition)
         if self._order.ids.depth:
             await self._admit(definition)
-        tree = self._tree
         prepared = await self._prepared(definition)
         self._report(prepared)
-        tree.provider.check(prepared.model, prepared.prompt.folder)
+        self._tree.provider.check(prepared.model, prepared.prompt.folder)
         # Whoever limits this one run means all that it will cost, whatever scope the file has.
         self._ledger = Ledger(
             prepared.budget,
@@ -162,11 +125,13 @@ class AgentRun:
 
     async def _admit(self, definition: AgentDefinition) -> None:
         """Nothing is read for the agent, and nothing sent, unless it may reach where it wants to."""
-        tree, order = self._tree, self._order
-        appeals = await tree.gate.appeals(order, definition, tree.resolve, tree.workspace)
+        services, order = self._services, self._order
+        appeals = await services.gate.appeals(
+            order, definition, services.resolve, services.workspace
+        )
         if appeals:
             with self._scope.clock.stopped():
-                await tree.gate.decide(appeals, order.ids)
+                await services.gate.decide(appeals, order.ids)
 
     def _servers(self, prepared: Prepared) -> AbstractAsyncContextManager[RemoteTools]:
         if not prepared.definition.mcp_servers:
@@ -175,7 +140,7 @@ class AgentRun:
         from axe_lsp.runtime.mcp.tools import remote_tools  # noqa: PLC0415
 
         taken = {tool.name for tool in prepared.request.tools}
-        environment, note = self._tree.environment, self._tree.note
+        environment, note = self._services.environment, self._services.note
         return remote_tools(prepared.definition, taken, environment, note, self._warn)
 
     async def _talk(self, prepared: Prepared, remote: RemoteTools) -> None:
@@ -202,14 +167,19 @@ class AgentRun:
         """Say that the answer is not whole. Raises NoTextError if there is nothing of it."""
         assert answer.incomplete is not None
         reason = explained(answer.incomplete, answer.incomplete_detail)
-        self._tree.warn(f"agent {quoted(self._order.ids.agent)}: {reason}")
+        self._services.warn(f"agent {quoted(self._order.ids.agent)}: {reason}")
         if not answer.content:
             raise NoTextError(reason)
 
     async def _prepared(self, definition: AgentDefinition) -> Prepared:
-        tree = self._tree
+        services = self._services
         read = partial(
-            prepare, self._order, definition, tree.resolve, tree.workspace, tree.environment
+            prepare,
+            self._order,
+            definition,
+            services.resolve,
+            services.workspace,
+            services.environment,
         )
         if not reads_much(definition):
             return read()
@@ -219,7 +189,7 @@ class AgentRun:
     def _load(self) -> AgentDefinition:
         order = self._order
         try:
-            definition = order.definition or self._tree.resolve(order.ids.agent, order.base)
+            definition = order.definition or self._services.resolve(order.ids.agent, order.base)
         except Exception as error:
             # A child that can't be loaded is something that happened in its caller's run. A root is
             # not even a run: somebody has mistyped its name, or has yet to finish its file.
@@ -248,7 +218,7 @@ class AgentRun:
     def _lacks_process(self, definition: AgentDefinition | None) -> bool:
         """Whether it has been called, and its file asks for a process that nobody can make here."""
         wants_one = definition is not None and definition.isolation.mode == "process"
-        return wants_one and self._order.ids.depth > 0 and self._tree.elsewhere is None
+        return wants_one and self._order.ids.depth > 0 and self._services.elsewhere is None
 
     def _report(self, prepared: Prepared) -> None:
         agent = self._order.ids.agent
@@ -260,50 +230,37 @@ class AgentRun:
         ):
             if warning and warning not in self._tree.warned:
                 self._tree.warned.add(warning)
-                self._tree.warn(warning)
+                self._services.warn(warning)
         for text in prepared.warnings:
             self._warn(text)
         for text in prepared.prompt.notes:
-            self._tree.note(f"Warning: {text}")
+            self._services.note(f"Warning: {text}")
 
     def _warn(self, text: str) -> None:
-        """A root's warnings are for everybody, a child's are for a log, as in axe (M6)."""
-        if self._order.ids.depth:
-            self._tree.note(f"[sub-agent] Warning: {text}")
-        else:
-            self._tree.warn(text)
+        self._tree.warn(self._order.ids, text)
 
     def _surroundings(self, prepared: Prepared, remote: RemoteTools) -> Surroundings:
-        tree = self._tree
         return Surroundings(
+            tree=self._tree,
             prepared=prepared,
             remote=remote,
             provider=self._patient_provider(prepared),
             journal=self._journal,
             start=self._make_child,
             workplace=self._workplace(prepared),
-            approve=self._approve,
             ledger=self._ledger,
-            streams=tree.streams(prepared),
-            clock=self._scope.clock,
-            overtime=self._scope.overtime,
-            warn=self._warn,
+            scope=self._scope,
+            streams=self._services.streams(prepared),
         )
 
-    async def _approve(self, wish: Wish) -> str:
-        """Somebody has to decide, who may take their time."""
-        with self._scope.clock.stopped():
-            return await self._tree.approve(wish)
-
     def _patient_provider(self, prepared: Prepared) -> Retrying:
-        tree = self._tree
-        self._retrying = Retrying(tree.provider, prepared.definition.retry, self._journal)
+        self._retrying = Retrying(self._tree.provider, prepared.definition.retry, self._journal)
         return self._retrying
 
     def _workplace(self, prepared: Prepared) -> Workplace:
         return Workplace(
             folder=prepared.prompt.folder,
-            environment=self._tree.environment,
+            environment=self._services.environment,
             allowed_hosts=prepared.definition.allowed_hosts or self._order.allowed_hosts,
             read_only=prepared.definition.read_only,
         )
@@ -313,13 +270,13 @@ class AgentRun:
         memory = prepared.prompt.memory
         if memory is None or memory.path is None:
             return
-        agent, tree = self._order.ids.agent, self._tree
+        agent, services = self._order.ids.agent, self._services
         author = "" if prepared.definition.memory.scope == "agent" else agent
         secrets = around.secrets()
         task = redact(prepared.prompt.user_message, secrets)
         try:
             # A link may lead elsewhere than when the run began.
-            check_memory(memory.path, prepared.definition, tree.workspace, tree.environment)
+            check_memory(memory.path, prepared.definition, services.workspace, services.environment)
             append_memory(memory.path, task, redact(content, secrets), author)
         except ConfigError as error:
             self._warn(f"failed to save memory for {quoted(agent)}: {error}")
@@ -350,12 +307,17 @@ class AgentRun:
 
     async def _make_child(self, order: Order) -> RunResult:
         """Make a run that this one asks for, in this process unless its agent wants its own."""
-        tree, clock = self._tree, self._scope.clock
-        order = located(order, tree.resolve)
+        tree, services, clock = self._tree, self._services, self._scope.clock
+        order = located(order, services.resolve)
         with clock.waiting():
-            if tree.elsewhere is None or not wants_process(order):
+            if services.elsewhere is None or not wants_process(order):
                 return await AgentRun(order, tree, self._ledger, clock).execute()
             ties = caller_link(
-                tree.journal, self._ledger, clock, tree.warn, tree.live, gates=tree.request_gates
+                tree.journal,
+                self._ledger,
+                clock,
+                services.warn,
+                tree.live,
+                gates=tree.request_gates,
             )
-            return await tree.elsewhere(order, ties)
+            return await services.elsewhere(order, ties)

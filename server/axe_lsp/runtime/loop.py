@@ -44,12 +44,14 @@ from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.limits.clock import Clock
+from axe_lsp.runtime.limits.run_scope import RunScope
 from axe_lsp.runtime.mcp.remote_tools import RemoteTools
 from axe_lsp.runtime.messages import Delta, Response, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
-from axe_lsp.runtime.safety.approval import Approve
+from axe_lsp.runtime.safety.approval import Wish
 from axe_lsp.runtime.safety.redaction import StreamRedactor, redact, redacted_table
+from axe_lsp.runtime.services import Tree
 from axe_lsp.runtime.shortening import context_limit
 from axe_lsp.runtime.tools.table import BUILTIN_TOOLS, changes_something, execute_tool, unknown_tool
 from axe_lsp.runtime.tools.tool import Workplace
@@ -60,25 +62,36 @@ runs of sub-agents, which begin at once."""
 
 
 class Surroundings(Struct, frozen=True):
-    """What a conversation works with: who answers, who makes child runs, who hears of it.
+    """What a conversation works with: what its tree shares, who answers, who makes child runs.
 
-    `workplace` is where tools work, and `approve` decides about those that change something.
-    `remote` are the tools of the agent's MCP servers. The `ledger` says whether the conversation may
-    go on, the `clock` how long.
+    `workplace` is where tools work, `remote` are the tools of the agent's MCP servers. The `ledger` says
+    whether the conversation may go on, the `scope` how long.
     """
 
+    tree: Tree
     prepared: Prepared
     remote: RemoteTools
     provider: Provider
     journal: Journal
     start: Start
     workplace: Workplace
-    approve: Approve
     ledger: Ledger
+    scope: RunScope
     streams: bool
-    clock: Clock
-    overtime: Callable[[], str]
-    warn: Callable[[str], None]
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of this run."""
+        return self.scope.clock
+
+    def warn(self, text: str) -> None:
+        """Tell of something in this run that did not end it."""
+        self.tree.warn(self.prepared.order.ids, text)
+
+    async def approve(self, wish: Wish) -> str:
+        """Somebody has to decide, who may take their time."""
+        with self.clock.stopped():
+            return await self.tree.services.approve(wish)
 
     @property
     def delegator(self) -> Delegator:
@@ -325,7 +338,7 @@ def _exchange(conversation: Conversation, around: Surroundings, turn: int) -> Ex
         request=conversation.request,
         workdir=around.prepared.prompt.folder,
         deadline=around.clock.deadline,
-        overtime=around.overtime,
+        overtime=around.scope.overtime,
         warn=around.warn,
         on_wait=_wait_listener(around, turn),
         heard=around.clock.progress,

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import tomli
 
-from axe_lsp.runtime.engine import always
 from axe_lsp.runtime.errors import ConfigError, ProviderError, RunTimeoutError
 from axe_lsp.runtime.events import TextDelta, ToolEnd
 from axe_lsp.runtime.limits.clock import LONG_PATIENCE
@@ -24,6 +23,7 @@ from axe_lsp.runtime.recordings.recording import (
     Recording,
     Sent,
 )
+from axe_lsp.runtime.services import always
 from support.engines import agent, bench, running
 from support.passing_time import passing_time
 from support.scripted_provider import (

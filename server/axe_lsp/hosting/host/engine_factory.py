@@ -21,7 +21,7 @@ from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.notifications import Message, notification
 from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
 from axe_lsp.hosting.telemetry import Telemetry
-from axe_lsp.runtime.engine import Engine, always, never
+from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.events import Event, EventSink
 from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.json_data import Json
@@ -32,6 +32,7 @@ from axe_lsp.runtime.runs import Resolve
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.questions import Ask
 from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.services import RunServices, always, never
 
 _log = logging.getLogger(__name__)
 
@@ -71,12 +72,11 @@ class EngineFactory:
         approval = Approval(self._ask, start.allow)
         granted = start.granted if isinstance(start, protocol.StartChild) else ()
         gate = TrustGate(self._environment, self._ask, trusts_all=start.trusted, granted=granted)
-        return Engine(
+        services = RunServices(
             resolve=_resolver(start.workplace),
             workspace=Path(start.workplace.workspace),
             emit=emit,
             streams=always if start.stream else never,
-            http=self._http,
             warn=lambda text: self._send(protocol.Warned(run_id, text)),
             approve=approval,
             gate=gate,
@@ -86,6 +86,7 @@ class EngineFactory:
             note=_log.info,
             environment=self._environment,
         )
+        return Engine(services, http=self._http)
 
     async def close(self) -> None:
         """Close the connections, and finish what is remembered and sent elsewhere."""

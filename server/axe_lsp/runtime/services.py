@@ -1,0 +1,94 @@
+"""What runs are made with: the services of an engine, and what the runs of one tree share.
+
+A new dependency is a field of `RunServices`: whoever makes an engine fills it in, and what needs it takes it from there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from axe_lsp.runtime.children.isolation import Elsewhere, Stoppable
+from axe_lsp.runtime.events import EventSink, RunIds
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.journal import Journal
+from axe_lsp.runtime.prepare import Prepared
+from axe_lsp.runtime.providers.gates import Gates
+from axe_lsp.runtime.providers.provider import Provider
+from axe_lsp.runtime.runs import Resolve
+from axe_lsp.runtime.safety.approval import Approve, nobody_to_ask
+from axe_lsp.runtime.safety.trust import TrustGate
+
+OnReady = Callable[[Prepared], None]
+"""Told about a root run when all is ready and the first request is about to be sent."""
+
+
+def always(_: Prepared) -> bool:
+    """For `streams`: every run shows its text as it is written."""
+    return True
+
+
+def never(_: Prepared) -> bool:
+    """For `streams`: answers arrive whole."""
+    return False
+
+
+def _ignore(_: object) -> None:
+    """For `emit`, `warn` and `note`, when nobody listens."""
+
+
+def _environment_of_process() -> Environment:
+    """A copy, since `os.environ` decodes each of its values whenever it is asked."""
+    return dict(os.environ)
+
+
+class RunServices(Struct, frozen=True, kw_only=True):
+    """What an engine gets from those who want runs.
+
+    - `resolve(name, folder)` finds an agent, looking from `folder` on; it raises ConfigError.
+    - `workspace` is where runs work whose agent and request name no working directory.
+    - `gate` decides whether agents of a workspace may reach out of it.
+    - `environment` is where keys and folders are looked up.
+    - `emit` takes the events of all runs, each tree's with its own gapless `seq`.
+    - `streams` decides for each run whether its text is asked for piece by piece.
+    - `warn` takes a text that the user should see; `note` a line for a log.
+    - `approve` decides about calls of tools that change something.
+    - `elsewhere` makes runs of agents that want processes of their own; without it none gets one.
+    """
+
+    resolve: Resolve
+    workspace: Path
+    gate: TrustGate
+    environment: Environment = field(default_factory=_environment_of_process)
+    emit: EventSink = _ignore
+    streams: Callable[[Prepared], bool] = never
+    warn: Callable[[str], None] = _ignore
+    note: Callable[[str], None] = _ignore
+    approve: Approve = nobody_to_ask
+    elsewhere: Elsewhere | None = None
+
+
+class Tree(Struct, frozen=True):
+    """What a root run and all runs below it share, beside the services of their engine.
+
+    `live` holds the runs that are going on, by id; `warned` what somebody has been warned of;
+    `request_gates` decide how many requests providers get at once.
+    """
+
+    services: RunServices
+    provider: Provider
+    journal: Journal
+    request_gates: Gates
+    live: dict[str, Stoppable]
+    on_ready: OnReady | None = None
+    warned: set[str] = field(default_factory=set)
+
+    def warn(self, run: RunIds, text: str) -> None:
+        """A root's warnings are for everybody, a child's are for a log, as in axe (M6)."""
+        if run.depth:
+            self.services.note(f"[sub-agent] Warning: {text}")
+        else:
+            self.services.warn(text)
