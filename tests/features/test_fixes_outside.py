@@ -60,6 +60,16 @@ def test_a_glob_that_matches_nothing_is_removed() -> None:
     assert offered.taken('Remove "*.x" from the list') == f'{HEAD}files = ["*.y"]'
 
 
+def test_a_picture_is_removed_for_a_model_that_reads_text_only_and_a_glob_stays() -> None:
+    head = HEAD.replace("openai/gpt", "ollama/gpt-oss")
+    picture = Matches(count=1, picture="b.png")
+    facts = {"folder": found("/p"), "matches": {"b.png": picture, "*": picture}}
+    offered = Offered(f'{head}files = ["a.md", "b.png<|>"]', facts=facts)
+    assert offered.taken('Remove "b.png" from the list') == f'{head}files = ["a.md"]'
+    offered = Offered(f'{head}files = ["*<|>"]', facts=facts)
+    assert not any(title.startswith("Remove") for title in offered.titles)
+
+
 # -- secrets
 
 KEY = "sk-ant-api03-aB3dE5fG7hJ9kL2mN4pQ6rS8tU0vW1xY3zA5"

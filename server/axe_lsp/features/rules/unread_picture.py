@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile.models import takes_pictures
 from axe_lsp.agentfile.text import quoted
-from axe_lsp.features.rule import Finding, Rule, Severity, Subject, once_looked
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, remove_item
+from axe_lsp.features.rule import Rule, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -20,6 +22,12 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         matched = "is a picture" if glob.value == matches.picture else f"matches {matches.picture}"
         message = f"{quoted(glob.value)} {matched}, and the model reads text only"
         yield Finding(RULE.code, RULE.severity, glob.range, message, path=("files",))
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """The list without the picture; a pattern may match other files as well, so it stays."""
+    if not any(each in case.token for each in "*?["):
+        yield from remove_item(case, f"Remove {case.token} from the list")
 
 
 RULE = Rule(
@@ -37,6 +45,7 @@ files = ["docs/*"]         # docs/overview.png is left out
 ```
 """,
     check=check,
+    fixes=fixes,
     about=Subject.FACTS,
     is_settled=once_looked,
 )
