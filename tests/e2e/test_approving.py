@@ -315,16 +315,53 @@ def test_allowing_for_this_run_works_with_buttons_too(
     assert (project.root / "a.txt").exists()
 
 
-def test_what_is_too_long_for_a_message_is_said_to_be_cut(
-    project: Project, provider: ScriptedProvider
+@pytest.mark.parametrize(
+    "command",
+    [f"echo {'x' * 30_000}; touch a.txt", "\n" * 60 + "touch a.txt"],
+    ids=["characters", "lines"],
+)
+def test_what_is_too_long_for_a_message_is_whole_in_a_file_until_it_is_answered(
+    project: Project, provider: ScriptedProvider, command: str
 ) -> None:
-    long = Call("run_command", {"command": f"echo {'x' * 3000}"})
-    provider.script("m-left", Says(calls=[long]), Says("done"))
-    with editor_with(project, SHOWS) as editor:
-        editor.client.answer_with["window/showMessageRequest"] = lambda _: None
+    provider.script("m-left", Says(calls=[Call("run_command", {"command": command})]), Says("done"))
+    seen: list[tuple[str, str, int]] = []
+
+    def answer(params: Json) -> Json:
+        path = Path(params["message"].rpartition("; all of it is in ")[2])
+        seen.append((str(path), path.read_text(), path.stat().st_mode & 0o777))
+        return {"title": "Allow"}
+
+    capabilities = {"window": {"showMessage": {}, "showDocument": {"support": True}}}
+    with editor_with(project, capabilities) as editor:
+        editor.client.answer_with["window/showMessageRequest"] = answer
+        editor.client.answer_with["window/showDocument"] = lambda _: {"success": True}
         run(editor)
         (message,) = asked(editor, "window/showMessageRequest")
-    assert message["message"].endswith("xxx\n... and 1005 more characters")
+        (shown,) = asked(editor, "window/showDocument")
+    ((path, text, mode),) = seen
+    assert text == command
+    assert mode == 0o600
+    assert shown["uri"] == Path(path).as_uri()
+    assert not shown["takeFocus"], "whoever is typing goes on typing"
+    assert len(message["message"]) < 2300
+    assert "more characters; all of it is in" in message["message"]
+    assert not Path(path).exists(), "nobody has to clear up"
+    assert (project.root / "a.txt").exists()
+
+
+def test_an_editor_is_asked_about_a_long_change_with_all_of_it(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    content = "".join(f"{number:0>100}\n" for number in range(300))
+    call = Call("write_file", {"path": "a.txt", "content": content})
+    provider.script("m-left", Says(calls=[call]), Says("done"))
+    with editor_with(project, ASKS) as editor:
+        editor.client.answer_with["axe/approve"] = lambda _: {"decision": "allow"}
+        run(editor)
+        (question,) = asked(editor)
+    assert question["details"].count("\n+0") == 300
+    assert question["change"]["after"] == content
+    assert (project.root / "a.txt").read_text() == content
 
 
 def test_an_editor_that_can_not_ask_is_told_what_to_do(

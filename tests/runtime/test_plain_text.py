@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from axe_lsp.runtime.plain_text import harmless, os_fault, visible
+import pytest
+
+from axe_lsp.runtime.plain_text import escaped, harmless, os_fault, visible
 
 
 def test_what_the_system_says_comes_without_its_number() -> None:
@@ -18,3 +20,21 @@ def test_what_is_visible_is_as_long_as_the_text() -> None:
 def test_what_is_harmless_keeps_lines_and_languages() -> None:
     rtl = "\u200fשלום\u200f"
     assert harmless(f"a\tb\r\nc\n\x1b]0;d\x07\x9b {rtl}") == f"a\tb\nc\n␛]0;d␇� {rtl}"
+
+
+_UNSEEN = (
+    "\x1b\r\x7f\x9b\u00a0\u00ad\u034f\u061c\u115f\u180e\u200b\u200d\u202e\u2028\u2060\u2066\u2800\u3164"
+    "\ufe0f\ufeff\uffa0\udc80\U000e0041\U000e0100\U0001d173"
+)
+
+
+@pytest.mark.parametrize("hidden", _UNSEEN)
+def test_what_nobody_sees_is_written_out(hidden: str) -> None:
+    shown = escaped(f"rm{hidden}x")
+    assert hidden not in shown
+    assert shown == f"rm{hidden.encode('unicode_escape').decode()}x"
+
+
+def test_what_is_seen_stays_as_it_is() -> None:
+    text = "a\tb  é 漢字 हिन्दी עברית 👨 \\u202e"
+    assert escaped(text) == text

@@ -1,12 +1,12 @@
 // Asks the user before an agent changes something. Nothing here takes the focus or has a default that Enter would choose, so
 // nobody answers who is typing something else: a message with buttons, the row of the run in the view "Runs", and the status bar.
 
-import { CancellationTokenSource, commands, StatusBarAlignment, ThemeColor, window, type Disposable, type Memento } from 'vscode';
+import { CancellationTokenSource, commands, StatusBarAlignment, ThemeColor, window, type Disposable, type Memento, type QuickPickItem } from 'vscode';
 import { State, type CancellationToken, type LanguageClient, type StaticFeature } from 'vscode-languageclient/node';
 import { OpenQuestions, type OpenQuestion } from './openQuestions';
 import type { Previews } from './previews';
 import { ApproveRequest, type Approval, type Question } from './protocol';
-import { alwaysLabel, documentName, fitsMessage, forRunLabel, messageOf, subjectOf, withoutIcons, withoutLinks } from './questions';
+import { alwaysOf, changeOf, documentName, documentText, fitsMessage, forRunLabel, messageOf, subjectOf, withoutIcons, withoutLinks } from './questions';
 
 const REMEMBERED = 'approvals';
 const ALLOWED: Approval = { decision: 'allow' };
@@ -95,6 +95,10 @@ export class Approvals implements Disposable {
   /** Remembered for the workspace, and an answer to all that is asked about the same. */
   private async allowAlways({ question }: OpenQuestion): Promise<void> {
     const subject = subjectOf(question);
+    if (subject === undefined) {
+      void window.showInformationMessage('This has no answer for good: allow it once, or for the run.');
+      return;
+    }
     await this.memory.update(REMEMBERED, [...this.remembered(), subject]);
     this.questions.all().filter((each) => subjectOf(each.question) === subject).forEach((each) => each.settle(ALLOWED));
   }
@@ -107,10 +111,10 @@ export class Approvals implements Disposable {
 
   /** Shows the file before and after, or the whole command, until the question is answered. Who is typing goes on typing. */
   private async show({ question, answer }: OpenQuestion): Promise<void> {
-    const { agent, tool, change, details } = question;
+    const change = changeOf(question);
     const close = change
-      ? await this.previews.showChangeBeside(`${agent} wants to change ${change.path}`, change.before, change.after)
-      : await this.previews.showBeside(documentName(question), details || `${tool} ${JSON.stringify(question.arguments)}`);
+      ? await this.previews.showChangeBeside(`${question.agent} wants to change ${change.path}`, change.before, change.after)
+      : await this.previews.showBeside(documentName(question), documentText(question));
     void answer.then(close);
   }
 
@@ -123,7 +127,8 @@ export class Approvals implements Disposable {
     if (token.isCancellationRequested) {
       return DENIED; // Nobody waits for it any more.
     }
-    if (this.remembered().includes(subjectOf(question))) {
+    const subject = subjectOf(question);
+    if (subject !== undefined && this.remembered().includes(subject)) {
       return ALLOWED;
     }
     const asked = this.questions.add(question);
@@ -165,9 +170,12 @@ export class Approvals implements Disposable {
 
   private async choose(asked: OpenQuestion): Promise<void> {
     const { question } = asked;
-    const choices = [SHOW, DENY, INSTEAD, ALLOW, FOR_RUN, ALWAYS];
-    const labels: Record<string, string> = { [ALWAYS]: alwaysLabel(question), [FOR_RUN]: forRunLabel(question) };
-    const items = choices.map((choice) => ({ choice, label: labels[choice] ?? choice }));
+    const items: (QuickPickItem & { choice: string })[] = [SHOW, DENY, INSTEAD, ALLOW].map((choice) => ({ choice, label: choice }));
+    items.push({ choice: FOR_RUN, label: forRunLabel(question) });
+    const always = alwaysOf(question);
+    if (always) {
+      items.push({ choice: ALWAYS, ...always });
+    }
     const options = { title: question.reason, placeHolder: messageOf(question) };
     const chosen = await cancelledWith(asked.answer, (token) => window.showQuickPick(items, options, token));
     if (chosen) {

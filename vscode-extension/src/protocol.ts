@@ -183,6 +183,8 @@ export interface Question {
   readonly reason: string;
   readonly details: string;
   readonly change?: Change;
+  /** The same for calls that are the same as this one; absent in questions about trust. */
+  readonly subject?: string;
   /** What "for this run" allows: `this command`, `this file` or `this call`; absent in questions about trust. */
   readonly forRun?: string;
 }

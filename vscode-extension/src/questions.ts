@@ -1,13 +1,40 @@
 // What an agent asks before it changes something, in words. Knows nothing of VS Code.
 
-import type { Question } from './protocol';
+import type { Change, Question } from './protocol';
 
-/** Characters of a command that a message shows; it has a few lines. */
+/** Characters of what is asked, and of a command behind it, in a message. VS Code cuts messages at 1,000. */
 const MOST_CHARACTERS = 300;
+
+/** Characters of a line that are to be seen in a document which stands beside another one. */
+const WIDE = 100;
 
 /** What is asked, in a sentence: with the whole command if there is room for it. */
 export function messageOf(question: Question): string {
-  return question.details && fitsMessage(question) ? `${question.reason}: ${question.details}` : `${question.reason}.`;
+  if (!hasShortReason(question)) {
+    return `agent "${question.agent}" wants to use ${question.tool}: read in the document what for.${hint(question)}`;
+  }
+  return fitsMessage(question) ? `${question.reason}: ${question.details}` : `${question.reason}.${hint(question)}`;
+}
+
+/** What lies beyond the right edge of a document would be missed. */
+function hint(question: Question): string {
+  const longest = Math.max(...documentText(question).split('\n').map((line) => line.length));
+  return longest > WIDE ? ` One line of it has ${longest.toLocaleString('en')} characters.` : '';
+}
+
+function hasShortReason({ reason }: Question): boolean {
+  return reason.length <= MOST_CHARACTERS;
+}
+
+/** All of what is asked. */
+export function documentText(question: Question): string {
+  const details = question.details || `${question.tool} ${JSON.stringify(question.arguments, undefined, 2)}`;
+  return hasShortReason(question) ? details : `${question.reason}\n\n${details}`;
+}
+
+/** The change for an editor of differences, whose title has to name the file. */
+export function changeOf(question: Question): Change | undefined {
+  return hasShortReason(question) ? question.change : undefined;
 }
 
 /** The same for a row that begins with the agent's name. */
@@ -26,8 +53,9 @@ export function withoutIcons(text: string): string {
 }
 
 /** Whether a message says all of it. Else there has to be a document. */
-export function fitsMessage({ details, change }: Question): boolean {
-  return !change && details.length <= MOST_CHARACTERS && !details.includes('\n');
+export function fitsMessage(question: Question): boolean {
+  const { details, change } = question;
+  return !change && hasShortReason(question) && details !== '' && details.length <= MOST_CHARACTERS && !details.includes('\n');
 }
 
 export function documentName(question: Question): string {
@@ -37,22 +65,24 @@ export function documentName(question: Question): string {
 
 /** The label of the answer that is for the run: "Allow This Command for This Run". */
 export function forRunLabel({ forRun }: Question): string {
-  const what = forRun?.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
-  return what ? `Allow ${what} for This Run` : 'Allow for This Run';
+  return forRun ? `Allow ${title(forRun)} for This Run` : 'Allow for This Run';
 }
 
-/** The label of the answer that is remembered for the workspace. */
-export function alwaysLabel(question: Question): string {
-  return command(question) === undefined ? `Always Allow ${question.tool} Here` : 'Always Allow This Command Here';
+/** The answer that is remembered for the workspace: its label, and what exactly it allows. Trust is remembered by the server. */
+export function alwaysOf(question: Question): { label: string; detail: string } | undefined {
+  const { tool, forRun } = question;
+  if (subjectOf(question) === undefined || !forRun) {
+    return undefined;
+  }
+  const what = forRun === 'this file' ? 'this file with any content' : `exactly ${forRun}`;
+  return { label: `Always Allow ${title(forRun)} Here`, detail: `${tool}, ${what}, by any agent in this workspace` };
 }
 
-/** What "always" is about: one command, or all calls of another tool. */
-export function subjectOf(question: Question): string {
-  const given = command(question);
-  return given === undefined ? question.tool : `${question.tool}: ${given}`;
+function title(words: string): string {
+  return words.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
 }
 
-function command(question: Question): string | undefined {
-  const given = question.arguments['command'];
-  return question.tool === 'run_command' && typeof given === 'string' ? given : undefined;
+/** What "always" is about: a command in a folder, a tool with a file, a call with its arguments. */
+export function subjectOf({ tool, subject }: Question): string | undefined {
+  return subject === undefined ? undefined : `${tool}: ${subject}`;
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Question } from '../src/protocol';
-import { alwaysLabel, documentName, fitsMessage, forRunLabel, messageOf, purposeOf, subjectOf, withoutIcons, withoutLinks } from '../src/questions';
+import { alwaysOf, changeOf, documentName, documentText, fitsMessage, forRunLabel, messageOf, purposeOf, subjectOf, withoutIcons, withoutLinks } from '../src/questions';
 
 function question(changes: Partial<Question> = {}): Question {
   return {
@@ -34,7 +34,7 @@ test('a short command stands in the message, whole', () => {
 test('a change, or a command of several lines or many characters, is shown in a document', () => {
   for (const long of [question(), { ...command, details: 'a\nb' }, { ...command, details: 'x'.repeat(301) }]) {
     assert.ok(!fitsMessage(long));
-    assert.equal(messageOf(long), `${long.reason}.`, 'a part of it would look like all of it');
+    assert.match(messageOf(long), /wants to (run a command|write a\.txt)\.( One line of it has 301 characters\.)?$/, 'a part of it would look like all of it');
   }
   assert.equal(documentName(question()), 'lint wants to use write_file.diff');
   assert.equal(documentName(command), 'lint wants to use run_command.sh');
@@ -47,12 +47,33 @@ test('what an agent wrote is neither a link nor an icon', () => {
   assert.equal(withoutIcons('rm -r $(home)'), 'rm -r \\$(home)');
 });
 
-test('always is for one command, and for every call of another tool', () => {
-  assert.equal(alwaysLabel(command), 'Always Allow This Command Here');
-  assert.equal(alwaysLabel(question()), 'Always Allow write_file Here');
-  assert.equal(subjectOf(command), 'run_command: make test');
-  assert.notEqual(subjectOf(command), subjectOf({ ...command, arguments: { command: 'make' } }));
-  assert.equal(subjectOf(question()), 'write_file');
+test('always is for the same again, and says what that is', () => {
+  const write = question({ subject: 'a', forRun: 'this file' });
+  assert.deepEqual(alwaysOf(write), {
+    label: 'Always Allow This File Here',
+    detail: 'write_file, this file with any content, by any agent in this workspace',
+  });
+  const call = question({ tool: 'issues/create', subject: 'b', forRun: 'this call' });
+  assert.equal(alwaysOf(call)?.detail, 'issues/create, exactly this call, by any agent in this workspace');
+  assert.equal(alwaysOf({ ...command, subject: 'c', forRun: 'this command' })?.label, 'Always Allow This Command Here');
+  assert.equal(subjectOf(write), 'write_file: a');
+  assert.equal(alwaysOf(question({ tool: 'trust' })), undefined, 'the server remembers trust');
+  assert.equal(subjectOf(question()), undefined, 'what has no subject is the same as nothing else');
+});
+
+test('what would lie beyond the edge of a document is said', () => {
+  const padded = { ...command, details: `git status${' '.repeat(1500)}; rm -r x` };
+  assert.equal(messageOf(padded), 'agent "lint" wants to run a command. One line of it has 1,519 characters.');
+  assert.equal(documentText(padded), padded.details);
+});
+
+test('what VS Code would cut off a message is in the document', () => {
+  const long = question({ reason: `agent "lint" wants to write ${'a/'.repeat(300)}b`, change: { path: 'b', before: '', after: 'A' } });
+  assert.ok(!fitsMessage(long));
+  assert.match(messageOf(long), /^agent "lint" wants to use write_file: read in the document what for\. One line/);
+  assert.equal(changeOf(long), undefined, 'the title of a diff is cut, too');
+  assert.equal(documentText(long), `${long.reason}\n\n${long.details}`);
+  assert.deepEqual(changeOf({ ...long, reason: 'agent "lint" wants to write b' }), long.change);
 });
 
 test('the answer for the run says what it allows', () => {

@@ -20,6 +20,9 @@ _AGAIN = "Please answer y, a or n: "
 _LONGEST_LINE = 4096
 """Bytes, which is what a terminal gives at once."""
 
+_LONG = 20
+"""Lines, after which what is asked is said again below them."""
+
 _BOLD, _RED, _GREEN, _FAINT = "1", "31", "32", "2"
 
 
@@ -76,8 +79,11 @@ class TerminalQuestions:
     def _shown(self, question: Question) -> Iterator[str]:
         yield self._painted(f"{question.reason}:", _BOLD)
         is_diff = question.details.startswith("--- ")
-        for line in question.details.split("\n"):
+        lines = question.details.split("\n")
+        for line in lines:
             yield "  " + (self._painted(line, _colour_in_diff(line)) if is_diff else line)
+        if len(lines) > _LONG:
+            yield self._painted(f"{question.reason} ({len(lines):,} lines, above).", _BOLD)
 
     def _painted(self, text: str, colour: str) -> str:
         return f"\x1b[{colour}m{text}\x1b[0m" if colour and self._coloured else text

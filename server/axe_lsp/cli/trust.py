@@ -14,7 +14,7 @@ from axe_lsp.cli.streams import complain
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
 from axe_lsp.runtime.files.folders import working_folder
-from axe_lsp.runtime.plain_text import shown_path, visible
+from axe_lsp.runtime.plain_text import escaped, shown_path
 from axe_lsp.runtime.safety.trust import Appeal, TrustStore, appeal_of
 
 _NOT_GRANTED = ExitCode.AGENT
@@ -71,10 +71,10 @@ def _trust(options: argparse.Namespace) -> int:
     for appeal in found:
         is_trusted = not appeal.refused and store.holds(appeal)
         note = " (is allowed)" if is_trusted else ""
-        print(f"{visible(appeal.agent)} ({visible(appeal.file)}){note}")
+        print(f"{escaped(appeal.agent)} ({escaped(appeal.file)}){note}")
         for reach in appeal.reaches:
-            never = f"; never allowed: {visible(reach.refused)}" if reach.refused else ""
-            print(f"  {visible(str(reach))}{never}")
+            never = f"; never allowed: {escaped(reach.refused)}" if reach.refused else ""
+            print(f"  {escaped(str(reach))}{never}")
         if not is_trusted and not appeal.refused:
             wanted.append(appeal)
     if wanted and not options.yes and not _agrees(workspace):
@@ -109,9 +109,9 @@ def _agrees(workspace: Path) -> bool:
 
 def _list() -> int:
     for each in TrustStore(os.environ).all():
-        print(f"{visible(each.folder)}: {visible(each.file)}, since {visible(each.since)}")
+        print(f"{escaped(each.folder)}: {escaped(each.file)}, since {escaped(each.since)}")
         for reach in each.reaches:
-            print(f"  {visible(reach)}")
+            print(f"  {escaped(reach)}")
     return 0
 
 
@@ -119,9 +119,9 @@ def _revoke(path: Path | None) -> int:
     folder = shown_path((path or working_folder()).resolve())
     count = TrustStore(os.environ).revoke(folder)
     files = "file" if count == 1 else "files"
-    print(f"Revoked in {visible(folder)}: {count} {files}.")
+    print(f"Revoked in {escaped(folder)}: {count} {files}.")
     return 0
 
 
 def _shown(path: Path) -> str:
-    return visible(shown_path(path.resolve()))
+    return escaped(shown_path(path.resolve()))

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from lsprotocol import types
@@ -39,9 +42,28 @@ def show_text(session: Session, name: str, text: str) -> None:
         session.start(_show_text(session, name, text), name=f"showing {name}")
 
 
-async def _show(session: Session, uri: str, selection: types.Range | None = None) -> None:
+@asynccontextmanager
+async def text_in_file(session: Session, name: str, text: str) -> AsyncIterator[Path]:
+    """A text in a file, for some time, and before the user if the client shows files.
+
+    The focus stays where it is. Raises ConfigError or OSError if it cannot be written.
+    """
+    path = await asyncio.to_thread(_write, session.daemon.environment, name, text)
     try:
-        params = types.ShowDocumentParams(uri, take_focus=True, selection=selection)
+        if can_show(session):
+            showing = _show(session, uri_of(path), take_focus=False)
+            session.start(showing, name=f"showing {name}")
+        yield path
+    finally:
+        with suppress(OSError):
+            path.unlink()
+
+
+async def _show(
+    session: Session, uri: str, selection: types.Range | None = None, *, take_focus: bool = True
+) -> None:
+    try:
+        params = types.ShowDocumentParams(uri, take_focus=take_focus, selection=selection)
         await session.request(types.WINDOW_SHOW_DOCUMENT, params)
     except JsonRpcException as error:
         _log.warning("%s could not be shown: %s", uri, error)
@@ -60,5 +82,10 @@ def _write(environment: Environment, name: str, text: str) -> Path:
     folder = cache_folder(environment) / "shown"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / name
-    path.write_text(text, encoding="utf-8", newline="")
+    with open(path, "w", encoding="utf-8", newline="", opener=_for_the_user) as file:
+        file.write(text)
     return path
+
+
+def _for_the_user(path: str, flags: int) -> int:
+    return os.open(path, flags, mode=0o600)

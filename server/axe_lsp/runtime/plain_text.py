@@ -17,6 +17,12 @@ _TURNS_TEXT = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u206
 """Characters that make a terminal show text in another order than it has."""
 
 
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Fillers, joiners and variation selectors: printable by their category, and nothing is to be seen."""
+
+
 def valid_text(text: str) -> str:
     """`text` with U+FFFD in place of what no UTF-8 can express."""
     return text if text.isascii() else _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
@@ -43,9 +49,25 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(map(_visible, text))
 
 
+def escaped(text: str) -> str:
+    r"""`text` with escapes such as `\u202e` for each character that nobody sees.
+
+    For what a person decides about. Tabs stay; other blanks than the plain one do not.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_escaped, text))
+
+
 def harmless(text: str) -> str:
     """`text` with signs for what a terminal would obey. Line breaks and all languages stay."""
     return _OBEYED.sub(lambda match: _visible(match[0]), text.replace("\r\n", "\n"))
+
+
+def _escaped(character: str) -> str:
+    if character == "\t" or (character.isprintable() and not _UNSEEN.match(character)):
+        return character
+    return character.encode("unicode_escape").decode()
 
 
 def _visible(character: str) -> str:

@@ -161,7 +161,7 @@ async def test_for_this_run_holds_for_a_call_that_is_just_being_rehearsed() -> N
 
 async def test_a_question_shows_what_a_terminal_would_obey_or_turn_round() -> None:
     person = Person()
-    person.answer_to("echo a␍␛[2Jb\ncat �x").set_result(Answer("allow"))
+    person.answer_to("echo a\\r\\x1b[2Jb\ncat \\u202ex").set_result(Answer("allow"))
     assert await Approval(person)(wish("echo a\r\x1b[2Jb\ncat \u202ex")) == ""
     (question,) = person.asked
     assert question.reason == 'agent "a" wants to run a command'

@@ -57,16 +57,32 @@ async def test_what_would_be_written_is_a_diff_too(
     assert seen == Rehearsal("write a.txt", expected, change, subject, "this file")
 
 
-async def test_what_is_not_shown_is_counted(tmp_path: Path) -> None:
-    seen = await rehearsed("write_file", tmp_path, path="a.txt", content="x" * 30_000)
-    assert seen.details.endswith("xxx\n... and 10067 more characters that are not shown")
+async def test_what_is_long_is_shown_whole(tmp_path: Path) -> None:
+    seen = await rehearsed("write_file", tmp_path, path="a.txt", content="x" * 300_000)
+    assert f"+{'x' * 300_000}\n" in seen.details
 
 
 async def test_what_is_too_large_to_compare_is_said_to_be(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x\n" * 300_000)
     seen = await rehearsed("write_file", tmp_path, path="a.txt", content="new")
-    assert seen.details == "a.txt is too large to compare; it would be written anew with\nnew"
+    expected = "a.txt is too large to compare; all of it would be replaced by\n+new"
+    assert seen.details == expected
     assert seen.change is None
+
+
+async def test_of_a_file_that_is_too_large_to_compare_the_edit_itself_is_shown(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.txt").write_text("x\n" * 300_000)
+    (tmp_path / "b.txt").write_text("x\n" * 300_000 + "end\n")
+    edit = {"old_string": "x\nx", "new_string": "y"}
+    seen = await rehearsed("edit_file", tmp_path, path="a.txt", replace_all="true", **edit)
+    assert seen.details == (
+        "a.txt is too large to compare; "
+        "this text, which it has 150,000 times, would be replaced:\n-x\n-x\n+y"
+    )
+    once = await rehearsed("edit_file", tmp_path, path="b.txt", old_string="end", new_string="+")
+    assert once.details.endswith("compare; this text would be replaced:\n-end\n++")
 
 
 async def test_a_command_is_shown_as_it_is(tmp_path: Path) -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from hashlib import sha256
 from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from axe_lsp.lsp.session import Session
+from axe_lsp.lsp.show_document import text_in_file
 from axe_lsp.rpc.client import Client
+from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.json_data import Json, to_json
 from axe_lsp.runtime.safety.questions import (
     DECISIONS,
@@ -32,8 +36,8 @@ def _actions(question: Question) -> dict[str, Decision]:
     return {"Allow": "allow", f"Allow{what} for This Run": "allowForRun", "Deny": "deny"}
 
 
-_MOST_IN_MESSAGE = 2000
-"""Characters of details in a message, which editors show in a small box."""
+_MOST_IN_MESSAGE, _MOST_LINES = 2000, 40
+"""Characters and lines of details in a message, which editors show in a small box."""
 
 _ANSWER_MESSAGES = {"Eglot", "emacs"}
 """Clients that let the user answer `window/showMessageRequest` and don't say so in their capabilities."""
@@ -98,18 +102,30 @@ async def _show_message(session: Session, question: Question) -> Answer:
     if session.client.name in _ANSWER_MESSAGES:
         titles.reverse()  # These take the first one if the user only presses Enter.
     actions = [types.MessageActionItem(title) for title in titles]
-    params = types.ShowMessageRequestParams(types.MessageType.Warning, _message(question), actions)
-    chosen = await session.request(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
+    try:
+        async with _message(session, question) as message:
+            params = types.ShowMessageRequestParams(types.MessageType.Warning, message, actions)
+            chosen = await session.request(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
+    except (ConfigError, OSError) as error:
+        _log.warning("a question that is too long for a message cannot be shown: %s", error)
+        return Answer("deny", "the user could not be shown all of it")
     decision = decisions.get(chosen.title, "deny") if chosen is not None else "deny"
     return denial("") if decision == "deny" else Answer(decision)
 
 
-def _message(question: Question) -> str:
-    details = question.details
-    hidden = len(details) - _MOST_IN_MESSAGE
-    if hidden > 0:
-        details = f"{details[:_MOST_IN_MESSAGE]}\n... and {hidden} more characters"
-    return f"{question.reason}:\n{details}"
+@asynccontextmanager
+async def _message(session: Session, question: Question) -> AsyncIterator[str]:
+    """The text of the message. What is too long for one is whole in a file until it is answered."""
+    details, lines = question.details, question.details.split("\n")
+    if len(details) <= _MOST_IN_MESSAGE and len(lines) <= _MOST_LINES:
+        yield f"{question.reason}:\n{details}"
+        return
+    digest = sha256(details.encode("utf-8", "replace")).hexdigest()[:16]
+    name = f"question-{question.run.run_id}-{digest}.{'diff' if question.change else 'txt'}"
+    beginning = "\n".join(lines[:_MOST_LINES])[:_MOST_IN_MESSAGE]
+    async with text_in_file(session, name, details) as path:
+        hidden = f"{len(details) - len(beginning):,} more characters"
+        yield f"{question.reason}:\n{beginning}\n... and {hidden}; all of it is in {path}"
 
 
 def _warn(session: Session, text: str) -> None:

@@ -16,7 +16,6 @@ from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.safety.approval import Rehearsal, Wish
 from axe_lsp.runtime.safety.redaction import redact, redacted_table
-from axe_lsp.runtime.tools.diff import shortened
 
 
 def wish_to_call(call: ToolCall, server: McpServer, run: RunIds, secrets: Collection[str]) -> Wish:
@@ -27,7 +26,7 @@ def wish_to_call(call: ToolCall, server: McpServer, run: RunIds, secrets: Collec
         purpose = f"call {call.name} of the MCP server {quoted(server.name)}"
         shown = json.dumps(arguments, indent=2, ensure_ascii=False)
         address = redact(without_passwords(server.url), secrets)
-        details = shortened(f"{address}\n{call.name} {shown}")
+        details = f"{address}\n{call.name} {shown}"
         return Rehearsal(purpose, details, subject=f"{server.url}\n{call.name} {shown}")
 
     return Wish(run, f"{server.name}/{call.name}", arguments, rehearse, server.url)

@@ -86,18 +86,27 @@ def rule_fault(allowance: str) -> str | None:
     """Why a rule has no effect, and what to write instead; None if it may have one."""
     rule = allowance.strip()
     if of_command := _COMMAND.fullmatch(rule):
-        if of_command[2].strip() in ("", "*"):
-            return "names no command; `run_command` alone allows all commands"
-        words = _words(_without_star(of_command[2])[0])
-        if words is None:
-            return "has a quotation mark that is not closed"
-        if dangerous := next((word for word in words if _is_dangerous_in_rule(word)), None):
-            return f"has the option {quoted(dangerous)}, which no rule allows: it may run or write"
-    elif "/" in rule and "#" not in rule:
+        return _command_rule_fault(*of_command.groups())
+    if "/" in rule and "#" not in rule:
         return (
             "names a server of MCP by the name that an agent file gives it; "
             "write the server's address and the tool, such as `https://host/path#tool`"
         )
+    return None
+
+
+def _command_rule_fault(tool: str, command: str) -> str | None:
+    if tool == "run_mcp":
+        return "is for an MCP server that a command starts, and this version has none of those"
+    if "run_command" not in tools_meant([tool]):
+        return f"has parentheses behind {quoted(tool)}; only `run_command` takes a command"
+    if command.strip() in ("", "*"):
+        return "names no command; `run_command` alone allows all commands"
+    words = _words(_without_star(command)[0])
+    if words is None:
+        return "has a quotation mark that is not closed"
+    if dangerous := next((word for word in words if _is_dangerous_in_rule(word)), None):
+        return f"has the option {quoted(dangerous)}, which no rule allows: it may run or write"
     return None
 
 
@@ -111,10 +120,9 @@ def _allows(rule: str, tool: str, arguments: Mapping[str, Json], address: str) -
     of_command = _COMMAND.fullmatch(rule)
     if of_command is None:
         return tool == rule or tool in tools_meant([rule])
-    name, text = of_command.groups()
-    if tool != "run_command" or tool not in tools_meant([name]):
+    if tool != "run_command":
         return False
-    return _allows_command(text, argument_text(arguments.get("command")).strip(" "))
+    return _allows_command(of_command[2], argument_text(arguments.get("command")).strip(" "))
 
 
 def _allows_remote(rule: str, tool: str, address: str) -> bool:

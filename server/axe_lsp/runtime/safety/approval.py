@@ -10,7 +10,7 @@ from msgspec import Struct
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Json
-from axe_lsp.runtime.plain_text import visible
+from axe_lsp.runtime.plain_text import escaped
 from axe_lsp.runtime.safety.allowances import is_allowed
 from axe_lsp.runtime.safety.questions import NOBODY, TRUST, Answer, Ask, Change, Question
 
@@ -121,13 +121,13 @@ class Approval:
 
 
 def _question(wish: Wish, rehearsal: Rehearsal) -> Question:
-    shown = rehearsal.told(_visible_lines)
+    shown = rehearsal.told(_escaped_lines)
     purpose = shown.purpose.replace("\n", " ")
     return Question(
         run=wish.run,
         tool=wish.tool,
         arguments=wish.arguments,
-        reason=f"agent {quoted(wish.run.agent)} wants to {purpose}",
+        reason=f"agent {quoted(escaped(wish.run.agent))} wants to {purpose}",
         details=shown.details,
         change=shown.change,
         subject=_digest(rehearsal.subject or f"{rehearsal.purpose}\n{rehearsal.details}"),
@@ -142,5 +142,5 @@ def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _visible_lines(text: str) -> str:
-    return "\n".join(visible(line) for line in text.split("\n"))
+def _escaped_lines(text: str) -> str:
+    return "\n".join(escaped(line) for line in text.split("\n"))

@@ -26,7 +26,7 @@ from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment, expand_path, state_folder
 from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.files.whole_file import write_whole_file
-from axe_lsp.runtime.plain_text import os_fault, shown_path, visible
+from axe_lsp.runtime.plain_text import escaped, os_fault, shown_path
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest
 from axe_lsp.runtime.safety.questions import TRUST, Ask, Question, nobody
 from axe_lsp.runtime.safety.reach import is_users, reaches
@@ -53,7 +53,7 @@ class Appeal(Struct, frozen=True):
     @property
     def lines(self) -> str:
         """What is asked for, a line each, as a terminal can show it."""
-        return "\n".join(f"  {visible(str(each))}" for each in self.reaches)
+        return "\n".join(f"  {escaped(str(each))}" for each in self.reaches)
 
 
 def appeal_of(
@@ -324,29 +324,29 @@ class TrustGate:
 
 
 def _question(appeal: Appeal, run: RunIds) -> Question:
-    where = visible(appeal.workspace)
+    where = escaped(appeal.workspace)
     return Question(
         run=replace(run, agent=appeal.agent),
         tool=TRUST,
         arguments={"file": appeal.file, "reaches": [str(each) for each in appeal.reaches]},
-        reason=f"agent {quoted(visible(appeal.agent))} of {where} wants to reach out of this workspace",
-        details=f"{appeal.lines}\nIts file is {visible(appeal.file)}. A plain yes is remembered until that changes.",
+        reason=f"agent {quoted(escaped(appeal.agent))} of {where} wants to reach out of this workspace",
+        details=f"{appeal.lines}\nIts file is {escaped(appeal.file)}. A plain yes is remembered until that changes.",
     )
 
 
 def _refusal(appeal: Appeal) -> str:
-    told = "\n".join(f"  {visible(str(each))}: {visible(each.refused)}" for each in appeal.refused)
+    told = "\n".join(f"  {escaped(str(each))}: {escaped(each.refused)}" for each in appeal.refused)
     return (
         f"agent {quoted(appeal.agent)} asks for what no agent of a workspace gets:\n{told}\n"
-        f"Remove it from {visible(appeal.file)}, or move the agent to your own agents if you have written it."
+        f"Remove it from {escaped(appeal.file)}, or move the agent to your own agents if you have written it."
     )
 
 
 def _denial(appeal: Appeal) -> str:
     return (
-        f"agent {quoted(appeal.agent)} reaches out of the workspace {visible(appeal.workspace)}, "
+        f"agent {quoted(appeal.agent)} reaches out of the workspace {escaped(appeal.workspace)}, "
         f"and you have not trusted that:\n{appeal.lines}\n"
-        f"`{trust_command(appeal)}` allows it until {visible(appeal.file)} changes; "
+        f"`{trust_command(appeal)}` allows it until {escaped(appeal.file)} changes; "
         "`axe-lsp run --trust` allows it for one run."
     )
 
@@ -372,8 +372,8 @@ def shadow_warning(agent: str, definition: AgentDefinition) -> str:
     if source is None or not source.shadows:
         return ""
     return (
-        f"agent {quoted(agent)} is the one of this workspace ({visible(shown_path(source.path))}), "
-        f"not your own of that name ({visible(shown_path(source.shadows))})"
+        f"agent {quoted(agent)} is the one of this workspace ({escaped(shown_path(source.path))}), "
+        f"not your own of that name ({escaped(shown_path(source.shadows))})"
     )
 
 
@@ -383,6 +383,6 @@ def trust_command(appeal: Appeal) -> str:
 
     inside = Path(appeal.workspace) in Path(appeal.file).parents
     if inside:
-        return f"axe-lsp trust {shlex.quote(visible(appeal.workspace))}"
-    file = shlex.quote(visible(appeal.file))
-    return f"cd {shlex.quote(visible(appeal.workspace))} && axe-lsp trust {file}"
+        return f"axe-lsp trust {shlex.quote(escaped(appeal.workspace))}"
+    file = shlex.quote(escaped(appeal.file))
+    return f"cd {shlex.quote(escaped(appeal.workspace))} && axe-lsp trust {file}"

@@ -12,37 +12,31 @@ from axe_lsp.runtime.tools.paths import NamedFile
 MOST_COMPARED = 512 * 1024
 """Bytes: comparing more would take too long for somebody who waits."""
 
-_MOST_SHOWN = 20_000
-"""Characters: nobody reads more, and it has to be sent."""
-
 _MOST_SENT = 256 * 1024
 """Bytes of a file before and after together."""
 
 
-def rehearsal(verb: str, named: NamedFile, old: bytes | None, new: bytes) -> Rehearsal:
-    """A change for a person to agree to; `old` is None where there is no file yet."""
+def rehearsal(
+    verb: str, named: NamedFile, old: bytes | None, new: bytes, if_large: str
+) -> Rehearsal:
+    """A change for a person to agree to; `old` is None where there is no file yet.
+
+    `if_large` says the same change in other words, for a file that is too large to compare.
+    """
     path = named.shown
     is_sent = old != new and len(old or b"") + len(new) <= _MOST_SENT
     change = Change(path, decode(old or b""), decode(new)) if is_sent else None
     purpose = f"{verb} {path}{named.through}"
-    details = diff(path, old, new)
+    if old is not None and len(old) + len(new) > MOST_COMPARED:
+        details = f"{path} is too large to compare; {if_large}"
+    else:
+        details = _unified(path, old, new)
     return Rehearsal(purpose, details, change, str(named.place), "this file")
 
 
-def diff(path: str, old: bytes | None, new: bytes) -> str:
-    """A unified diff; `old` is None where there is no file yet. Says so if it does not show all."""
-    if old is not None and len(old) + len(new) > MOST_COMPARED:
-        text = f"{path} is too large to compare; it would be written anew with\n{decode(new)}"
-    else:
-        text = _unified(path, old, new)
-    return shortened(text)
-
-
-def shortened(text: str) -> str:
-    """A text for a person who is asked; it says so if not all of it is there."""
-    if len(text) <= _MOST_SHOWN:
-        return text
-    return f"{text[:_MOST_SHOWN]}\n... and {len(text) - _MOST_SHOWN} more characters that are not shown"
+def marked_lines(mark: str, data: bytes) -> str:
+    """A text with the sign of a diff before each line, so that no line passes for our own words."""
+    return "\n".join(mark + line for line in decode(data).split("\n"))
 
 
 def _unified(path: str, old: bytes | None, new: bytes) -> str:

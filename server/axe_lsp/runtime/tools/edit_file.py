@@ -12,7 +12,7 @@ from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import Rehearsal
-from axe_lsp.runtime.tools.diff import rehearsal
+from axe_lsp.runtime.tools.diff import marked_lines, rehearsal
 from axe_lsp.runtime.tools.flags import is_true
 from axe_lsp.runtime.tools.paths import named_file, place, require_file, speaking_of
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
@@ -39,6 +39,12 @@ class _Edit(Struct, frozen=True):
                 "set replace_all to true or provide a more unique string"
             )
         return content.replace(self.old, self.new), count
+
+    def told(self, count: int) -> str:
+        """What is replaced by what, for a person."""
+        where = "this text" if count == 1 else f"this text, which it has {count:,} times,"
+        old, new = marked_lines("-", self.old), marked_lines("+", self.new)
+        return f"{where} would be replaced:\n{old}\n{new}"
 
 
 async def _edit_file(call: ToolCall, workplace: Workplace) -> str:
@@ -74,8 +80,8 @@ def _apply(folder: Path, path: str, edit: _Edit) -> int:
 def _change(folder: Path, path: str, edit: _Edit) -> Rehearsal:
     with speaking_of(path):
         old = _content(place(folder, path), path)
-    new, _ = edit.apply(old)
-    return rehearsal("change", named_file(folder, path), old, new)
+    new, count = edit.apply(old)
+    return rehearsal("change", named_file(folder, path), old, new, edit.told(count))
 
 
 def _content(found: Path, path: str) -> bytes:

@@ -13,7 +13,7 @@ from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import Rehearsal
-from axe_lsp.runtime.tools.diff import MOST_COMPARED, rehearsal
+from axe_lsp.runtime.tools.diff import MOST_COMPARED, marked_lines, rehearsal
 from axe_lsp.runtime.tools.paths import named_file, place, require_file, speaking_of
 from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, required
 from axe_lsp.runtime.tools.writing import writing
@@ -36,7 +36,8 @@ def _wanted(call: ToolCall) -> tuple[str, bytes]:
 
 
 def _change(folder: Path, path: str, data: bytes) -> Rehearsal:
-    return rehearsal("write", named_file(folder, path), _read(folder, path), data)
+    if_large = f"all of it would be replaced by\n{marked_lines('+', data)}"
+    return rehearsal("write", named_file(folder, path), _read(folder, path), data, if_large)
 
 
 def _read(folder: Path, path: str) -> bytes | None:
