@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from axe_lsp.agentfile.secrets import find_secrets, without_secrets
 from support.secrets import ANTHROPIC_KEY, OPENAI_KEY
@@ -55,3 +57,15 @@ def test_blotting_out_keeps_the_place_of_everything_else() -> None:
     blotted = without_secrets(text)
     assert len(blotted) == len(text)
     assert blotted.replace("•", "") == "a  b "
+
+
+@given(
+    st.lists(
+        st.sampled_from([OPENAI_KEY, ANTHROPIC_KEY, "sk-", "é", " ", MIXED, "AIza"]), max_size=8
+    )
+)
+def test_no_secret_begins_in_another_one(parts: list[str]) -> None:
+    text = "".join(parts)
+    found = [each.range for each in find_secrets(text)]
+    for number, one in enumerate(found):
+        assert not any(earlier.touches(one.start) for earlier in found[:number])

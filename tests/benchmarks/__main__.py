@@ -14,6 +14,7 @@ from benchmarks import (
     history,
     keystrokes,
     long_runs,
+    problems,
     questions,
     requests,
     run_start,
@@ -79,6 +80,7 @@ def _start(effort: Effort) -> Iterator[Table]:
 
 def _keystrokes(effort: Effort) -> Iterator[Table]:
     yield keystrokes.measure(effort.sizes, effort.keystrokes)
+    yield from problems.measure(effort.bursts)
 
 
 def _workspaces(effort: Effort) -> Iterator[Table]:

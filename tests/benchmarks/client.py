@@ -83,6 +83,8 @@ class Client:
         self._folder = folder
         self._numbers = itertools.count(1)
         self.patience = PATIENCE
+        self.settings: Json = None
+        """What the user has set below `axe`."""
 
     def __enter__(self) -> Client:
         return self
@@ -171,14 +173,16 @@ class Client:
         found: Diagnostics = self.wait(is_it, f"diagnostics of {uri}")["params"]["diagnostics"]
         return found
 
-    def wait_for_version(self, uri: str, version: int) -> None:
+    def wait_for_version(self, uri: str, version: int) -> Diagnostics:
         """Wait until diagnostics of that version of a document are there."""
 
         def is_it(each: Json) -> bool:
             params = each.get("params") or {}
             return params.get("uri") == uri and params.get("version") == version
 
-        self.wait(is_it, f"diagnostics of version {version} of {uri}")
+        received = self.wait(is_it, f"diagnostics of version {version} of {uri}")
+        found: Diagnostics = received["params"]["diagnostics"]
+        return found
 
     def wait(self, fits: Callable[[Json], bool], what: str) -> Json:
         """The first message from now on that fits; what comes before it is dropped."""
@@ -218,6 +222,12 @@ class Client:
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
         return int(line.split()[1]) / 1024
+
+    @property
+    def processor_ms(self) -> float:
+        """The processor time that the server has taken, in milliseconds."""
+        # As `clock_getcpuclockid` makes the clock of a process, which Python does not have.
+        return time.clock_gettime(~self._process.pid << 3 | 2) * 1000
 
     # -- underneath
 
@@ -279,7 +289,7 @@ class Client:
     def _answer(self, request: Json) -> None:
         result: Json = None
         if request["method"] == "workspace/configuration":
-            result = [None] * len(request["params"]["items"])
+            result = [self.settings] * len(request["params"]["items"])
         elif request["method"] == "workspace/workspaceFolders":
             result = [{"uri": self._folder.as_uri(), "name": self._folder.name}]
         self.send(framed({"jsonrpc": "2.0", "id": request["id"], "result": result}))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from axe_lsp.agentfile.parse import Parse
@@ -75,53 +75,57 @@ def read_ignores(parse: Parse) -> tuple[Ignore, ...]:
     """The comments of this kind, in written order."""
     if not may_hold_ignores(parse.text):
         return ()
-    longer = _longer_statements(parse)
+    statements = _Statements(parse)
     return tuple(
-        _ignore(parse, comment, match, longer)
+        _ignore(parse, comment, match, statements)
         for comment in parse.document.comments
         for match in _IGNORE.finditer(parse.text, *comment)
     )
 
 
-_Statements = Mapping[int, Sequence[TextRange]]
-"""The statements over several lines that begin or end on a line, by its number."""
+class _Statements:
+    """The lines of a file, and the statements that begin or end on them."""
 
-
-def _longer_statements(parse: Parse) -> _Statements:
-    statements: defaultdict[int, list[TextRange]] = defaultdict(list)
-    for table in parse.document.tables:
-        for entry in table.entries:
-            first, last = (parse.lines.line_at(offset) for offset in entry.range)
+    def __init__(self, parse: Parse) -> None:
+        self._text, self._lines = parse.text, parse.lines
+        self._longer: defaultdict[int, list[TextRange]] = defaultdict(list)
+        for entry in (entry for table in parse.document.tables for entry in table.entries):
+            first, last = (self._lines.line_at(offset) for offset in entry.range)
             if first != last:
-                statements[first].append(entry.range)
-                statements[last].append(entry.range)
-    return statements
+                self._longer[first].append(entry.range)
+                self._longer[last].append(entry.range)
+        self._next = (-1, -1)
+
+    def about(self, comment: TextRange) -> Iterator[TextRange]:
+        """What a comment is about. Those above have been asked about before."""
+        line = self._lines.line_at(comment.start)
+        before = self._text[self._lines.starts[line] : comment.start]
+        if not before.strip("\ufeff \t"):
+            line = self._below(line)
+        if line >= len(self._lines.starts):
+            return
+        yield self._lines.line_range(line)
+        yield from self._longer.get(line, ())
+
+    def _below(self, line: int) -> int:
+        """The next line that holds no comment alone: the same for each of the comments above it."""
+        first, found = self._next
+        if not first <= line < found:
+            found = line + 1
+            while found < len(self._lines.starts) and self._is_comment(found):
+                found += 1
+            self._next = (line, found)
+        return found
+
+    def _is_comment(self, line: int) -> bool:
+        return self._lines.line_range(line).of(self._text).lstrip().startswith("#")
 
 
-def _ignore(parse: Parse, comment: TextRange, match: re.Match[str], longer: _Statements) -> Ignore:
+def _ignore(
+    parse: Parse, comment: TextRange, match: re.Match[str], statements: _Statements
+) -> Ignore:
     codes = tuple(
         IgnoredCode(code.group(), TextRange(*code.span()))
         for code in _CODE.finditer(parse.text, *(match.span(1) if match[1] else (0, 0)))
     )
-    return Ignore(TextRange(*match.span()), codes, tuple(_about(parse, comment, longer)))
-
-
-def _about(parse: Parse, comment: TextRange, longer: _Statements) -> Iterator[TextRange]:
-    line = parse.lines.line_at(comment.start)
-    before = TextRange(parse.lines.starts[line], comment.start).of(parse.text)
-    if not before.strip("\ufeff \t"):
-        line = _next_statement(parse, line)
-    if line >= len(parse.lines.starts):
-        return
-    yield parse.lines.line_range(line)
-    yield from longer.get(line, ())
-
-
-def _next_statement(parse: Parse, line: int) -> int:
-    """The line below a comment, and below further comments."""
-    while True:
-        line += 1
-        if line >= len(parse.lines.starts):
-            return line
-        if not parse.lines.line_range(line).of(parse.text).lstrip().startswith("#"):
-            return line
+    return Ignore(TextRange(*match.span()), codes, tuple(statements.about(comment)))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from axe_lsp.agentfile.nearest import nearest
+from axe_lsp.agentfile.nearest import nearest_of
 from axe_lsp.agentfile.nested import Node
 from axe_lsp.agentfile.text import TextRange, quoted
 
@@ -212,7 +212,7 @@ def _no_type(node: Node, where: str) -> SchemaFault:
     message = f"{where} must be one of: {', '.join(TYPES)}"
     if not isinstance(node.value, str):
         return SchemaFault(node.range, message)
-    meant = nearest(node.value, TYPES)
+    meant = nearest_of(node.value, TYPES)
     hint = f". Did you mean `{meant}`?" if meant else ""
     return SchemaFault(node.range, f"{message}; got {quoted(node.value)}{hint}", meant or "")
 

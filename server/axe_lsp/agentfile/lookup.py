@@ -44,7 +44,7 @@ class Lookup:
         self._found: dict[tuple[int, str], tuple[Value, Any]] = {}
         self._found_before = before._found if before is not None else {}
         self.secrets = self._secrets(before)
-        """What looks like an API key, anywhere in the text."""
+        """What looks like an API key, anywhere in the text, in written order."""
 
     def find(self, path: KeyPath) -> Located | None:
         """The key at `path`, if it is written."""
@@ -60,6 +60,10 @@ class Lookup:
         """What the key at `path` is set to, or None if it is absent or unfinished."""
         value = self.value(path)
         return decode(self.parse.text, value) if value is not None else None
+
+    def path_of(self, entry: Entry) -> KeyPath:
+        """The full path of an entry of this document."""
+        return self._paths_of_entries[id(entry)]
 
     def has(self, path: KeyPath) -> bool:
         """Whether the key, or the table of that name, is written at all, dotted keys included."""
@@ -97,14 +101,18 @@ class Lookup:
     def _secrets(self, before: Lookup | None) -> tuple[Secret, ...]:
         text, changed = self.parse.text, self.parse.changed
         if before is None or before.secrets or changed is None:
-            return tuple(find_secrets(text))
+            return tuple(sorted(find_secrets(text)))
         # None of them goes beyond a line.
-        found = find_secrets(text[changed.start : changed.end])
+        found = sorted(find_secrets(text[changed.start : changed.end]))
         return tuple(each.moved(changed.start) for each in found)
 
     def alike(self, path: KeyPath) -> Alike:
         """What is written below the key or table that `path` begins with, in written order."""
         return self._alike.get(path[:1], Alike([], []))
+
+    @cached_property
+    def _paths_of_entries(self) -> Mapping[int, KeyPath]:
+        return {id(each.entry): each.path for each in self.located}
 
     @cached_property
     def _alike(self) -> Mapping[KeyPath, Alike]:
@@ -137,10 +145,10 @@ class Lookup:
         return frozenset(paths)
 
 
-_Part = TypeVar("_Part", Entry, Value)
+_Part = TypeVar("_Part", Entry, Value, Secret)
 
 
 def part_at(parts: Sequence[_Part], offset: int) -> _Part | None:
-    """Which of several entries or values, in written order, holds `offset`."""
+    """Which of several parts of a text, in written order, holds `offset`."""
     index = bisect_right(parts, offset, key=lambda part: part.range.start) - 1
     return parts[index] if index >= 0 and offset < parts[index].range.end else None

@@ -33,10 +33,16 @@ def code_actions(
 
 
 def _fixes(cases: Sequence[Case]) -> Iterator[CodeAction]:
-    """What mends the findings, and then what silences them."""
+    """What fixes the findings, and then what silences them. What fixes several of them is offered once."""
+    offered = set[tuple[str, int]]()
     for fixer in (fixes_of, ignore_comments.fixes):
         for case in cases:
             for fix in fixer(case):
+                # By identity: such an edit is made once, and to compare thousands of its steps takes long.
+                same = (fix.title, id(fix.edit))
+                if same in offered:
+                    continue
+                offered.add(same)
                 yield CodeAction(
                     fix.title,
                     ActionKind.QUICK_FIX,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -124,18 +125,25 @@ def remove_key(case: Case, *, preferred: bool = False) -> Iterator[Fix]:
 
 def remove_table(case: Case, path: KeyPath, *, preferred: bool = False) -> Iterator[Fix]:
     """The file without a table, however it is written, and all that is in it."""
-    parse, size = case.lookup.parse, len(path)
-    there = case.lookup.alike(path)
+    edit = _without_table(case.lookup, case.file.uri, path)
+    if edit:
+        yield Fix(f"Remove `{'.'.join(path)}`", edit, preferred)
+
+
+@lru_cache(
+    maxsize=1
+)  # An unknown table may have a thousand headers, with a finding for each of them.
+def _without_table(lookup: Lookup, uri: str, path: KeyPath) -> Edit:
+    parse, size = lookup.parse, len(path)
+    there = lookup.alike(path)
     tables = (table for table in there.tables if table.path[:size] == path)
     entries = [
-        splices.without_entry(case.text, entry)
+        splices.without_entry(parse.text, entry)
         for table, entry in there.entries
         if len(table.path) < size and (table.path + entry.key.names)[:size] == path
     ]
     removals = [*entries, *splices.without_tables(parse, tables)]
-    if removals:
-        title = f"Remove `{'.'.join(path)}`"
-        yield change(case, title, *removals, preferred=preferred)
+    return tuple(TextChange(uri, *each) for each in removals)
 
 
 # -- finding what a finding is about

@@ -151,3 +151,15 @@ def test_all_comments_silence_what_each_one_silences(ignores: list[Ignore], offs
         for where in each.about
     )
     assert Silenced(ignores).holds("a", offset) is silenced
+
+
+@given(st.lists(st.sampled_from(["zzz = 1", "  # a comment", "", "# axe: ignore[a]"])))
+def test_a_comment_is_about_the_next_line_that_is_no_comment(lines: list[str]) -> None:
+    parse = Parse("\n".join(lines))
+    found = [parse.lines.line_at(each.about[0].start) for each in read_ignores(parse) if each.about]
+    expected = [
+        next((at for at in range(line, len(lines)) if "#" not in lines[at]), None)
+        for line, text in enumerate(lines)
+        if "axe:" in text
+    ]
+    assert found == [each for each in expected if each is not None]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from axe_lsp.agentfile.lookup import part_at
 from axe_lsp.agentfile.providers import PROVIDERS
-from axe_lsp.agentfile.secrets import find_secrets
 from axe_lsp.agentfile.splices import Splice
 from axe_lsp.agentfile.tree import ValueKind
 from axe_lsp.agentfile.values import decode
@@ -27,8 +27,8 @@ def fixes(case: Case) -> Iterator[Fix]:
     """
     where = case.finding.range
     found = entry_around(case.lookup, where.start)
-    secret = next((each for each in find_secrets(case.text) if each.range == where), None)
-    if found is None or secret is None:
+    secret = part_at(case.lookup.secrets, where.start)
+    if found is None or secret is None or secret.range != where:
         return
     if _is_header(case, found):
         variable = secret.variable or re.sub(r"\W+", "_", secret.owner).upper() + "_API_KEY"
@@ -48,10 +48,7 @@ def fixes(case: Case) -> Iterator[Fix]:
 
 
 def _is_header(case: Case, found: FoundKey) -> bool:
-    return any(
-        located.entry is found.entry and located.path[:-1] == _HEADERS
-        for located in case.lookup.located
-    )
+    return case.lookup.path_of(found.entry)[:-1] == _HEADERS
 
 
 def _is_whole_value(case: Case, found: FoundKey) -> bool:

@@ -1,0 +1,258 @@
+"""Keystrokes and code actions in files with a thousand problems, beside plain files of the same size.
+
+python -m benchmarks.problems [KIND …]    # from tests/: all kinds, or some, with both costs
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.client import Diagnostics, Json
+from benchmarks.contenders import OURS, scratch_folder, start
+from benchmarks.results import Ratio, Row, Table
+from benchmarks.timing import Measure, in_rounds
+
+COUNT = 1_000
+"""Problems of a file."""
+
+KEYSTROKE, ACTIONS = 25.0, 250.0
+"""Milliseconds of processor time that are wanted at the most."""
+
+_HEAD = 'name = "main"\nmodel = "openai/gpt-5"\n'
+_WITH, _PLAIN = "with problems", "plain"
+
+
+class Kind(NamedTuple):
+    """A file full of problems: `text` below its name and model, and the agents beside it, by name."""
+
+    text: str
+    agents: Mapping[str, str] = {}
+    settings: Mapping[str, str] = {}
+    """Severities, for rules that are off otherwise."""
+
+
+def _each(line: str, count: int = COUNT) -> str:
+    return "".join(line.replace("{n}", str(number)) for number in range(count))
+
+
+def _list(key: str, item: str, count: int = COUNT) -> str:
+    return f"{key} = [\n{_each(f'  {item},{chr(10)}', count)}]\n"
+
+
+def _deep(opening: str, closing: str, count: int) -> str:
+    return f"{opening * count}1{closing * count}\n"
+
+
+def _agents(head: str) -> dict[str, str]:
+    return {f"agent{n}": f'name = "agent{n}"\nmodel = "openai/gpt-5"\n{head}' for n in range(COUNT)}
+
+
+_SERVER = '[[mcp_servers]]\nname = "s{n}"\nurl = "https://example.org/{n}"\ntransport = "sse"\n'
+_SECRET = "sk-" + "a1B2c3D4" * 5
+_NAMES = _list("sub_agents", '"agent{n}"')
+
+KINDS: dict[str, Kind] = {
+    "unclosed strings": Kind(_each('description = "{n}\n')),
+    "invalid values": Kind(_each("key{n} = maybe\n", COUNT // 2)),
+    "keys without a value": Kind(_each("key{n} =\n")),
+    "unclosed headers": Kind(_each("[table{n}\n")),
+    "unclosed array": Kind("sub_agents = [\n" + _each('  "agent{n}"\n')),
+    "stray words": Kind(_each("some words {n}\n")),
+    "unknown escapes": Kind(_each('key{n} = "\\q"\n')),
+    "duplicate keys": Kind(_each('description = "{n}"\n')),
+    "duplicate tables": Kind(_each("[memory]\n")),
+    "duplicate names in arrays": Kind(
+        _each("[[mcp_servers]]\nname = 's'\nname = 's'\n", COUNT // 4)
+    ),
+    "missing keys": Kind(_each("[[mcp_servers]]\n", COUNT // 3)),
+    "wrong types": Kind(_each("[[mcp_servers]]\nname = {n}\n", COUNT // 3)),
+    "wrong types in an array": Kind(_list("sub_agents", "{n}")),
+    "out of range": Kind(_each(_SERVER.replace('"sse"', '"tcp"'), COUNT // 2)),
+    "max_depth, timeouts": Kind("timeout = -1\n[sub_agents_config]\nmax_depth = 9\ntimeout = -1\n"),
+    "unknown agents": Kind(_list("sub_agents", '"nobody{n}"')),
+    "unknown types": Kind('tools = ["task"]\n[task]\n' + _list("types", '"nobody{n}"')),
+    "duplicate agents": Kind(_list("sub_agents", '"nobody"', COUNT // 2)),
+    "agents that call back": Kind(_NAMES, _agents('sub_agents = ["main"]\n')),
+    "two timeouts": Kind("timeout = 60\n" + _NAMES, _agents("timeout = 90\n")),
+    "unknown keys": Kind(_each("key{n} = 1\n")),
+    "misspelt keys": Kind(_each("[[mcp_servers]]\nnmae = 's{n}'\n", COUNT // 4)),
+    "unknown tables": Kind(_each("[table{n}]\n")),
+    "unknown arrays of tables": Kind(_each("[[table]]\nkey{n} = 1\n")),
+    "headers below an unknown table": Kind(_each("[table.key{n}]\n")),
+    "dotted keys below an unknown table": Kind(_each("table.key{n}.x = 1\n")),
+    "unknown tools": Kind(_list("tools", '"tool{n}"')),
+    "unknown tools of types": Kind(_each("[task.type.t{n}]\ntools = ['tool{n}']\n")),
+    "one-off problems": Kind(
+        'skill = "missing"\nworkdir = "missing"\n[params]\nnum_ctx = 1\n[memory]\nlast_n = 2\n'
+        "[retry]\nmax_retries = 2\n[sub_agents_config]\nparallel = true\n"
+    ),
+    "malformed globs": Kind(_list("files", '"[{n}"')),
+    "globs that match nothing": Kind(_list("files", '"none{n}/*"')),
+    "globs outside": Kind(_list("files", '"../../outside{n}/*"', COUNT // 2)),
+    "servers outside": Kind(_each(_SERVER)),
+    "keys sent to servers": Kind(_each(_SERVER + 'headers = {A = "${ANTHROPIC_API_KEY}"}\n')),
+    "bad schemas": Kind(_each("[input.properties.key{n}]\ntype = 'nothing'\n")),
+    "secrets": Kind(_each(f"# {_SECRET}{{n}}\n")),
+    "secrets as values": Kind(_each(f'key{{n}} = "{_SECRET}{{n}}"\n')),
+    "keys that axe ignores": Kind(
+        _each("[task.type.t{n}]\ntools = ['grep']\n"), settings={"not-axe": "warning"}
+    ),
+    "unused ignores": Kind(_each("# axe: ignore[wrong-type]\n")),
+    "unknown codes in ignores": Kind(_each("# axe: ignore[code{n}]\n")),
+    "used ignores": Kind(_each("key{n} = 1  # axe: ignore[unknown-key]\n")),
+    "an ignore of many codes": Kind(f"# axe: ignore[{', '.join(['wrong-type'] * COUNT)}]\n"),
+    "deep arrays": Kind("key = " + _deep("[", "]", COUNT)),
+    "deep inline tables": Kind("key = " + _deep("{a = ", "}", COUNT)),
+    "unclosed deep arrays": Kind("key = " + "[" * COUNT + "\n"),
+    "a dotted key of 16 KB": Kind("a." * 8_000 + "a = 1\n"),
+    "a dotted header of 16 KB": Kind("[" + "a." * 8_000 + "a]\n"),
+    "dotted keys of 1 KB": Kind(_each("a." * 512 + "k{n} = 1\n", 16)),
+    "a line of 100 KB": Kind(
+        "sub_agents = [" + '"nobody", ' * (COUNT // 2) + f'"{"x" * 100_000}"]\n'
+    ),
+    "an unclosed line of 100 KB": Kind('description = "' + "word " * 20_000 + "\n"),
+    "a string of 100 KB": Kind('description = "' + "word " * 20_000 + '"\n'),
+    "a comment of 100 KB": Kind("# " + "word " * 20_000 + "\n"),
+    "a line of 100 KB of brackets": Kind("[" * 100_000 + "\n"),
+    "a line of 100 KB of quotes": Kind('"' * 100_001 + "\n"),
+    "an inline table of 100 KB": Kind("key = {" + _each("key{n} = 1, ", 8_000) + "}\n"),
+    "mixed": Kind(
+        _each("key{n} = 1\n", 250)
+        + _list("sub_agents", '"nobody{n}"', 250)
+        + _list("files", '"[{n}"', 125)
+        + _each("key{n} = maybe\n", 125)
+        + _each("[table{n}]\n", 125)
+        + _each("# axe: ignore[wrong-type]\n", 125)
+    ),
+}
+
+
+def write(folder: Path, kind: Kind) -> Path:
+    """Write such a file and the agents beside it; where it is."""
+    agents = folder / "axe" / "agents"
+    agents.mkdir(parents=True)
+    for name, text in {**kind.agents, "main": f"{_HEAD}{kind.text}"}.items():
+        (agents / f"{name}.toml").write_text(text, "utf-8")
+    return agents / "main.toml"
+
+
+class Typing:
+    """A server with such a file open, in which somebody types."""
+
+    def __init__(self, stack: ExitStack, kind: Kind) -> None:
+        folder = stack.enter_context(scratch_folder())
+        path = write(folder, kind)
+        self._uri, self._text = path.as_uri(), path.read_text("utf-8")
+        self._client = stack.enter_context(start(OURS, folder))
+        self._client.settings = {"diagnostics": dict(kind.settings)}
+        self._client.begin()
+        self._client.wait_until_idle()
+        self._client.open(self._uri, self._text)
+        self._client.wait_until_idle()
+        self._lines = 0
+        self.found = self._new_line()
+        self._client.wait_until_idle()
+
+    def keystroke(self) -> float:
+        """A line that is begun or taken away at the top: everything has another place then."""
+        return self._cost(self._new_line)
+
+    def actions(self) -> float:
+        """All code actions of the file, for the diagnostics that the client shows."""
+        return self._cost(self._all_actions)
+
+    def _cost(self, action: Callable[[], object]) -> float:
+        """Processor time of the server, in milliseconds."""
+        before = self._client.processor_ms
+        action()
+        return self._client.processor_ms - before
+
+    def _new_line(self) -> Diagnostics:
+        start = {"line": 0, "character": 0}
+        end = {"line": self._lines, "character": 0}
+        self._lines = 1 - self._lines
+        change = {"range": {"start": start, "end": end}, "text": "\n" * self._lines}
+        version = self._client.change(self._uri, change)
+        return self._client.wait_for_version(self._uri, version)
+
+    def _all_actions(self) -> Json:
+        end = {"line": self._text.count("\n") + 1, "character": 0}
+        where = {"start": {"line": 0, "character": 0}, "end": end}
+        params = {
+            "textDocument": {"uri": self._uri},
+            "range": where,
+            "context": {"diagnostics": self.found},
+        }
+        return self._client.request("textDocument/codeAction", params)
+
+
+_PUBLISHED = (
+    "unclosed strings",
+    "duplicate keys",
+    "wrong types",
+    "out of range",
+    "unknown agents",
+    "unknown keys",
+    "headers below an unknown table",
+    "unknown tools",
+    "globs outside",
+    "bad schemas",
+    "secrets as values",
+    "unused ignores",
+    "used ignores",
+    "a dotted key of 16 KB",
+    "mixed",
+)
+
+
+def measure(rounds: int, kinds: Iterable[str] = _PUBLISHED) -> Iterable[Table]:
+    """Begin a line, and ask for all code actions."""
+    wanted = {"Keystrokes": KEYSTROKE, "All code actions": ACTIONS}
+    tables = {
+        title: Table(
+            title=f"{title} in a file with {COUNT:,} problems",
+            note=f"Processor time of the server, at most {most:g} ms wanted, beside a file of the same size that "
+            "holds comments. A keystroke begins a line at the top, so that each problem moves, and is measured "
+            "until the diagnostics have been sent.",
+            unit="ms",
+            contenders=[_WITH, _PLAIN],
+            ratios=[Ratio(_WITH, _PLAIN)],
+        )
+        for title, most in wanted.items()
+    }
+    for what in kinds:
+        kind = KINDS[what]
+        plain = Kind("# Nothing to see.\n" * (len(kind.text) // 18), kind.agents)
+        with ExitStack() as stack:
+            both = {_WITH: Typing(stack, kind), _PLAIN: Typing(stack, plain)}
+            for table, measures in zip(tables.values(), _measures(both), strict=True):
+                table.rows.append(Row(what, {**in_rounds(measures, rounds, warm_up=1)}))
+    return tables.values()
+
+
+def _measures(both: Mapping[str, Typing]) -> tuple[dict[str, Measure], dict[str, Measure]]:
+    keystrokes: dict[str, Measure] = {name: each.keystroke for name, each in both.items()}
+    actions: dict[str, Measure] = {name: each.actions for name, each in both.items()}
+    return keystrokes, actions
+
+
+def _print(kinds: Iterable[str], rounds: int) -> None:
+    for what in kinds:
+        with ExitStack() as stack:
+            typing = Typing(stack, KINDS[what])
+            costs = [
+                sorted(cost() for _ in range(rounds))[rounds // 2]
+                for cost in (typing.keystroke, typing.actions)
+            ]
+        codes = ", ".join(sorted({str(each["code"]) for each in typing.found}))
+        limits = zip(costs, (KEYSTROKE, ACTIONS), strict=True)
+        cells = "".join(f"{cost:9.1f}{'*' if cost > most else ' '}" for cost, most in limits)
+        print(f"{what:36}{cells} {len(typing.found):6} {codes}", flush=True)
+
+
+if __name__ == "__main__":
+    _print(sys.argv[1:] or KINDS, 5)

@@ -1,0 +1,35 @@
+"""The files full of problems have them, of nearly every kind that there is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.cli.check import check
+from axe_lsp.features.finding import Severity
+from axe_lsp.features.rules import RULES
+from benchmarks.problems import KINDS, write
+
+AT_MOST_ONE = {
+    "bad-skill",
+    "duplicate-name",
+    "model-format",
+    "name-mismatch",
+    "unknown-provider",
+    "unread-picture",
+    "unreachable-depth",
+}
+"""Diagnostics of which a file has one, or of which there are thousands only among thousands of files."""
+
+
+def test_each_diagnostic_is_in_one_of_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+    found = set[str]()
+    for number, kind in enumerate(KINDS.values()):
+        path = write(tmp_path / str(number), kind)
+        severities = dict.fromkeys(kind.settings, Severity.WARNING)
+        found |= {each.code for file in check([path], severities) for each in file.findings}
+    assert found == {rule.code for rule in RULES} - AT_MOST_ONE
