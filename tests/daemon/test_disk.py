@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.daemon import disk
+from axe_lsp.runtime.files.workspace_folders import agent_folders_below
 
 
 def _agent(path: Path, text: str = 'name = "a"\n') -> Path:
@@ -19,9 +20,7 @@ def _agent(path: Path, text: str = 'name = "a"\n') -> Path:
 
 
 def _found(root: Path) -> list[Path]:
-    return [
-        file for folder in disk.agent_folders_below(root) for file in disk.agent_files_in(folder)
-    ]
+    return [file for folder in agent_folders_below(root) for file in disk.agent_files_in(folder)]
 
 
 def test_agents_are_found_in_folders_of_every_project_below_a_root(tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ WORKSPACE = """
     sub_agents = ["main", "one"]
     --- two.toml
     task.types = ["one"]
-    --- user: one.toml
-    --- user: other.toml
+    --- /project/sub/axe/agents: one.toml
+    --- /project/sub/axe/agents: other.toml
     sub_agents = ["one"]
 """
 

@@ -53,8 +53,8 @@ def test_every_name_that_means_the_agent_is_counted() -> None:
         --- other.toml
         sub_agents = ["main", "main", "mains"]
         task.types = ["main"]
-        --- user: main.toml
-        --- user: users.toml
+        --- /project/sub/axe/agents: main.toml
+        --- /project/sub/axe/agents: users.toml
         sub_agents = ["main"]
     """)
     assert reference_count(opened.snapshot, opened.file) == 4

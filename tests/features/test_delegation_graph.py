@@ -69,8 +69,8 @@ def test_names_lead_to_the_file_that_counts_where_they_stand() -> None:
         --- a.toml
         sub_agents = ["b"]
         --- b.toml
-        --- user: b.toml
-        --- user: c.toml
+        --- /project/sub/axe/agents: b.toml
+        --- /project/sub/axe/agents: c.toml
         sub_agents = ["b"]
     """)
     assert [edge.target.partition("/agents")[0][-4:] for edge in graph.edges] == ["/axe", "/axe"]

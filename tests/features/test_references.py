@@ -116,10 +116,10 @@ def test_an_agent_that_is_in_the_shade_is_not_meant() -> None:
         sub_agents = ["b"]
         --- b.toml
         name = "b"
-        --- user: c.toml
+        --- /project/sub/axe/agents: c.toml
         sub_agents = ["b"]
                       ^^^
-        --- user: b.toml
+        --- /project/sub/axe/agents: b.toml
         name = "b<|>"
     """)
 

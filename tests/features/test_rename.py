@@ -137,8 +137,8 @@ def test_names_that_mean_another_agent_are_left_alone() -> None:
         --- a.toml
         sub_agents = ["b<|>"]
         --- b.toml
-        --- user: b.toml
-        --- user: c.toml
+        --- /project/sub/axe/agents: b.toml
+        --- /project/sub/axe/agents: c.toml
         sub_agents = ["b"]
         """,
         "d",
@@ -146,8 +146,8 @@ def test_names_that_mean_another_agent_are_left_alone() -> None:
         --- a.toml
         sub_agents = ["d"]
         --- d.toml
-        --- user: b.toml
-        --- user: c.toml
+        --- /project/sub/axe/agents: b.toml
+        --- /project/sub/axe/agents: c.toml
         sub_agents = ["b"]
         """,
     )
@@ -222,9 +222,9 @@ def test_a_name_by_which_callers_would_mean_another_agent_is_refused() -> None:
 
 def test_a_name_of_another_folder_is_free_where_nobody_means_it() -> None:
     check_rename(
-        '--- a.toml\nname = "a<|>"\n--- user: c.toml\n--- user: d.toml\nsub_agents = ["c"]\n',
+        '--- a.toml\nname = "a<|>"\n--- /project/sub/axe/agents: c.toml\n--- /project/sub/axe/agents: d.toml\nsub_agents = ["c"]\n',
         "c",
-        '--- c.toml\nname = "c"\n--- user: c.toml\n--- user: d.toml\nsub_agents = ["c"]\n',
+        '--- c.toml\nname = "c"\n--- /project/sub/axe/agents: c.toml\n--- /project/sub/axe/agents: d.toml\nsub_agents = ["c"]\n',
     )
 
 

@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
@@ -10,6 +9,7 @@ import msgspec
 import pytest
 
 from axe_lsp.agentfile.definition import BudgetConfig
+from axe_lsp.agentfile.lookup_order import AgentPlaces, Caller
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.notifications import Message, Notification, event_of, notification
 from axe_lsp.hosting.protocol import encode
@@ -56,12 +56,18 @@ def read(line: bytes) -> Message:
             "r",
             RunRequest(agent="lead", task="", timeout=0.5),
             protocol.Workplace(
-                "/w", ("/w/axe/agents", "/u"), {"/w/axe/agents/lead.toml": "a = 1\n"}
+                "/w",
+                "/w/axe/agents/lead.toml",
+                AgentPlaces((), ("/w",), (), "/u"),
+                ("/w/sub/axe/agents",),
+                {"/w/axe/agents/lead.toml": "a = 1\n"},
             ),
             stream=True,
         ),
         protocol.StartChild(
-            Order(CHILD, Path("/w"), "t", "Task: t", deadline=1.5, allowed_hosts=("h",), input={}),
+            Order(
+                CHILD, Caller("/w"), "t", "Task: t", deadline=1.5, allowed_hosts=("h",), input={}
+            ),
             protocol.Workplace("/w"),
             BudgetConfig(max_tokens=5),
             allow=("grep",),

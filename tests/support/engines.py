@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import tomli_w
 
 from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.events import Event
 from axe_lsp.runtime.files.agent_files import AgentFolders
@@ -114,10 +115,10 @@ def agent(name: str, dialect: str = "openai", **keys: Any) -> dict[str, str]:
     return {name: tomli_w.dumps({"name": name, "model": f"{dialect}/m-{name}", **keys})}
 
 
-def resolver(agents: Mapping[str, str]) -> Callable[[str, Path], AgentDefinition]:
+def resolver(agents: Mapping[str, str]) -> Callable[[str, Caller], AgentDefinition]:
     """Finds agents among texts, by name; in the words in which real folders are searched."""
     folder = Path("/agents")
     folders = AgentFolders(
         [folder], {folder / f"{name}.toml": text for name, text in agents.items()}
     )
-    return lambda name, _base: folders.resolve(name)
+    return lambda name, _caller: folders.resolve(name)

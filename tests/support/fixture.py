@@ -25,7 +25,7 @@ from support.carets import dedented
 CURSOR = "<|>"
 FOLDER = "file:///project/axe/agents"
 USER_FOLDER = "file:///home/user/.config/axe/agents"
-PLACES = Places(user_folder=USER_FOLDER)
+PLACES = Places(user_folder=USER_FOLDER, roots=("file:///project",))
 
 
 class Fixture(Struct, frozen=True):

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from axe_lsp.features.delegation_graph import DelegationGraph, delegation_graph
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.workspace_symbols import workspace_symbols
-from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.graph import calling, entangled, reachable
 from axe_lsp.workspace.meaning import agent_meaning, mentions
 from axe_lsp.workspace.places import Scope
@@ -79,7 +79,7 @@ def seen(snapshot: Snapshot) -> dict[str, object]:
     }
     for file in snapshot.files():
         found[file.uri] = (said(file), diagnostics(snapshot, file))
-        agents = (snapshot.agent(name, file.place) for name in sorted(snapshot.names))
+        agents = (snapshot.agent(name, file) for name in sorted(snapshot.names))
         found[f"{file.uri} sees"] = [each.uri for each in agents if each is not None]
         named = mentions(snapshot, agent_meaning(file))
         found[f"{file.uri} is named"] = [(each.file.uri, placed(each.reference)) for each in named]
@@ -231,23 +231,48 @@ def test_only_those_call_an_agent_that_mean_it_by_its_name() -> None:
         for uri in (ours, users)
         if (file := snapshot.file(uri)) is not None
     }
-    assert found == {ours: [caller], users: [users_caller]}
+    assert found == {
+        ours: [caller, users_caller],
+        users: [],
+    }  # As in axe, the workspace comes first.
 
 
-def test_a_name_means_the_agent_of_the_same_folder_then_of_the_workspace_then_the_users() -> None:
-    other = "file:///project/.axe/agents"
-    uris = [f"{folder}/lint.toml" for folder in (FOLDER, other, USER_FOLDER, "file:///loose")]
+def test_the_snapshot_sorts_the_files_of_a_name_by_the_lookup_order() -> None:
+    other, nested = "file:///project/.axe/agents", "file:///project/sub/axe/agents"
+    folders = (FOLDER, other, USER_FOLDER, nested, "file:///loose")
+    uris = [f"{folder}/lint.toml" for folder in folders]
     workspace = Workspace(PLACES)
     workspace.apply([Change(uri, agent([])) for uri in reversed(uris)])
 
-    def found(folder: str) -> list[str]:
-        seen_from = PLACES.locate(f"{folder}/caller.toml")
-        return [file.uri for file in workspace.snapshot.agents("lint", seen_from)]
+    def found(folder: str, text: str = "") -> list[int]:
+        caller = read_agent_file(PLACES.locate(f"{folder}/caller.toml"), text)
+        return [uris.index(each.uri) for each in workspace.snapshot.agents("lint", caller)]
 
-    assert found(FOLDER) == [uris[0], uris[1], uris[2]]
-    assert found(other) == [uris[1], uris[0], uris[2]]
-    assert found(USER_FOLDER) == [uris[2], uris[1], uris[0]]
-    assert found("file:///loose") == [uris[1], uris[0], uris[2]]
+    assert found(FOLDER) == [0, 1, 2, 3]
+    assert found(other) == [1, 0, 2, 3]
+    assert found(USER_FOLDER) == [0, 1, 2, 3]
+    assert found(nested) == [3, 0, 1, 2]
+    assert found("file:///loose") == [0, 1, 2, 3]
+    assert found(FOLDER, 'workdir = "x/../sub"') == [3, 0, 1, 2]
+    assert found(FOLDER, 'workdir = "/project/sub"') == [3, 0, 1, 2]
+    assert found(FOLDER, 'workdir = "$HOME/sub"') == [0, 1, 2, 3]
+
+
+def test_another_workdir_or_workspace_folder_changes_who_is_called() -> None:
+    near, far = f"{FOLDER}/lint.toml", "file:///project/sub/axe/agents/lint.toml"
+    caller = "file:///project/.axe/agents/caller.toml"
+    workspace = Workspace(PLACES)
+    workspace.apply(
+        [Change(near, agent([])), Change(far, agent([])), Change(caller, agent(["lint"]))],
+        complete=True,
+    )
+    assert workspace.snapshot.calls.below.of(caller) == (near,)
+    workspace.apply([Change(caller, 'workdir = "sub"\n' + agent(["lint"]))])
+    assert workspace.snapshot.calls.below.of(caller) == (far,)
+    workspace.apply([Change(caller, agent(["lint"]))])
+    update = workspace.apply([], roots=("file:///project/sub",))
+    assert update.snapshot.calls.below.of(caller) == (far,)
+    assert caller in update.affected
 
 
 def test_typing_in_a_prompt_affects_nobody_else() -> None:

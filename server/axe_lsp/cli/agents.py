@@ -11,12 +11,15 @@ from pathlib import Path
 
 from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
 from axe_lsp.agentfile.scaffold import scaffold
 from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import complain, tell_person
+from axe_lsp.cli.whereabouts import whereabouts
 from axe_lsp.runtime.errors import ConfigError, RunError
-from axe_lsp.runtime.files.agent_files import AgentFolders, check_name, search_folders
+from axe_lsp.runtime.files.agent_files import AgentFolders, check_name
 from axe_lsp.runtime.files.folders import config_folder, working_folder
+from axe_lsp.runtime.files.workspace_folders import workspace_above
 from axe_lsp.runtime.plain_text import os_fault, shown_path, valid_text, visible
 from axe_lsp.runtime.preview.preview import shown_number
 
@@ -118,16 +121,16 @@ def _parser() -> Parser:
 
 
 def _folders(options: argparse.Namespace) -> AgentFolders:
-    agents_dir = agents_folder(options.agents_dir)
-    return AgentFolders(search_folders([working_folder()], os.environ, agents_dir))
+    return whereabouts(agents_folder(options.agents_dir)).agents
 
 
 def _folder_for_new(options: argparse.Namespace) -> Path:
     """Where a new agent goes: the named folder, else the project's if it has one, else the user's."""
     if options.agents_dir:
         return Path(options.agents_dir)
-    for name in ("axe", ".axe"):
-        local = working_folder() / name / "agents"
+    workspace = workspace_above(working_folder(), os.environ)
+    for each in AGENT_FOLDERS:
+        local = workspace / each
         if local.is_dir():
             return local
     return config_folder(os.environ) / "agents"

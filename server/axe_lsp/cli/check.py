@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from functools import cache, partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from axe_lsp.agentfile.secret_values import printable
@@ -17,17 +17,22 @@ from axe_lsp.daemon.doubles import real_uris
 from axe_lsp.daemon.outside import Searched, Standpoint, find_out
 from axe_lsp.daemon.processes import shared
 from axe_lsp.daemon.uris import uri_of
-from axe_lsp.daemon.workplace import workplace
 from axe_lsp.features.diagnostics import Severities, diagnostics
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.rules import not_axe
 from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.files.folders import working_folder
+from axe_lsp.runtime.files.workspace_folders import (
+    agent_folders_below,
+    is_agents_folder,
+    workplace,
+    workspace_above,
+)
 from axe_lsp.runtime.plain_text import visible
 from axe_lsp.runtime.recordings.file import is_recording
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.facts import Facts
-from axe_lsp.workspace.places import AGENT_FOLDERS, Places
+from axe_lsp.workspace.places import Places
 from axe_lsp.workspace.workspace import Change, Workspace
 
 PROBLEMS = 1
@@ -75,18 +80,47 @@ def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
 def check(paths: Sequence[Path], severities: Severities | None = None) -> list[Checked]:
     """What there is to say about the files at `paths`, in their order.
 
-    Other agents count where names are concerned: those in the same folders, and the user's own.
+    Other agents count where names are concerned: those of the workspace that a file belongs to, those
+    in the same folders, and the user's own.
     """
-    wanted = dict.fromkeys(file for path in paths for file in _files(path))
-    folders = dict.fromkeys(file.parent for file in wanted)
     user_folder = disk.user_folder(os.environ)
-    neighbours = [*folders, *([user_folder] if user_folder is not None else [])]
+    here = workspace_above(working_folder(), os.environ)
+    by_folder: dict[Path, Path] = {}
+    wanted: dict[Path, Path] = {}
+    for path in paths:
+        start = workspace_above(path, os.environ) if path.is_dir() else here
+        for file in _files(path):
+            folder = file.parent
+            if folder not in by_folder:  # The user's own agents work where they are run.
+                is_users = folder == user_folder
+                by_folder[folder] = here if is_users else workplace(folder, (start,), None)
+            wanted[file] = by_folder[folder]
+    together: dict[Path, dict[Path, None]] = {}
+    for file, workspace in wanted.items():
+        together.setdefault(workspace, {})[file] = None
+    found: dict[Path, Checked] = {}
+    for workspace, files in together.items():
+        found.update(_check_in(workspace, files, user_folder, severities))
+    return [found[file] for file in wanted if file in found]
+
+
+def _check_in(
+    root: Path,
+    wanted: Mapping[Path, None],
+    user_folder: Path | None,
+    severities: Severities | None,
+) -> dict[Path, Checked]:
+    """What there is to say about the files of one workspace."""
+    users = [user_folder] if user_folder is not None else []
+    folders = dict.fromkeys(file.parent for file in wanted if file.parent != user_folder)
+    neighbours = dict.fromkeys([*folders, *agent_folders_below(root), *users])
     known = dict.fromkeys([*wanted, *(f for each in neighbours for f in disk.agent_files_in(each))])
     places = Places(
         user_folder=uri_of(user_folder) if user_folder is not None else "",
-        extra_folders=tuple(uri_of(folder) for folder in folders if folder != user_folder),
+        extra_folders=tuple(uri_of(each) for each in folders if not is_agents_folder(each)),
+        roots=(uri_of(root),),
     )
-    read = partial(_read, places, user_folder)
+    read = partial(_read, places, root)
     files = dict(shared(read, [(path, path in wanted) for path in known]))
     workspace = Workspace(places)
     changes = [Change(file.uri, None, file=file) for file, _ in files.values()]
@@ -95,23 +129,24 @@ def check(paths: Sequence[Path], severities: Severities | None = None) -> list[C
     linked = real_uris(workspace.snapshot, (each.uri for each in changes))
     snapshot = workspace.apply([], real_uris=linked).snapshot
     here = _here()
-    return [
-        _checked(path, here, files[path][0], diagnostics(snapshot, files[path][0], severities))
+    return {
+        path: _checked(
+            path, here, files[path][0], diagnostics(snapshot, files[path][0], severities)
+        )
         for path in wanted
         if path in files
-    ]
+    }
 
 
 _Read = tuple[AgentFile, Facts | None]
 
 
 def _read(
-    places: Places, user_folder: Path | None, paths: Sequence[tuple[Path, bool]]
+    places: Places, workspace: Path, paths: Sequence[tuple[Path, bool]]
 ) -> list[tuple[Path, _Read]]:
     """The files that are there, and what lies outside those that are wanted."""
     read: list[tuple[Path, _Read]] = []
     searched = Searched()  # Many agents ask for the same files, and lie in the same folder.
-    project = cache(lambda folder: workplace(folder, (), user_folder))
     for path, is_wanted in paths:
         content = disk.read(path)
         if content is None:
@@ -122,10 +157,12 @@ def _read(
             fault=content.fault,
             fault_at=content.fault_at,
         )
-        facts = None
-        if is_wanted:
-            standpoint = _standpoint(path, project(path.parent), user_folder)
-            facts = find_out(file.question, standpoint, searched=searched, with_prompt=False)
+        standpoint = _standpoint(path, places, workspace) if is_wanted else None
+        facts = (
+            find_out(file.question, standpoint, searched=searched, with_prompt=False)
+            if standpoint
+            else None
+        )
         read.append((path, (file, facts)))
     return read
 
@@ -138,10 +175,10 @@ def _checked(path: Path, here: str, file: AgentFile, found: Sequence[Finding]) -
     return Checked(_shown(path, here), LineIndex(text), tuple(found))
 
 
-def _standpoint(path: Path, project: Path, user_folder: Path | None) -> Standpoint:
-    """As an editor has it that has the project of the agent open."""
-    is_usual = path.parent != user_folder
-    return Standpoint(path.stem, project, os.environ, is_usual=is_usual, file=path)
+def _standpoint(path: Path, places: Places, workspace: Path) -> Standpoint:
+    """As an editor has it that has the workspace of the agent open."""
+    is_usual = uri_of(path.parent) != places.user_folder
+    return Standpoint(path.stem, workspace, os.environ, is_usual=is_usual, file=path)
 
 
 def _parser() -> Parser:
@@ -187,8 +224,7 @@ def _files(path: Path) -> Iterator[Path]:
     if config is not None and config.parent == path and config.exists():
         yield config
     inside = path / "agents"
-    is_parent = inside.as_posix().endswith(AGENT_FOLDERS)
-    folders = list(disk.agent_folders_below(path)) or [inside if is_parent else path]
+    folders = list(agent_folders_below(path)) or [inside if is_agents_folder(inside) else path]
     for folder in folders:
         yield from disk.agent_files_in(folder)
 

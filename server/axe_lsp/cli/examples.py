@@ -7,6 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import AgentFolders
 from axe_lsp.runtime.plain_text import os_fault
@@ -122,7 +123,7 @@ def example_agents(folder: Path) -> Resolve:
     """Finds the agents of an example and no others, whatever the user's own are called."""
     agents = AgentFolders([folder / "axe" / "agents"])
 
-    def resolve(name: str, _base: Path) -> AgentDefinition:
+    def resolve(name: str, _caller: Caller) -> AgentDefinition:
         return agents.resolve(name)
 
     return resolve

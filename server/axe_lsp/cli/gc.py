@@ -15,9 +15,8 @@ from axe_lsp.agentfile.definition import AgentDefinition, MemoryConfig
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import complain, shown
+from axe_lsp.cli.whereabouts import Whereabouts, whereabouts
 from axe_lsp.runtime.errors import AgentError, ConfigError, RunError
-from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
-from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.memory.memory import Memory, load_memory, trim_memory
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.providers.http_provider import HttpProvider
@@ -33,12 +32,11 @@ def main(arguments: Sequence[str]) -> int:
             raise AgentError("cannot specify both --all and an agent name")
         if not options.all and not options.agent:
             raise AgentError("agent name is required (or use --all)")
-        agents_dir = agents_folder(options.agents_dir)
-        folders = AgentFolders(search_folders([working_folder()], os.environ, agents_dir))
+        here = whereabouts(agents_folder(options.agents_dir))
         if options.all:
-            _collect_all(folders, options)
+            _collect_all(here, options)
         else:
-            _collect(options.agent, folders.resolve(options.agent), options, set())
+            _collect(options.agent, here.agents.resolve(options.agent), here, options, set())
     except RunError as error:
         complain(error)
         return int(error.exit_code)
@@ -60,11 +58,11 @@ def _parser() -> Parser:
     return parser
 
 
-def _collect_all(folders: AgentFolders, options: argparse.Namespace) -> None:
+def _collect_all(here: Whereabouts, options: argparse.Namespace) -> None:
     """One agent's failure is told and stops no other one. Raises AgentError at the end if any."""
     agents = {
         name: agent
-        for name, _, agent in folders.list()
+        for name, _, agent in here.agents.list()
         if isinstance(agent, AgentDefinition) and agent.memory.enabled
     }
     if not agents:
@@ -74,7 +72,7 @@ def _collect_all(folders: AgentFolders, options: argparse.Namespace) -> None:
     for name, agent in sorted(agents.items()):
         print(f"=== GC: {name} ===", flush=True)
         try:
-            _collect(name, agent, options, done)
+            _collect(name, agent, here, options, done)
         except RunError as error:
             failed += 1
             print(
@@ -86,7 +84,11 @@ def _collect_all(folders: AgentFolders, options: argparse.Namespace) -> None:
 
 
 def _collect(
-    name: str, agent: AgentDefinition, options: argparse.Namespace, done: set[Path]
+    name: str,
+    agent: AgentDefinition,
+    here: Whereabouts,
+    options: argparse.Namespace,
+    done: set[Path],
 ) -> None:
     """Look through one memory, unless it is among those of other agents that are `done`."""
     if not agent.memory.enabled:
@@ -97,7 +99,8 @@ def _collect(
         warning = f"the memory of agent {quoted(name)} ends with each run. Skipping."
         print(f"Warning: {warning}", file=sys.stderr)
         return
-    memory = _load(name, agent)
+    workspace = here.workspace_of(Path(agent.source.path)) if agent.source else here.folder
+    memory = _load(name, agent, workspace)
     if memory.path is None or not memory.entries:
         print(f"No memory entries for agent {quoted(name)}. Nothing to do.")
         return
@@ -106,7 +109,7 @@ def _collect(
         return
     done.add(memory.path)
     print(f"Agent: {name}\nEntries: {memory.count}", flush=True)
-    analysis = asyncio.run(_analyze(name, options.model or agent.model, memory.entries))
+    analysis = asyncio.run(_analyze(name, options.model or agent.model, memory.entries, workspace))
     print(f"--- Analysis ---\n{shown(analysis, sys.stdout)}")
     if options.dry_run:
         print("Dry run: no entries trimmed.")
@@ -114,8 +117,7 @@ def _collect(
         _trim(memory.path, memory.count, agent.memory)
 
 
-def _load(name: str, agent: AgentDefinition) -> Memory:
-    workspace = working_folder()
+def _load(name: str, agent: AgentDefinition, workspace: Path) -> Memory:
     memory = load_memory(name, replace(agent.memory, last_n=0), workspace, os.environ)
     if memory.path is not None:
         check_memory_is_trusted(name, agent, workspace, os.environ)
@@ -124,11 +126,11 @@ def _load(name: str, agent: AgentDefinition) -> Memory:
     return memory
 
 
-async def _analyze(name: str, model: str, entries: str) -> str:
+async def _analyze(name: str, model: str, entries: str, workspace: Path) -> str:
     # Imported here, so that what needs no model does not wait for an event loop.
     from axe_lsp.runtime.memory.analysis import analyze  # noqa: PLC0415
 
-    workspace, http = working_folder(), HttpProvider(os.environ)
+    http = HttpProvider(os.environ)
     try:
         provider = NamedReplays(workspace, os.environ, http)
         return await analyze(name, model, entries, provider, workspace)

@@ -24,6 +24,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from axe_lsp.agentfile.lookup_order import AgentPlaces
 from axe_lsp.cli.envelope import CallDetails, as_json, failure_as_json
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.run_hints import tell_cancelled, tell_where_to_look
@@ -62,7 +63,9 @@ def run_live(
     request: RunRequest,
     workspace: Path,
     resolve: Resolve,
+    places: AgentPlaces,
     options: argparse.Namespace,
+    *,
     calls: CallDetails,
 ) -> int:
     """Run an agent and print its answer; returns the exit code. Raises RunError.
@@ -72,7 +75,7 @@ def run_live(
     with _recordings(options) as hook:
         output = _Output(options, calls)
         return run_until_interrupted(
-            _run(request, workspace, resolve, options, hook=hook, output=output)
+            _run(request, workspace, resolve, places, options, hook=hook, output=output)
         )
 
 
@@ -88,6 +91,7 @@ async def _run(
     request: RunRequest,
     workspace: Path,
     resolve: Resolve,
+    places: AgentPlaces,
     options: argparse.Namespace,
     *,
     hook: ProviderHook | None,
@@ -118,7 +122,7 @@ async def _run(
         warn=output.warn,
         note=output.note,
         approve=approval,
-        elsewhere=_elsewhere(options, workspace, approval, gate),
+        elsewhere=_elsewhere(options, workspace, places, approval, gate),
     )
     engine = Engine(services, provider_hook=hook)
     output.on_fault = lambda: engine.cancel(run_id)
@@ -184,18 +188,21 @@ def _approval(people: _People, is_all_allowed: bool) -> Approval:
 
 
 def _elsewhere(
-    options: argparse.Namespace, workspace: Path, approval: Approval, gate: TrustGate
+    options: argparse.Namespace,
+    workspace: Path,
+    places: AgentPlaces,
+    approval: Approval,
+    gate: TrustGate,
 ) -> Elsewhere | None:
     """Who makes runs of agents that want processes of their own; nobody in front of a recording."""
     if options.record or options.replay:
         return None
-    folders = (options.agents_dir,) if options.agents_dir else ()
 
     async def elsewhere(order: Order, caller_link: CallerLink) -> RunResult:
         from axe_lsp.hosting.protocol import Workplace  # noqa: PLC0415
         from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns  # noqa: PLC0415
 
-        workplace = Workplace(str(workspace), folders)
+        workplace = Workplace(str(workspace), places=places)
         processes = IsolatedRuns(workplace, approval.decide, allow=approval.allowances, gate=gate)
         return await processes(order, caller_link)
 

@@ -9,16 +9,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from axe_lsp.agentfile.definition import AgentDefinition
+from msgspec.structs import replace
+
+from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.cli.arguments import Parser, agents_folder, dollars, seconds, tokens
 from axe_lsp.cli.envelope import CallDetails, failure_as_json
 from axe_lsp.cli.run_hints import tell_last_text, tell_where_to_look
 from axe_lsp.cli.run_input import read_input
 from axe_lsp.cli.standard_input import has_text, piped_text, text_beside_prompt
 from axe_lsp.cli.streams import complain
-from axe_lsp.runtime.errors import RunError
-from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
-from axe_lsp.runtime.files.folders import working_folder
+from axe_lsp.cli.whereabouts import Whereabouts, named_file, whereabouts
+from axe_lsp.runtime.errors import ConfigError, RunError
+from axe_lsp.runtime.files.agent_files import base_of
 from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.runs import Resolve, RunRequest
 from axe_lsp.runtime.safety.trust import reach_warning
@@ -30,16 +32,17 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     calls = CallDetails()
     try:
-        workspace = working_folder()
-        resolve = agent_resolver(workspace, agents_folder(options.agents_dir))
-        request = _request(options)
+        here = whereabouts(agents_folder(options.agents_dir))
+        file = named_file(options.agent, here.folder)
+        request, workspace = _in_workspace(_request(options, file), here, file)
+        resolve = here.lookup.resolver(file)
         if options.dry_run:
             _dry_run(request, workspace, resolve, as_json=options.json)
             return 0
         # Imported late, so that `--dry-run` and `--help` do not wait for an event loop.
         from axe_lsp.cli.live_run import run_live  # noqa: PLC0415
 
-        return run_live(request, workspace, resolve, options, calls)
+        return run_live(request, workspace, resolve, here.places, options, calls=calls)
     except RunError as error:
         complain(error)
         if options.json:
@@ -51,19 +54,28 @@ def main(arguments: Sequence[str]) -> int:
         return int(error.exit_code)
 
 
-def agent_resolver(workspace: Path, agents_dir: Path | None = None) -> Resolve:
-    """Finds agents on disk, from a folder on, then from the workspace on."""
+def _in_workspace(
+    request: RunRequest, here: Whereabouts, file: Path | None
+) -> tuple[RunRequest, Path]:
+    """The request as it is made in the agent's workspace, and that workspace.
 
-    def resolve(name: str, base: Path) -> AgentDefinition:
-        return AgentFolders(search_folders([base, workspace], os.environ, agents_dir)).resolve(name)
-
-    return resolve
+    Without such an agent that is the current folder; the run will say that there is none.
+    """
+    folders = here.lookup.seen_from(Caller(base=base_of(request.workdir, here.folder, os.environ)))
+    try:
+        workspace = here.workspace_of(file or folders.find(request.agent))
+    except ConfigError:
+        return request, here.folder
+    is_relative = bool(request.workdir) and not request.workdir.startswith(("~", "$"))
+    if is_relative and workspace != here.folder:  # `--workdir` starts at the current folder.
+        request = replace(request, workdir=str(here.folder / request.workdir))
+    return request, workspace
 
 
 def _parser() -> Parser:
     parser = Parser(prog="axe-lsp run", description="Run an agent and print its answer.")
     add = parser.add_argument
-    add("agent", help="agent name (file name without `.toml`)")
+    add("agent", help="agent name (file name without `.toml`), or path of an agent file")
     tell = parser.add_mutually_exclusive_group().add_argument
     tell(
         "-p",
@@ -125,12 +137,12 @@ def _parser() -> Parser:
     return parser
 
 
-def _request(options: argparse.Namespace) -> RunRequest:
+def _request(options: argparse.Namespace, file: Path | None) -> RunRequest:
     given = read_input(options.input) if options.input is not None else None
     if given is not None and has_text():
         _warn("standard input is not read, because of --input")
     return RunRequest(
-        agent=options.agent,
+        agent=file.stem if file is not None else options.agent,
         task=_task(options) if given is None else None,
         input=given,
         model=options.model,

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.streams import complain
+from axe_lsp.cli.whereabouts import whereabouts
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
-from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
-from axe_lsp.runtime.files.folders import working_folder
+from axe_lsp.runtime.files.agent_files import AgentFolders, Lookup, agent_places
 from axe_lsp.runtime.plain_text import escaped, shown_path
 from axe_lsp.runtime.safety.trust import Appeal, TrustStore, appeal_of
 
@@ -91,9 +92,12 @@ def _agents_at(path: Path | None) -> tuple[Path, Iterator[tuple[str, AgentDefini
         raise ConfigError(f"no such file or folder: {shown_path(path)}")
     if path is not None and not path.is_dir():
         folders = AgentFolders((path.absolute().parent,))
-        return working_folder(), iter([(path.stem, folders.resolve(path.stem))])
-    workspace = path.absolute() if path is not None else working_folder()
-    listed = AgentFolders(search_folders([workspace], os.environ)).list()
+        return whereabouts().folder, iter([(path.stem, folders.resolve(path.stem))])
+    workspace = path.absolute() if path is not None else whereabouts().workspace
+    places = agent_places([workspace], os.environ)
+    folders = Lookup(places).seen_from(Caller()).all_folders
+    # Each file, not each name: of two with one name, either may be called.
+    listed = (each for folder in folders for each in AgentFolders((folder,)).list())
     return workspace, (
         (name, each) for name, _, each in listed if isinstance(each, AgentDefinition)
     )
@@ -116,7 +120,7 @@ def _list() -> int:
 
 
 def _revoke(path: Path | None) -> int:
-    folder = shown_path((path or working_folder()).resolve())
+    folder = shown_path((path or whereabouts().workspace).resolve())
     count = TrustStore(os.environ).revoke(folder)
     files = "file" if count == 1 else "files"
     print(f"Revoked in {escaped(folder)}: {count} {files}.")

@@ -14,16 +14,11 @@ from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder
-from axe_lsp.workspace.places import AGENT_FOLDERS, CONFIG_FILE
+from axe_lsp.runtime.files.workspace_folders import agent_folders_below
+from axe_lsp.workspace.places import CONFIG_FILE
 
 MAX_BYTES = 32 * 1024 * 1024
 """A larger file is no agent that anybody wrote."""
-
-_NEVER_ENTERED = frozenset(
-    ["node_modules", "__pycache__", "site-packages", "target", "dist", "build", "venv"]
-)
-_MAX_DEPTH = 12
-_AGENT_FOLDERS = tuple(folder.strip("/").split("/") for folder in AGENT_FOLDERS)
 
 
 def user_folder(environment: Environment) -> Path | None:
@@ -51,29 +46,6 @@ def path_in_settings(text: str) -> Path | None:
         return None
 
 
-def agent_folders_below(root: Path) -> Iterator[Path]:
-    """The folders of agents in a workspace folder, near ones first.
-
-    Hidden folders other than `.axe`, folders of dependencies and linked folders are not entered.
-    """
-    level = [root]
-    for _ in range(_MAX_DEPTH):
-        below: list[Path] = []
-        for folder in level:
-            yield from (
-                found for parts in _AGENT_FOLDERS if _is_folder(found := folder.joinpath(*parts))
-            )
-            below.extend(_folders_in(folder))
-        level = below
-
-
-def is_entered(folder: Path, root: Path) -> bool:
-    """Whether a search below `root` gets as far as `folder`."""
-    if root != folder and root not in folder.parents:
-        return False
-    return all(map(_is_entered, folder.relative_to(root).parts))
-
-
 def agent_files_below(roots: Sequence[Path], folders: Sequence[Path]) -> Iterator[Path]:
     """Every agent file below the roots, and those in the folders. Blocks while it is iterated."""
     for root in roots:
@@ -81,29 +53,6 @@ def agent_files_below(roots: Sequence[Path], folders: Sequence[Path]) -> Iterato
             yield from agent_files_in(folder)
     for folder in folders:
         yield from agent_files_in(folder)
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:  # Up to Python 3.13 raised for what lies in a folder that may not be entered.
-        return False
-
-
-def _folders_in(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(
-                Path(entry.path)
-                for entry in entries
-                if entry.is_dir(follow_symlinks=False) and _is_entered(entry.name)
-            )
-    except OSError:
-        return []
-
-
-def _is_entered(name: str) -> bool:
-    return not name.startswith(".") and name not in _NEVER_ENTERED
 
 
 def agent_files_in(folder: Path) -> list[Path]:

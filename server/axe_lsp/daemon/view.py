@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from axe_lsp.agentfile.agent_name import SUFFIX
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, AgentPlaces
 from axe_lsp.agentfile.text import LineIndex
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.doubles import real_uris
@@ -22,8 +25,8 @@ from axe_lsp.daemon.lookout import Lookout
 from axe_lsp.daemon.twins import Twins
 from axe_lsp.daemon.uris import folder_of, path_of, uri_of
 from axe_lsp.daemon.watch import watch
-from axe_lsp.daemon.workplace import workplace
 from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.workspace_folders import is_entered, workplace
 from axe_lsp.settings import Settings
 from axe_lsp.tasks import Tasks
 from axe_lsp.workspace.agent_file import AgentFile
@@ -72,9 +75,16 @@ class View:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The known folders of agents, in the order in which names are looked up."""
+        """The known folders of agents, the user's own last."""
         user = [self.user_folder] if self.user_folder is not None else []
         return tuple(dict.fromkeys([*self._folders, *user]))
+
+    @property
+    def agent_places(self) -> AgentPlaces:
+        """What the order in which names are looked up depends on, in paths."""
+        user = self.user_folder.as_posix() if self.user_folder is not None else ""
+        roots, extra = self.roots, self.extra_folders
+        return AgentPlaces((), _as_posix(roots), _as_posix(extra), user)
 
     @property
     def extra_folders(self) -> tuple[Path, ...]:
@@ -133,6 +143,7 @@ class View:
         self._ready = True
         self._lookout.look_again()
         if not self._start_over():
+            self._apply([], roots=self._places().roots)
             self._scan(new)
 
     def remove_roots(self, roots: Sequence[Path]) -> None:
@@ -141,6 +152,7 @@ class View:
         self._lookout.look_again()
         if self._start_over():
             return
+        self._apply([], roots=self._places().roots)
         opened = {path.parent for uri in self.snapshot.buffers if (path := path_of(uri))}
         kept = {*opened, *self.extra_folders}
         gone = [
@@ -217,8 +229,11 @@ class View:
         complete: bool | None = None,
         facts: Mapping[str, Facts] | None = None,
         unread: frozenset[str] | None = None,
+        roots: tuple[str, ...] | None = None,
     ) -> Update:
-        update = self._workspace.apply(changes, complete=complete, facts=facts, unread=unread)
+        update = self._workspace.apply(
+            changes, complete=complete, facts=facts, unread=unread, roots=roots
+        )
         self._tell(update)
         if linked := real_uris(self.snapshot, [each.uri for each in changes]):
             self._tell(self._workspace.apply([], real_uris=linked))
@@ -279,7 +294,7 @@ class View:
     def _start_over(self) -> bool:
         """Build everything anew if other folders count than before; whether that was so."""
         places = self._places()
-        if places == self.snapshot.places:
+        if replace(places, roots=()) == replace(self.snapshot.places, roots=()):
             return False
         self._workspace = Workspace(places)
         self._folders.clear()
@@ -303,7 +318,7 @@ class View:
 
     def _watched(self) -> tuple[Path, ...]:
         """The known folders, and those where a first agent would be put."""
-        usual = (root / name / "agents" for root in self.roots for name in ("axe", ".axe"))
+        usual = (root / each for root in self.roots for each in AGENT_FOLDERS)
         return tuple(dict.fromkeys([*self.folders, *self.extra_folders, *usual]))
 
     def _files_at(self, path: Path) -> list[Path]:
@@ -313,14 +328,22 @@ class View:
         path = self._twins.name(path)
         known = [each for uri in self.snapshot.closed if (each := path_of(uri)) is not None]
         below = [each for each in known if path in each.parents]
-        is_searched = any(disk.is_entered(path, root) for root in self.roots)
+        is_searched = any(is_entered(path, root) for root in self.roots)
         # What is found in a folder that is none of agents is left out when it is taken in.
         found = disk.agent_files_below([path] if is_searched else [], [path, path / "agents"])
         return sorted({*below, *found})
 
     def _places(self) -> Places:
         user = uri_of(self.user_folder) if self.user_folder is not None else ""
-        return Places(user, tuple(uri_of(folder) for folder in self.extra_folders))
+        return Places(user, _uris(self.extra_folders), _uris(self.roots))
+
+
+def _as_posix(folders: Sequence[Path]) -> tuple[str, ...]:
+    return tuple(folder.as_posix() for folder in folders)
+
+
+def _uris(folders: Sequence[Path]) -> tuple[str, ...]:
+    return tuple(map(uri_of, folders))
 
 
 def _is_below(folder: Path, roots: Sequence[Path]) -> bool:

@@ -144,7 +144,7 @@ def _types(names: Iterable[str]) -> Iterator[Completion]:
 def _agents(asked: _Asked, listed: set[str]) -> Iterator[Completion]:
     names = asked.snapshot.names.keys() - listed
     for name in shortlist(names, asked.typed):
-        agent = asked.snapshot.agent(name, asked.file.place)
+        agent = asked.snapshot.agent(name, asked.file)
         if agent is not None and agent.uri != asked.file.uri:
             model = agent.model.value if agent.model is not None else ""
             detail = agent.description or model

@@ -21,6 +21,6 @@ def definition(snapshot: Snapshot, file: AgentFile, offset: int) -> Target | Non
     """The agent file that the name at `offset` means; none for a name that no file defines."""
     for reference in file.references:
         if reference.range.touches(offset):
-            agent = snapshot.agent(reference.name, file.place)
+            agent = snapshot.agent(reference.name, file)
             return Target(reference.range, agent.uri, agent.start) if agent is not None else None
     return None

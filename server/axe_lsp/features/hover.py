@@ -140,7 +140,7 @@ def _of_name(
 
 
 def _of_agent(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
-    agent = snapshot.agent(name, file.place)
+    agent = snapshot.agent(name, file)
     if agent is not None:
         return _card(snapshot, agent)
     return _missing(snapshot, file, name)

@@ -21,7 +21,7 @@ from axe_lsp.features.naming import named_at, type_keys
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, read_agent_file
 from axe_lsp.workspace.meaning import Kind, Meaning, agent_meaning, meaning, mentions, mentions_in
 from axe_lsp.workspace.places import Place, Scope
-from axe_lsp.workspace.snapshot import Snapshot, precedence
+from axe_lsp.workspace.snapshot import Snapshot
 
 TextOf = Callable[[str], str]
 """The text of the file at a URI, open or not."""
@@ -155,7 +155,9 @@ def _counts(snapshot: Snapshot, new: Place, taken: Meaning, caller: AgentFile) -
     rival = snapshot.file(taken.uri) if taken.kind is Kind.AGENT else None
     if rival is None:
         return False
-    return precedence(new, caller.place) < precedence(rival.place, caller.place)
+    places = snapshot.places
+    seen_from = places.caller(caller.place, caller.workdir)
+    return places.precedence(new, seen_from) < places.precedence(rival.place, seen_from)
 
 
 def _taken(name: str, taken: Meaning, caller: AgentFile) -> str:

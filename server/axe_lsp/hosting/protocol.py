@@ -9,6 +9,7 @@ from msgspec import field
 from msgspec.json import Decoder
 
 from axe_lsp.agentfile.definition import BudgetConfig
+from axe_lsp.agentfile.lookup_order import AgentPlaces
 from axe_lsp.hosting.notifications import Message, Notification
 from axe_lsp.runtime.errors import ErrorKind, ProviderErrorCategory
 from axe_lsp.runtime.json_data import Json, JsonStruct, decoded, decoder_of, json_text
@@ -20,13 +21,16 @@ from axe_lsp.runtime.safety.questions import Answer, Question
 class Workplace(JsonStruct, frozen=True):
     """What a run is surrounded by.
 
-    `workspace` is where it works unless its agent says otherwise. `folders` hold the agents that
-    the editor knows, in the order in which they are searched. `open_buffers` holds the texts of
-    files as the editor has them, by path.
+    `workspace` is where it works unless its agent says otherwise. `agent_file` is the path of the
+    agent that is run, if it was chosen by its file and not by its name. `places` and the folders in
+    `others` are those in which agents are looked for; None stands for those of the workspace.
+    `open_buffers` holds the texts of files as the editor has them, by path.
     """
 
     workspace: str
-    folders: tuple[str, ...] = ()
+    agent_file: str = ""
+    places: AgentPlaces | None = None
+    others: tuple[str, ...] = ()
     open_buffers: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
 from axe_lsp.daemon.uris import canonical, uri_of
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.rpc.language_server import RequestFailed
-from axe_lsp.workspace.places import AGENT_FOLDERS
 
 
 class AgentFolder(Struct, frozen=True):
@@ -63,5 +63,5 @@ def folder_at(session: Session, uri: str) -> Path:
 def _usual(session: Session) -> Iterator[Path]:
     """In each folder of the workspace those that it has, else the one that it would have."""
     for root in session.view.roots:
-        usual = [root / name.strip("/") for name in AGENT_FOLDERS]
+        usual = [root / each for each in AGENT_FOLDERS]
         yield from [folder for folder in usual if folder.is_dir()] or usual[:1]

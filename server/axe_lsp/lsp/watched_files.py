@@ -15,9 +15,10 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from axe_lsp.agentfile.agent_name import SUFFIX
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
 from axe_lsp.daemon.uris import canonical, uri_of
 from axe_lsp.lsp.session import Session
-from axe_lsp.workspace.places import AGENT_FOLDERS, CONFIG_FILE
+from axe_lsp.workspace.places import CONFIG_FILE
 
 _log = logging.getLogger(__name__)
 
@@ -42,7 +43,7 @@ class WatchedFiles:
         """Have the client watch the agent folders, in the background, or the daemon if it can't."""
         # A folder is watched beside its files: clients report a folder that goes as one event.
         patterns = [
-            pattern for each in AGENT_FOLDERS for pattern in (f"**{each}/*{SUFFIX}", f"**{each}")
+            pattern for each in AGENT_FOLDERS for pattern in (f"**/{each}/*{SUFFIX}", f"**/{each}")
         ]
         user_folder = self._session.view.user_folder
         if user_folder is not None:

@@ -189,7 +189,7 @@ class AgentRun:
     def _load(self) -> AgentDefinition:
         order = self._order
         try:
-            definition = order.definition or self._services.resolve(order.ids.agent, order.base)
+            definition = order.definition or self._services.resolve(order.ids.agent, order.caller)
         except Exception as error:
             # A child that can't be loaded is something that happened in its caller's run. A root is
             # not even a run: somebody has mistyped its name, or has yet to finish its file.

@@ -101,6 +101,7 @@ class Surroundings(Struct, frozen=True):
             ids=self.prepared.order.ids,
             model=str(self.prepared.model),
             workdir=self.prepared.prompt.folder,
+            caller=self.prepared.caller,
             deadline=self.clock.deadline,
             max_depth=self.prepared.max_depth,
             allowed_hosts=self.workplace.allowed_hosts,

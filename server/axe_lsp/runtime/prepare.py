@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig, Params
+from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.agentfile.model_name import ModelName, ModelNameError, parse_model_name
 from axe_lsp.agentfile.providers import PROVIDERS, WIRES, Wire
 from axe_lsp.runtime.children.delegation import delegation_tools
@@ -19,8 +20,9 @@ from axe_lsp.runtime.children.task import task_tools
 from axe_lsp.runtime.children.typed_tools import TypedTools, typed_tools
 from axe_lsp.runtime.errors import AgentError, ConfigError
 from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.files.agent_files import base_of, caller_of
 from axe_lsp.runtime.files.context_files import is_file, is_folder
-from axe_lsp.runtime.files.folders import Environment, expand_path
+from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import load_user_config, wire_of
 from axe_lsp.runtime.messages import Message, Request, Tool
 from axe_lsp.runtime.plain_text import shown_path
@@ -37,7 +39,7 @@ class Prepared(Struct, frozen=True):
     """An agent, ready to be sent on `wire`. `timeout` is its own limit in seconds, None if it has none.
 
     `typed` are the tools for its typed children, which are among those of the request. `output` is
-    what it has to answer with, if that is declared.
+    what it has to answer with, if that is declared. Names in its file are looked up as from `caller`.
     """
 
     order: Order
@@ -50,6 +52,7 @@ class Prepared(Struct, frozen=True):
     timeout: float | None
     typed: TypedTools
     output: Output | None = None
+    caller: Caller = Caller()
 
     def with_tools(self, more: tuple[Tool, ...]) -> Prepared:
         """The same agent with further tools."""
@@ -106,7 +109,8 @@ def prepare(
     prompt = build_prompt(order, definition, workspace, environment)
     _require_folder(prompt)
     max_depth = definition.max_depth if order.max_depth is None else order.max_depth
-    load = partial(_load, resolve, prompt.folder)
+    caller = caller_of(definition, order.workdir, workspace, environment)
+    load = partial(_load, resolve, caller)
     typed = typed_tools(definition, load) if order.ids.depth < max_depth else TypedTools()
     tools = (
         *ordinary_tools(definition),
@@ -133,7 +137,7 @@ def prepare(
     )
     timeout = _own_timeout(order, definition)
     return Prepared(
-        order, definition, model, wire, prompt, request, max_depth, timeout, typed, output
+        order, definition, model, wire, prompt, request, max_depth, timeout, typed, output, caller
     )
 
 
@@ -156,7 +160,7 @@ def root_order(
         task = canonical_json(request.input)
     return Order(
         ids=RunIds(run_id=run_id, root_run_id=run_id, agent=request.agent),
-        base=workspace / expand_path(request.workdir, environment),
+        caller=Caller(base=base_of(request.workdir, workspace, environment)),
         task=task,
         message=task,
         input=request.input,
@@ -175,13 +179,13 @@ def prepare_request(
 ) -> Prepared:
     """What a root run would send first. Needs no key. Raises ConfigError or AgentError."""
     order = root_order(request, workspace, environment)
-    definition = resolve(request.agent, order.base)
+    definition = resolve(request.agent, order.caller)
     load_user_config(environment)
     return prepare(order, definition, resolve, workspace, environment)
 
 
-def _load(resolve: Resolve, folder: Path, agent: str) -> AgentDefinition:
-    return resolve(agent, folder)
+def _load(resolve: Resolve, caller: Caller, agent: str) -> AgentDefinition:
+    return resolve(agent, caller)
 
 
 def _own_timeout(order: Order, definition: AgentDefinition) -> float | None:

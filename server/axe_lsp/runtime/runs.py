@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from random import Random
 
 from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.runtime.events import RunIds, Status
 from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.json_data import JsonStruct, written
 from axe_lsp.runtime.limits.usage import BudgetUse, Usage
 from axe_lsp.runtime.messages import Json
 
-Resolve = Callable[[str, Path], AgentDefinition]
-"""The agent of a name, looked up from a folder on. Raises ConfigError."""
+Resolve = Callable[[str, Caller], AgentDefinition]
+"""The agent that a caller means by a name. Raises ConfigError."""
 
 DEFAULT_TIMEOUT = 120.0
 """Seconds that are shown as a root's timeout if nobody has stated one (001-5.1).
@@ -84,7 +84,7 @@ class RunResult(JsonStruct, frozen=True):
 class Order(JsonStruct, frozen=True):
     """One run to be made, whoever wants it: a RunRequest, or an agent that delegates.
 
-    `base` is the folder whose agents are searched first. `task` is what events show and `message`
+    `caller` is what names the agent. `task` is what events show and `message`
     what the model gets; an empty message means axe's default one. `timeout` is a limit in seconds
     that the caller sets, `deadline` the moment (of the event loop's clock) at which the caller
     itself has to be ready. `max_depth` is the root's, which governs its whole tree; None at the root.
@@ -97,7 +97,7 @@ class Order(JsonStruct, frozen=True):
     """
 
     ids: RunIds
-    base: Path
+    caller: Caller
     task: str
     message: str
     parent_agent: str | None = None

@@ -48,7 +48,7 @@ def _environment_of_process() -> Environment:
 class RunServices(Struct, frozen=True, kw_only=True):
     """What an engine gets from those who want runs.
 
-    - `resolve(name, folder)` finds an agent, looking from `folder` on; it raises ConfigError.
+    - `resolve(name, caller)` finds the agent that a caller means; it raises ConfigError.
     - `workspace` is where runs work whose agent and request name no working directory.
     - `gate` decides whether agents of a workspace may reach out of it.
     - `environment` is where keys and folders are looked up.

@@ -98,6 +98,11 @@ class AgentFile(Struct, frozen=True, dict=True):
         """What has to be found out about the file outside it."""
         return question(self.outside, self.model)
 
+    @property
+    def workdir(self) -> str:
+        """Its own working directory, or ""."""
+        return self.outside.workdir.value if self.outside.workdir is not None else ""
+
     def is_placed_in(self, text: str) -> bool:
         """Whether all places are certainly right in a text, as they are in the one that was read."""
         if self.open is not None:

@@ -22,7 +22,7 @@ def calling(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
     for uri in snapshot.callers(name):
         caller = snapshot.file(uri)
         if caller is not None and name in caller.sub_agents:
-            target = snapshot.agent(name, caller.place)
+            target = snapshot.agent(name, caller)
             if target is not None and target.uri == file.uri:
                 yield caller
 

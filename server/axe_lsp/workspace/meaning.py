@@ -43,7 +43,7 @@ def meaning(snapshot: Snapshot, file: AgentFile, reference: Reference) -> Meanin
         return Meaning(Kind.INLINE_TYPE, name, file.uri)
     if reference.key == TASK_TYPES and name in BUILT_IN_TYPES:
         return Meaning(Kind.BUILT_IN_TYPE, name)
-    agent = snapshot.agent(name, file.place)
+    agent = snapshot.agent(name, file)
     return agent_meaning(agent) if agent is not None else Meaning(Kind.MISSING, name)
 
 

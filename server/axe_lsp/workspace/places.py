@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from enum import IntEnum
 from functools import cached_property
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_name import SUFFIX
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, AgentPlaces, Caller, precedence, root_of
 
-AGENT_FOLDERS = ("/axe/agents", "/.axe/agents")
 CONFIG_FILE = "config.toml"
 _FILE = "file:"
+_ENDINGS = tuple(f"/{each}" for each in AGENT_FOLDERS)
 
 
 class Scope(IntEnum):
@@ -44,6 +45,26 @@ class Places(Struct, frozen=True, dict=True):
 
     user_folder: str = ""
     extra_folders: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
+
+    @cached_property
+    def known(self) -> AgentPlaces:
+        """What the order in which names are looked up depends on."""
+        return AgentPlaces((), self.roots, self.extra_folders, self.user_folder)
+
+    def caller(self, place: Place, workdir: str) -> Caller:
+        """An agent file that names others, and its own `workdir`.
+
+        A `~` or a variable in it is not followed here, since that needs the environment.
+        """
+        if not workdir or "$" in workdir or workdir.startswith("~"):
+            return Caller(place.folder)
+        root = root_of(place.folder, self.roots) or next(iter(self.roots), "")
+        return Caller(place.folder, _joined(root, workdir))
+
+    def precedence(self, place: Place, caller: Caller) -> tuple[object, ...]:
+        """What files of one name are sorted by; the smallest counts."""
+        return (*precedence(place.folder, caller, self.known), place.uri)
 
     def locate(self, uri: str) -> Place:
         """The place of a document, whether or not it is an agent's."""
@@ -71,6 +92,21 @@ class Places(Struct, frozen=True, dict=True):
             return Scope.LOOSE
         if folder == self.user_folder:
             return Scope.USER
-        if folder.endswith(AGENT_FOLDERS) or folder in self.extra_folders:
+        if folder.endswith(_ENDINGS) or folder in self.extra_folders:
             return Scope.WORKSPACE
         return Scope.LOOSE
+
+
+def _joined(root: str, path: str) -> str:
+    """The URI of a path that starts at a folder, `..` worked out; "" if the folder is not known."""
+    start = "file://" if path.startswith("/") else root
+    if not start:
+        return ""
+    scheme, _, rest = start.partition("://")
+    parts: list[str] = []
+    for part in [*rest.split("/"), *map(quote, path.split("/"))]:
+        if part == "..":
+            parts = parts[:-1]
+        elif part not in ("", "."):
+            parts.append(part)
+    return f"{scheme}:///{'/'.join(parts)}"

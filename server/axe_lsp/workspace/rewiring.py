@@ -54,7 +54,7 @@ def rewired(before: Calls, after: Calls, uris: Collection[str]) -> Rewired:
 
 
 def _called(snapshot: Snapshot, file: AgentFile) -> tuple[str, ...]:
-    found = (snapshot.agent(name, file.place) for name in file.sub_agents)
+    found = (snapshot.agent(name, file) for name in file.sub_agents)
     return tuple(dict.fromkeys(target.uri for target in found if target is not None))
 
 

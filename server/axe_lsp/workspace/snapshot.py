@@ -64,22 +64,21 @@ class Snapshot(Struct, frozen=True):
             if uri not in self.buffers:
                 yield file
 
-    def agent(self, name: str, seen_from: Place) -> AgentFile | None:
-        """The file that `name` means in a file at `seen_from`.
-
-        Its own folder is looked in first, then the other folders of the workspace, then the user's.
-        """
+    def agent(self, name: str, caller: AgentFile) -> AgentFile | None:
+        """The file that `name` means in the file `caller` (`agentfile/lookup_order.py`)."""
         uris = self.names.get(name, ())
         if len(uris) == 1:
             return self.file(uris[0])  # As nearly always; the graph asks thousands of times.
-        candidates = self.agents(name, seen_from)
+        candidates = self.agents(name, caller)
         return candidates[0] if candidates else None
 
-    def agents(self, name: str, seen_from: Place) -> list[AgentFile]:
+    def agents(self, name: str, caller: AgentFile) -> list[AgentFile]:
         """All files that define `name`, the one that counts first."""
         uris = self.names.get(name, ())
         files = [file for uri in uris if (file := self.file(uri)) is not None]
-        return sorted(files, key=lambda file: precedence(file.place, seen_from))
+        places = self.places
+        seen_from = places.caller(caller.place, caller.workdir)
+        return sorted(files, key=lambda file: places.precedence(file.place, seen_from))
 
     def is_one_file(self, one: AgentFile, other: AgentFile) -> bool:
         """Whether two paths lead to the same file."""
@@ -97,8 +96,3 @@ class Snapshot(Struct, frozen=True):
         for uri in self.closed_callers.get(name, ()):
             if uri not in self.buffers:
                 yield uri
-
-
-def precedence(place: Place, seen_from: Place) -> tuple[bool, int, str]:
-    """What files of one name are ordered by; the smallest counts."""
-    return place.folder != seen_from.folder, place.scope, place.uri

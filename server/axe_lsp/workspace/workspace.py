@@ -71,10 +71,12 @@ class Workspace:
         facts: Mapping[str, Facts] | None = None,
         real_uris: Mapping[str, str] | None = None,
         unread: frozenset[str] | None = None,
+        roots: tuple[str, ...] | None = None,
     ) -> Update:
         """Take in changes. `complete` tells that all folders have been read but those in `unread`.
 
-        New `facts` and `real_uris`, by URI, take the place of what was known of these files.
+        New `facts` and `real_uris`, by URI, take the place of what was known of these files. `roots` are
+        the workspace folders, on which it depends which of several agents a name means.
         """
         before = self.snapshot
         maps = _with_files(before, changes)
@@ -82,6 +84,7 @@ class Workspace:
         names = _with_names(before, touched)
         after = replace(
             maps,
+            places=before.places if roots is None else replace(before.places, roots=roots),
             names=names,
             spelling=before.spelling if names is before.names else Spelling(names),
             facts=_with_facts(before.facts, changes, facts or {}),
@@ -115,9 +118,9 @@ class _Touched(Struct, frozen=True):
         return (self.old is None) != (self.new is None)
 
     @property
-    def lists_others(self) -> bool:
-        """Whether a list that names agents is another one."""
-        return _lists(self.old) != _lists(self.new)
+    def means_others(self) -> bool:
+        """Whether its lists may mean other agents: they, or the folder where it works, are others."""
+        return _lists(self.old) != _lists(self.new) or _workdir(self.old) != _workdir(self.new)
 
     @property
     def renamed(self) -> frozenset[str]:
@@ -253,6 +256,10 @@ def _lists(file: AgentFile | None) -> tuple[tuple[str, KeyPath], ...]:
     return tuple((each.name, each.key) for each in file.references) if file is not None else ()
 
 
+def _workdir(file: AgentFile | None) -> str:
+    return file.workdir if file is not None else ""
+
+
 def _listed(file: AgentFile | None) -> frozenset[str]:
     return frozenset(each.name for each in file.references) if file is not None else frozenset()
 
@@ -263,7 +270,7 @@ def _with_calls(
     """With who calls whom after these changes. Nobody asks before all folders have been read."""
     if not after.complete:
         return replace(after, calls=Calls()), UNCHANGED
-    if not before.complete:
+    if not before.complete or before.places != after.places:
         return replace(after, calls=all_calls(after)), UNCHANGED
     uris, names = _relisted(before, after, touched)
     if not uris and not names:
@@ -278,7 +285,7 @@ def _relisted(
     """The files whose lists may mean other agents than before, and the names by which that may be so."""
     uris, names = set[str](), set[str]()
     for each in touched:
-        if each.lists_others:
+        if each.means_others:
             uris.add(each.uri)
             names |= each.renamed
         if each.appears_or_goes:
@@ -294,7 +301,7 @@ def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) ->
         if each.appears_or_goes:  # Who has the same name is told of before all folders are read.
             stem = each.place.stem
             affected.update(before.names.get(stem, ()), after.names.get(stem, ()))
-    if before.complete != after.complete:
+    if before.complete != after.complete or before.places != after.places:
         return frozenset(affected.union(_unsettled(after)))
     if before.unread != after.unread:
         affected.update(_unsettled(after, before.unread ^ after.unread))

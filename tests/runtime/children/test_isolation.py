@@ -7,6 +7,7 @@ from pathlib import Path
 import anyio
 
 from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig, IsolationConfig
+from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.runtime.children.isolation import CallerLink, caller_link, located, wants_process
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import Event, RunIds, TextDelta, TurnEnd
@@ -17,7 +18,7 @@ from axe_lsp.runtime.providers.gate import OwnGates
 from axe_lsp.runtime.runs import Order
 
 CHILD = RunIds(run_id="c", root_run_id="r", agent="child", depth=1, parent_run_id="r")
-ORDER = Order(CHILD, Path("/"), "t", "Task: t")
+ORDER = Order(CHILD, Caller("/"), "t", "Task: t")
 
 
 def turn(tokens: int, calls: int = 0, cost: float | None = None) -> TurnEnd:

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.lookup_order import AgentPlaces, Caller
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
+from axe_lsp.runtime.files import agent_files
+from axe_lsp.runtime.files.agent_files import AgentFolders, Lookup, agent_places
 
 GOOD = 'name = "shown"\nmodel = "openai/m"\n'
 
@@ -29,19 +31,57 @@ def problem(folder: Path, name: str) -> str:
 
 def test_folders_are_searched_in_their_order(tmp_path: Path) -> None:
     environment = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
-    bases = [tmp_path / "sub", tmp_path / "work", tmp_path / "sub"]
-    folders = search_folders(bases, environment, tmp_path / "flag")
-    assert [str(folder.relative_to(tmp_path)) for folder in folders] == [
+    places = agent_places([tmp_path / "work"], environment, tmp_path / "flag")
+    caller = Caller(
+        folder=str(tmp_path / "work" / "near" / "axe" / "agents"), base=str(tmp_path / "sub")
+    )
+    order = [
         "flag",
         "sub/axe/agents",
         "sub/.axe/agents",
+        "work/near/axe/agents",
         "work/axe/agents",
         "work/.axe/agents",
         "config/axe/agents",
+        "work/far/axe/agents",
+        "work/far/.axe/agents",
+        "work/a/far/axe/agents",
     ]
-    for number, folder in enumerate(reversed(folders)):
-        put(folder, "a", f'name = "{number}"\nmodel = "openai/m"\n')
-        assert AgentFolders(folders).resolve("a").name == str(number)
+    for number, folder in enumerate(reversed(order)):
+        put(tmp_path / folder, "a", f'name = "{number}"\nmodel = "openai/m"\n')
+        assert Lookup(places).resolver()("a", caller).name == str(number)
+
+
+def test_an_agent_that_a_person_has_chosen_by_its_file_is_that_file(tmp_path: Path) -> None:
+    places = AgentPlaces(first=(str(tmp_path / "first"),), user=str(tmp_path / "user"))
+    put(tmp_path / "first", "a")
+    chosen = put(tmp_path / "user", "a", 'name = "chosen"\nmodel = "openai/m"\n')
+    resolve = Lookup(places).resolver(chosen)
+    assert resolve("a", Caller(base=str(tmp_path))).name == "chosen"
+    assert resolve("a", Caller(str(tmp_path / "user"))).name == "shown"
+    chosen.unlink()
+    with pytest.raises(ConfigError, match="agent config not found: a"):
+        resolve("a", Caller())
+
+
+def test_folders_below_a_workspace_are_searched_for_names_that_nearer_ones_lack(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched = []
+
+    def search(root: Path) -> list[Path]:
+        searched.append(root)
+        return [root / "sub" / "axe" / "agents"]
+
+    monkeypatch.setattr(agent_files, "agent_folders_below", search)
+    put(tmp_path / "axe" / "agents", "near")
+    put(tmp_path / "sub" / "axe" / "agents", "far")
+    resolve = Lookup(AgentPlaces(roots=(str(tmp_path),))).resolver()
+    resolve("near", Caller())
+    assert searched == []
+    for _ in range(2):
+        resolve("far", Caller())
+    assert searched == [tmp_path]
 
 
 def test_an_agent_is_found_by_its_file_name_not_by_its_name(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def _type_at(lookup: Lookup, offset: int) -> Table | None:
 def _objection(snapshot: Snapshot, file: AgentFile, name: str) -> str:
     if name in BUILT_IN_TYPES:
         return f"{quoted(name)} would mean the built-in type of that name"
-    if snapshot.agent(name, file.place) is not None:
+    if snapshot.agent(name, file) is not None:
         return f"there is an agent {quoted(name)} already"
     return agent_name.objection(name) or ""
 

@@ -22,7 +22,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         return
     others = [
         each
-        for each in snapshot.agents(stem, file.place)
+        for each in snapshot.agents(stem, file)
         if each.uri != file.uri and not snapshot.is_one_file(each, file)
     ]
     alike = [each for each in others if each.place.scope is file.place.scope]

@@ -17,7 +17,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     if not snapshot.is_settled(file.place) or not (file.timeout or file.call_timeout):
         return
     for reference in file.references:
-        called = snapshot.agent(reference.name, file.place)
+        called = snapshot.agent(reference.name, file)
         if reference.key == SUB_AGENTS and called is not None and called.timeout > 0:
             time = _which_counts(file, called.timeout)
             if time:

@@ -9,7 +9,6 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 # A run's first request would import this anyway, but on the event loop, where all others wait.
@@ -23,7 +22,7 @@ from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.events import Event, EventSink
-from axe_lsp.runtime.files.agent_files import AgentFolders, search_folders
+from axe_lsp.runtime.files.agent_files import Lookup, agent_places
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.preview.preview import preview_json
@@ -123,15 +122,10 @@ def preview(order: protocol.Preview) -> dict[str, Json]:
 
 
 def _resolver(workplace: protocol.Workplace) -> Resolve:
-    """Agents are those that the editor knows, those where the run works or was started, the user's."""
-    known = [Path(folder) for folder in workplace.folders]
-    workspace = Path(workplace.workspace)
+    """Finds agents as the client sees them, open texts included."""
+    places = workplace.places
+    if places is None:
+        places = agent_places([Path(workplace.workspace)], os.environ)
     open_buffers = {Path(path): text for path, text in workplace.open_buffers.items()}
-
-    @cache
-    def seen_from(folder: Path) -> AgentFolders:
-        *local, of_user = search_folders((folder, workspace), os.environ)
-        folders = [path for path in (*known, *local) if path != of_user]
-        return AgentFolders((*folders, of_user), open_buffers)
-
-    return lambda name, folder: seen_from(folder).resolve(name)
+    lookup = Lookup(places, workplace.others, open_buffers)
+    return lookup.resolver(Path(workplace.agent_file) if workplace.agent_file else None)

@@ -35,9 +35,9 @@ def read_run_order(session: Session, params: Any) -> RunOrder:
     _warn_of_unknown(session, members)
     uri = members.get("uri")
     if uri is not None:
-        agent, folder, buffers = _open_agent(session, uri)
+        agent, file, buffers = _open_agent(session, uri)
     else:
-        agent, folder, buffers = members["agent"], None, {}
+        agent, file, buffers = members["agent"], None, {}
     timeout = members.get("timeoutMs")
     seconds = timeout / 1000 if timeout is not None else session.view.settings.run_timeout or None
     request = RunRequest(
@@ -49,10 +49,12 @@ def read_run_order(session: Session, params: Any) -> RunOrder:
         workdir=members.get("workdir") or "",
         timeout=seconds,
     )
-    folders = dict.fromkeys([*([folder] if folder else []), *session.view.folders])
+    view = session.view
     workplace = Workplace(
-        workspace=str(session.view.workspace_of(folder)),
-        folders=tuple(map(str, folders)),
+        workspace=str(view.workspace_of(file.parent if file is not None else None)),
+        agent_file=str(file) if file is not None else "",
+        places=view.agent_places,
+        others=tuple(folder.as_posix() for folder in view.folders),
         open_buffers={**_buffers(session), **buffers},
     )
     return RunOrder(request, workplace, members.get("workDoneToken"))
@@ -88,7 +90,7 @@ def _warn_of_unknown(session: Session, members: dict[str, Any]) -> None:
 
 
 def _open_agent(session: Session, uri: str) -> tuple[str, Path, dict[str, str]]:
-    """The name under which the runtime finds the file at `uri`, where, and its text if it is open.
+    """The name of the agent at `uri`, its path, and its text if it is open.
 
     A buffer that was never saved gets a path that exists for this run only.
     """
@@ -98,12 +100,12 @@ def _open_agent(session: Session, uri: str) -> tuple[str, Path, dict[str, str]]:
     text = file.open.parse.text if file is not None and file.open is not None else None
     path = path_of(ours)
     if path is not None:
-        return place.stem, path.parent, {str(path): text} if text is not None else {}
+        return place.stem, path, {str(path): text} if text is not None else {}
     if text is None:
         raise JsonRpcInvalidParams(f"axe/run: {uri} is neither a file nor an open agent")
     name = place.stem.rpartition(":")[2] or "untitled"
-    folder = session.view.workspace_of(None) / ".unsaved"
-    return name, folder, {str(folder / f"{name}.toml"): text}
+    path = session.view.workspace_of(None) / ".unsaved" / f"{name}.toml"
+    return name, path, {str(path): text}
 
 
 def _buffers(session: Session) -> dict[str, str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import RunIds
@@ -45,6 +46,7 @@ class Delegator(Struct, frozen=True):
     ids: RunIds
     model: str
     workdir: Path
+    caller: Caller
     deadline: float
     max_depth: int
     allowed_hosts: tuple[str, ...] = ()
@@ -109,7 +111,7 @@ def child_order(
             depth=ids.depth + 1,
             parent_run_id=ids.run_id,
         ),
-        base=delegator.workdir,
+        caller=delegator.caller,
         task=task,
         message=message,
         parent_agent=ids.agent,

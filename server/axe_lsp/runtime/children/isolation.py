@@ -55,7 +55,7 @@ def located(order: Order, resolve: Resolve) -> Order:
     if order.definition is not None:
         return order
     try:
-        return replace(order, definition=resolve(order.ids.agent, order.base))
+        return replace(order, definition=resolve(order.ids.agent, order.caller))
     except Exception:  # noqa: BLE001 - the run meets it again, where it is guarded
         return order
 

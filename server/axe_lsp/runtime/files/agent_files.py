@@ -1,4 +1,4 @@
-"""Agents on disk: found by file name, first folder first (axe M2, 1.5).
+"""Agents on disk: found by file name, in the order of `agentfile/lookup_order.py`.
 
 A text that is open in an editor wins over the file, because it is what its author sees.
 """
@@ -7,29 +7,41 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
 from axe_lsp.agentfile import agent_name
 from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.definition import AgentDefinition, DefinitionError, Source, load
+from axe_lsp.agentfile.lookup_order import AgentPlaces, Caller, by_distance, near_folders
 from axe_lsp.agentfile.nearest import nearest
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.agentfile.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.folders import Environment, config_folder
+from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path
+from axe_lsp.runtime.files.workspace_folders import agent_folders_below
 from axe_lsp.runtime.plain_text import shown_path
 
 
-class AgentFolders(Struct, frozen=True):
-    """Folders with agent files, in the order in which they are searched, and the open texts."""
+class AgentFolders(Struct, frozen=True, dict=True):
+    """Folders with agent files, in the order in which they are searched, and the open texts.
+
+    `search` finds further folders. It may take long, so it is called for names that no folder has.
+    """
 
     folders: Sequence[Path]
     open_buffers: Mapping[Path, str] = field(default_factory=dict)
+    search: Callable[[], Sequence[Path]] = tuple
+    users: Path | None = None
+
+    @cached_property
+    def all_folders(self) -> Sequence[Path]:
+        """Those that are searched first, and all others."""
+        return tuple(dict.fromkeys((*self.folders, *self.search())))
 
     def resolve(self, name: str) -> AgentDefinition:
         """The agent of a name. Raises ConfigError, in axe's words."""
@@ -45,26 +57,32 @@ class AgentFolders(Struct, frozen=True):
     def find(self, name: str) -> Path:
         """The file of an agent, or its open buffer. Raises ConfigError."""
         check_name(name)
-        for folder in self.folders:
+        found = self._find_in(self.folders, name) or self._find_in(self.all_folders, name)
+        if found is not None:
+            return found
+        raise ConfigError(f"agent config not found: {name}", hint=self._hint(name))
+
+    def _find_in(self, folders: Sequence[Path], name: str) -> Path | None:
+        for folder in folders:
             path = _file_of(name, folder)
             # Path.exists raises where a folder may not be looked into (Python < 3.14).
             if path in self.open_buffers or os.path.exists(path):  # noqa: PTH110
                 return path
-        raise ConfigError(f"agent config not found: {name}", hint=self._hint(name))
+        return None
 
     def _hidden(self, path: Path) -> str:
-        """The file of that name in the folder that is searched last, which is the user's own."""
-        last = self.folders[-1] / path.name
-        if path.parent == last.parent:
+        """The file of that name in the user's own folder, if this is not the one."""
+        if self.users is None or path.parent == self.users:
             return ""
+        users = self.users / path.name
         try:
-            return "" if path.samefile(last) else str(last)
+            return "" if path.samefile(users) else str(users)
         except OSError:  # Nearly always there is none; or the file is an unsaved text.
             return ""
 
     def _hint(self, name: str) -> str:
         """What somebody who asked for an agent that isn't there may have meant."""
-        known = {path.stem for folder in self.folders for path in _agent_files(folder)}
+        known = {path.stem for folder in self.all_folders for path in _agent_files(folder)}
         meant = nearest(name.removesuffix(SUFFIX), known)
         if meant is not None:
             return f"Did you mean `{meant}`?"
@@ -74,7 +92,7 @@ class AgentFolders(Struct, frozen=True):
     def list(self) -> Iterator[tuple[str, Path, AgentDefinition | ConfigError]]:
         """Every agent by name, with its file and what it holds or why it holds no agent."""
         seen: set[str] = set()
-        for folder in self.folders:
+        for folder in self.all_folders:
             for path in sorted({*_agent_files(folder), *self._buffers_in(folder)}):
                 if path.stem not in seen:
                     seen.add(path.stem)
@@ -108,13 +126,82 @@ class AgentFolders(Struct, frozen=True):
         return (path for path in self.open_buffers if path.parent == folder)
 
 
-def search_folders(
-    bases: Sequence[Path], environment: Environment, agents_dir: Path | None = None
-) -> tuple[Path, ...]:
-    """Where agents are looked for: `agents_dir`, below each base, then the user's own folder."""
-    local = [base / name / "agents" for base in bases for name in ("axe", ".axe")]
-    folders = [agents_dir] if agents_dir else []
-    return tuple(dict.fromkeys([*folders, *local, config_folder(environment) / "agents"]))
+class Lookup:
+    """Finds agents for callers in one workspace. It may be asked for a whole run.
+
+    `others` are folders of agents that are known besides `places`. Folders below the roots are searched
+    for once, when the first name is missing in those that are searched before them.
+    """
+
+    def __init__(
+        self,
+        places: AgentPlaces,
+        others: Sequence[str] = (),
+        open_buffers: Mapping[Path, str] | None = None,
+    ) -> None:
+        self._places = places
+        self._others = others
+        self._open_buffers = open_buffers or {}
+        self._folders: dict[Caller, AgentFolders] = {}
+        self._found: tuple[Path, ...] | None = None
+
+    def seen_from(self, caller: Caller) -> AgentFolders:
+        """The folders of agents in the order in which names of a caller are looked up."""
+        if caller not in self._folders:
+            near = near_folders(caller, self._places)
+            users = Path(self._places.user) if self._places.user else None
+            folders = tuple(map(Path, near))
+            self._folders[caller] = AgentFolders(folders, self._open_buffers, self._search, users)
+        return self._folders[caller]
+
+    def resolver(self, agent_file: Path | None = None) -> Callable[[str, Caller], AgentDefinition]:
+        """Finds the agent that a caller means. `agent_file` is the one that a person has named, if any."""
+
+        def resolve(name: str, caller: Caller) -> AgentDefinition:
+            folders = self.seen_from(caller)
+            if agent_file is not None and not caller.folder:
+                folders = structs.replace(folders, folders=(agent_file.parent,), search=tuple)
+            return folders.resolve(name)
+
+        return resolve
+
+    def _search(self) -> Sequence[Path]:
+        if self._found is None:
+            roots = map(Path, self._places.roots)
+            below = (each.as_posix() for root in roots for each in agent_folders_below(root))
+            found = sorted({*self._others, *below}, key=by_distance)
+            self._found = tuple(map(Path, found))
+        return self._found
+
+
+def agent_places(
+    roots: Sequence[Path], environment: Environment, agents_dir: Path | None = None
+) -> AgentPlaces:
+    """The places of agents in a workspace. Raises ConfigError without a home folder."""
+    return AgentPlaces(
+        first=(agents_dir.as_posix(),) if agents_dir else (),
+        roots=tuple(root.as_posix() for root in roots),
+        user=(config_folder(environment) / "agents").as_posix(),
+    )
+
+
+def caller_of(
+    definition: AgentDefinition, workdir: str, workspace: Path, environment: Environment
+) -> Caller:
+    """An agent as its names of others are looked up; `workdir` stands in for that of its file.
+
+    Raises ConfigError for a `~` that nobody knows.
+    """
+    source = definition.source
+    folder = Path(source.path).parent.as_posix() if source is not None else ""
+    return Caller(folder, base_of(workdir or definition.workdir, workspace, environment))
+
+
+def base_of(workdir: str, workspace: Path, environment: Environment) -> str:
+    """The working directory that somebody has named, or "". Raises ConfigError."""
+    if not workdir:
+        return ""
+    return Path(os.path.normpath(workspace / expand_path(workdir, environment))).as_posix()
 
 
 def check_name(name: str) -> None:

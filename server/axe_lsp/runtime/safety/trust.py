@@ -19,13 +19,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.definition import AgentDefinition, Source
+from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.agentfile.reach import MEMORY, Asked, Reach, asked_by
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import RunIds
-from axe_lsp.runtime.files.folders import Environment, expand_path, state_folder
+from axe_lsp.runtime.files.agent_files import caller_of
+from axe_lsp.runtime.files.folders import Environment, state_folder
 from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.files.whole_file import write_whole_file
+from axe_lsp.runtime.files.workspace_folders import is_agents_folder
 from axe_lsp.runtime.plain_text import escaped, os_fault, shown_path
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest
 from axe_lsp.runtime.safety.questions import TRUST, Ask, Question, nobody
@@ -125,8 +128,7 @@ def _appeals_of_tree(
         workdir=order.workdir,
     )
     found = [own] if own is not None else []
-    folder = order.workdir or definition.workdir
-    for child, agent in _children(definition, folder, resolve, workspace, environment):
+    for child, agent in _children(definition, order.workdir, resolve, workspace, environment):
         appeal = appeal_of(agent, child, workspace, environment)
         found += [appeal] if appeal is not None else []
     return found
@@ -144,13 +146,13 @@ def _children(
     waiting = deque([(root, workdir, root.max_depth)])
     while waiting:
         caller, workdir, depth = waiting.popleft()
-        folder = workspace / expand_path(workdir, environment)
+        seen_from = caller_of(caller, workdir, workspace, environment)
         for name in _callable_by(caller) if depth else ():
-            child = _resolved(resolve, name, folder)
+            child = _resolved(resolve, name, seen_from)
             if child is not None and child.source is not None and child.source.path not in seen:
                 seen.add(child.source.path)
                 yield child, name
-                waiting.append((child, child.workdir, depth - 1))
+                waiting.append((child, "", depth - 1))
 
 
 def _callable_by(caller: AgentDefinition) -> Iterator[str]:
@@ -159,9 +161,9 @@ def _callable_by(caller: AgentDefinition) -> Iterator[str]:
         yield from (name for name in caller.task.types if caller.task.find(name) is None)
 
 
-def _resolved(resolve: Resolve, name: str, folder: Path) -> AgentDefinition | None:
+def _resolved(resolve: Resolve, name: str, seen_from: Caller) -> AgentDefinition | None:
     try:
-        return resolve(name, folder)
+        return resolve(name, seen_from)
     except ConfigError:  # Whoever calls it will hear of it.
         return None
 
@@ -381,8 +383,8 @@ def trust_command(appeal: Appeal) -> str:
     """What the user can type to trust a file where it was about to run."""
     import shlex  # noqa: PLC0415 - hardly ever needed
 
-    inside = Path(appeal.workspace) in Path(appeal.file).parents
-    if inside:
+    folder = Path(appeal.file).parent
+    if is_agents_folder(folder) and Path(appeal.workspace) in folder.parents:
         return f"axe-lsp trust {shlex.quote(escaped(appeal.workspace))}"
     file = shlex.quote(escaped(appeal.file))
     return f"cd {shlex.quote(escaped(appeal.workspace))} && axe-lsp trust {file}"

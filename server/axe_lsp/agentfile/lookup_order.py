@@ -1,0 +1,88 @@
+"""Which file the name of an agent means: the order in which folders are searched for `<name>.toml`.
+
+The editor, `check`, the command line, the run host and the graph all use this order. Axe's own rule is
+part of it: `--agents-dir`, then `axe/agents` of the working directory, then the user's folder. What is
+added to it never hides what axe finds, except agents beside the calling file.
+
+A folder is a text without a slash at its end, with `/` between its parts: a path, or a `file:` URI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from urllib.parse import unquote
+
+from msgspec import Struct
+
+AGENT_FOLDERS = ("axe/agents", ".axe/agents")
+"""Where a workspace keeps its agents."""
+
+
+class Caller(Struct, frozen=True):
+    """Who names an agent.
+
+    `folder` holds the file that names it, and is "" for a name that a person gives. `base` is the
+    working directory that the file or the command line names, and is "" if neither names one.
+    """
+
+    folder: str = ""
+    base: str = ""
+
+
+class AgentPlaces(Struct, frozen=True):
+    """The folders of agents that are known without a search.
+
+    `first` are searched before all others (`--agents-dir`). `roots` are the workspace folders, `extra`
+    the folders of the setting `axe.agentPaths`, and `user` is the user's own folder, or "".
+    """
+
+    first: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+    user: str = ""
+
+
+@lru_cache(maxsize=256)
+def near_folders(caller: Caller, places: AgentPlaces) -> tuple[str, ...]:
+    """The folders that are searched first, in their order. Not all of them need exist.
+
+    Other folders of agents come after them, as `by_distance` orders them.
+    """
+    bases = [caller.base] if caller.base else []
+    own = [caller.folder] if caller.folder not in ("", places.user) else []
+    home = root_of(caller.folder, places.roots)
+    roots = sorted(places.roots, key=lambda root: root != home)
+    user = [places.user] if places.user else []
+    folders = (*_below(bases), *own, *_below(roots), *places.extra)
+    others = (each for each in folders if each != places.user)
+    return tuple(dict.fromkeys((*places.first, *others, *user)))
+
+
+def by_distance(folder: str) -> tuple[int, list[str], str]:
+    """What all other folders of agents are sorted by: those near the top come first, then by name."""
+    kind = next((each for each in AGENT_FOLDERS if folder.endswith(f"/{each}")), "")
+    parent = folder.removesuffix(kind).rstrip("/")
+    parts = (
+        [unquote(part) for part in parent.split("/")]
+        if parent.startswith("file:")
+        else parent.split("/")
+    )
+    return len(parts), parts, "" if kind == AGENT_FOLDERS[0] else folder
+
+
+def precedence(folder: str, caller: Caller, places: AgentPlaces) -> tuple[int, tuple[object, ...]]:
+    """What the folders that define a name are sorted by; the smallest counts."""
+    near = near_folders(caller, places)
+    if folder in near:
+        return near.index(folder), ()
+    return len(near), by_distance(folder)
+
+
+def root_of(folder: str, roots: Sequence[str]) -> str:
+    """The first workspace folder that holds a folder, or ""."""
+    return next((root for root in roots if folder == root or folder.startswith(f"{root}/")), "")
+
+
+def _below(bases: Sequence[str]) -> list[str]:
+    return [f"{base}/{each}" for base in bases for each in AGENT_FOLDERS]

@@ -1,0 +1,126 @@
+"""The workspace of an agent file, and the folders of agents in it. Everything here may block."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.folders import Environment, config_folder, working_folder
+
+MOST_FOLDERS = 100_000
+"""Folders that a search for agents looks into; it ends after them. Nearer ones come first."""
+
+_MAX_DEPTH = 12
+_NEVER_ENTERED = frozenset(
+    ["node_modules", "__pycache__", "site-packages", "target", "dist", "build", "venv"]
+)
+
+
+def workplace(folder: Path | None, roots: Sequence[Path], user_folder: Path | None) -> Path:
+    """The workspace of the agents in `folder`: the root that holds it, else its project.
+
+    The user's own agents, and those without a folder, belong to the first root, else to the current
+    folder. Raises ConfigError if that has been deleted.
+    """
+    for root in roots:
+        if folder is not None and (root == folder or root in folder.parents):
+            return root
+    if folder is not None and folder != user_folder:
+        return folder.parent.parent if is_agents_folder(folder) else folder
+    return next(iter(roots), None) or working_folder()
+
+
+def workspace_above(folder: Path, environment: Environment) -> Path:
+    """The workspace that somebody in `folder` works in: the nearest folder from there upwards with agents.
+
+    If there is none, `folder` itself. The search ends at the top of a repository, below the home folder,
+    and where agents belong to another user of the machine, who could put them there for others.
+    """
+    home = environment.get("HOME") or environment.get("USERPROFILE")
+    for each in (folder, *folder.parents):
+        if each != folder and (str(each) == home or each == each.parent):
+            break
+        if _holds_agents(each, environment, is_own=each == folder):
+            return each
+        if os.path.lexists(each / ".git"):
+            break
+    return folder
+
+
+def is_agents_folder(folder: Path) -> bool:
+    """Whether agents are found in a folder of this name."""
+    return folder.as_posix().endswith(tuple(f"/{each}" for each in AGENT_FOLDERS))
+
+
+def agent_folders_below(root: Path) -> Iterator[Path]:
+    """The folders of agents in a workspace folder, near ones first.
+
+    Hidden folders other than `.axe`, folders of dependencies and linked folders are not entered.
+    """
+    level, looked_into = [root], 0
+    for _ in range(_MAX_DEPTH):
+        below: list[Path] = []
+        for folder in level:
+            looked_into += 1
+            if looked_into > MOST_FOLDERS:
+                return
+            yield from (found for each in AGENT_FOLDERS if _is_folder(found := folder / each))
+            below.extend(_folders_in(folder))
+        level = below
+
+
+def is_entered(folder: Path, root: Path) -> bool:
+    """Whether a search below `root` gets as far as `folder`."""
+    if root != folder and root not in folder.parents:
+        return False
+    return all(map(_is_entered, folder.relative_to(root).parts))
+
+
+def _holds_agents(folder: Path, environment: Environment, *, is_own: bool) -> bool:
+    for each in AGENT_FOLDERS:
+        found = folder / each
+        if _is_folder(found) and not _is_users_folder(found, environment):
+            return is_own or _belongs_to_user(found)
+    return False
+
+
+def _is_users_folder(folder: Path, environment: Environment) -> bool:
+    try:
+        return folder == config_folder(environment) / "agents"
+    except ConfigError:  # There is no home folder.
+        return False
+
+
+def _belongs_to_user(folder: Path) -> bool:
+    if not hasattr(os, "geteuid"):  # Windows: folders of others can't be written to by default.
+        return True
+    try:
+        return folder.stat().st_uid == os.geteuid()
+    except OSError:
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # Up to Python 3.13 raised for what lies in a folder that may not be entered.
+        return False
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(
+                Path(entry.path)
+                for entry in entries
+                if entry.is_dir(follow_symlinks=False) and _is_entered(entry.name)
+            )
+    except OSError:
+        return []
+
+
+def _is_entered(name: str) -> bool:
+    return not name.startswith(".") and name not in _NEVER_ENTERED
