@@ -82,8 +82,7 @@ agent files are
 - `axe/agents/` and `.axe/agents/` of a workspace folder, and the folders of the setting `axe.agentPaths`,
 - `axe/agents/` in the user's configuration folder (`$XDG_CONFIG_HOME`, usually `~/.config`).
 
-Agents of a workspace take precedence over the user's agents. In an editor, a TOML document with the language id
-`axe-agent` is an agent file in any folder.
+In an editor, a TOML document with the language id `axe-agent` is an agent file in any folder.
 
 ```toml
 name = "reviewer"
@@ -103,6 +102,34 @@ A run ignores unknown keys; the editor reports them. Keys marked *axe-lsp* are e
 keys, and ignores them. This version checks all keys below; a run reports a key that it does not support yet.
 More about some keys: [agents that start agents](delegation.md), [typed agents](typed-agents.md),
 [MCP servers](mcp.md), [limits of runs](limits.md).
+
+## Which file a name means
+
+`axe-lsp` looks for `NAME.toml` in these folders, in this order. The first file counts.
+
+1. The folder of `--agents-dir`, if a run has it.
+2. `axe/agents`, then `.axe/agents`, of the `workdir` that the calling agent's file or `--workdir` names.
+3. The folder of the calling agent's file, unless that is the user's folder.
+4. `axe/agents`, then `.axe/agents`, of the workspace folder. If an editor has several workspace folders open, the one
+   of the calling agent comes first.
+5. The folders of the setting `axe.agentPaths`, in the editor.
+6. The user's folder.
+7. Every other `axe/agents` and `.axe/agents` below the workspace folder, those nearer to the top first, then by name.
+   Hidden folders, linked folders and folders of dependencies (`node_modules`, `venv`, `build` and the like) are
+   not searched, nor are folders more than 12 levels deep.
+
+The editor, `axe-lsp check`, `axe-lsp run`, runs from the editor and the graph all use this order. Steps 1, 2, 4
+(`axe/agents`) and 6 are axe's own; axe does not know the others. A workspace's agent thus precedes a user's agent of
+the same name. A run warns about that.
+
+Two differences remain. The editor does not follow `~` and variables in `workdir`, and it reads no folder
+outside the workspace that a `workdir` names.
+
+On the command line, the workspace folder is the nearest folder, from the current one upwards, that has `axe/agents` or
+`.axe/agents`; if there is none, it is the current folder. The search ends at the top of a Git repository, below the home
+folder, and at agents that belong to another user of the machine. An agent of the workspace works in the workspace
+folder; any other agent works in the current folder. `axe-lsp run PATH` runs the agent file at a path that ends in
+`.toml`: a file in `axe/agents` works in its own workspace. [Trust](security.md) applies to the folder in which the agent works.
 
 ## Top level
 """

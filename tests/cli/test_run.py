@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shlex
 import subprocess
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -298,6 +301,53 @@ def test_a_named_folder_comes_before_all_others(home: Home, provider: ScriptedPr
     code, out, err = home.call("run", "solo", "--agents-dir", "mine")
     assert (code, out) == (0, "mine")
     assert "is the one of this workspace (mine/solo.toml)" in err
+
+
+def put(folder: Path, agents: Mapping[str, str]) -> Path:
+    """Write agents into the `axe/agents` of a folder; the path of the last one."""
+    agents_folder = folder / "axe" / "agents"
+    agents_folder.mkdir(parents=True, exist_ok=True)
+    for name, text in agents.items():
+        (agents_folder / f"{name}.toml").write_text(text)
+    return agents_folder / f"{[*agents][-1]}.toml"
+
+
+def test_an_agent_calls_one_that_check_finds_in_a_folder_below_the_workspace(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    put(home.work, agent("local", sub_agents=["deep"]))
+    put(home.work / "sub", agent("deep"))
+    provider.script("m-local", Says(calls=[calls_agent("deep", "go")]), Says("done"))
+    provider.script("m-deep", Says("found"))
+    assert home.call("check")[:2] == (0, "No problems in 2 files.\n")
+    assert home.call("run", "local", "-p", "hi")[:2] == (0, "done")
+    assert "found" in json.dumps(provider.asked("m-local")[-1].body)
+    assert home.call("agents", "list")[1] == "deep\nlocal\n"
+
+
+def test_an_agent_is_run_by_the_path_of_its_file(home: Home) -> None:
+    home.add(agent("solo"))
+    file = put(home.work.parent / "else where", agent("solo", model="openai/there"))
+    code, out, _ = home.call("run", str(file), "--dry-run")
+    assert (code, "Model:    openai/there" in out) == (0, True)
+    assert f"Workdir:  {home.work.parent / 'else where'}" in out
+    code, _, err = home.call("run", str(file.with_name("gone.toml")), "--dry-run")
+    assert (code, "agent file not found" in err) == (2, True)
+
+
+def test_a_workspace_is_found_from_its_subfolders(home: Home) -> None:
+    home.add(agent("users"))
+    put(home.work, agent("local", files=["*.md"]))
+    (home.work / "a.md").write_text("read me")
+    (home.work / "src").mkdir()
+    lines = f"cd src && {shlex.join(COMMAND)}"
+    code, out, _ = home.shell_line(f"{lines} run local --dry-run")
+    assert (code, f"Workdir:  {home.work}\n" in out, "a.md" in out) == (0, True, True)
+    code, out, _ = home.shell_line(f"{lines} run users --dry-run")
+    assert (code, f"Workdir:  {home.work / 'src'}\n" in out) == (0, True)
+    code, out, _ = home.shell_line(f"{lines} run local --workdir . --dry-run")
+    assert (code, f"Workdir:  {home.work / 'src'}\n" in out) == (0, True)
+    assert home.shell_line(f"{lines} agents list")[1] == "local\nusers\n"
 
 
 def test_a_dry_run_as_json_is_the_preview_of_editors(home: Home) -> None:

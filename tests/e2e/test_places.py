@@ -137,14 +137,14 @@ def test_an_agent_of_the_workspace_counts_before_that_of_the_user(project: Proje
         assert target(editor, "parent", '"li') == users
 
 
-def test_agents_of_the_user_do_not_see_one_project_from_another(project: Project) -> None:
+def test_an_agent_of_the_user_calls_that_of_the_workspace_as_in_axe(project: Project) -> None:
     users = write(project.user_agents, "parent", calling("lint"))
     write(project.user_agents, "lint")
     write(project.agents, "lint")
     with project.editor() as editor:
         graph(editor)
         uri = open_at(editor, users)
-        assert target(editor, uri, '"li') == project.user_agents / "lint.toml"
+        assert target(editor, uri, '"li') == project.agents / "lint.toml"
 
 
 # -- no folder at all

@@ -60,7 +60,10 @@ class Home:
 
     def shell(self, line: str) -> tuple[int, str, str]:
         """The same with what a shell can do to the streams, such as `run solo >&-`."""
-        command = f"{shlex.join(COMMAND)} {line}"
+        return self.shell_line(f"{shlex.join(COMMAND)} {line}")
+
+    def shell_line(self, command: str) -> tuple[int, str, str]:
+        """Any line of a shell in the working folder."""
         done = subprocess.run(
             ["sh", "-c", command],
             cwd=self.work,

@@ -227,12 +227,12 @@ def test_only_those_call_an_agent_that_mean_it_by_its_name() -> None:
     workspace.apply([Change(uri, text) for uri, text in texts.items()])
     snapshot = workspace.snapshot
     found = {
-        uri: [each.uri for each in calling(snapshot, file)]
+        uri: sorted(each.uri for each in calling(snapshot, file))
         for uri in (ours, users)
         if (file := snapshot.file(uri)) is not None
     }
     assert found == {
-        ours: [caller, users_caller],
+        ours: [users_caller, caller],
         users: [],
     }  # As in axe, the workspace comes first.
 

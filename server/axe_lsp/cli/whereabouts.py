@@ -39,22 +39,18 @@ class Whereabouts(Struct, frozen=True):
         That of its file, if it lies in a folder of agents of one. The user's own agents and those of other
         folders work in the current folder, as in axe.
         """
-        folder = file.parent
-        if is_users(file, os.environ):
+        is_named = file.parent.as_posix() in self.places.first
+        folder = self.folder / file.parent
+        if is_named or not is_agents_folder(folder) or is_users(file, os.environ):
             return self.folder
-        if self.workspace in folder.parents:
-            return self.workspace if folder.as_posix() not in self.places.first else self.folder
-        if is_agents_folder(folder) and folder.as_posix() not in self.places.first:
-            return workplace(folder, (), None)
-        return self.folder
+        return workplace(folder, (self.workspace,), None)
 
 
 def whereabouts(agents_dir: Path | None = None) -> Whereabouts:
-    """Those of this process; `agents_dir` is searched first. Raises ConfigError."""
+    """The whereabouts of this process; `agents_dir` is searched first. Raises ConfigError."""
     folder = working_folder()
     workspace = workspace_above(folder, os.environ)
-    first = Path(os.path.normpath(folder / agents_dir)) if agents_dir is not None else None
-    places = agent_places([workspace], os.environ, first)
+    places = agent_places([workspace], os.environ, agents_dir)
     return Whereabouts(folder, workspace, places, Lookup(places))
 
 

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.definition import AgentDefinition, SubAgentsConfig
+from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.runtime.children.delegation import (
     Delegator,
     call_agent,
@@ -31,7 +32,7 @@ def delegator(depth: int = 0, max_depth: int = 3, **config: object) -> Delegator
         sub_agents_config=SubAgentsConfig(**config),  # type: ignore[arg-type] # by test
     )
     ids = RunIds("run-1", "root-1", "parent", depth)
-    return Delegator(definition, ids, "openai/m", Path("/work"), deadline=99.0, max_depth=max_depth)
+    return Delegator(definition, ids, "openai/m", Path("/work"), Caller("/agents"), 99.0, max_depth)
 
 
 class Starter:
@@ -178,7 +179,7 @@ async def test_what_flows_down_to_a_child() -> None:
     assert order.parent_agent == "parent"
     assert (order.task, order.message) == ("t", "Task: t\n\nContext:\nc")
     assert (order.timeout, order.deadline, order.max_depth) == (7, 99.0, 3)
-    assert order.base == Path("/work")
+    assert order.caller == Caller("/agents")
     assert (order.model, order.skill, order.workdir) == ("", "", "")
 
 

@@ -20,13 +20,13 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     stem = file.place.stem
     if file.place.scope is Scope.LOOSE or len(snapshot.names.get(stem, ())) < 2:
         return
+    ordered = snapshot.agents(stem, file)
     others = [
-        each
-        for each in snapshot.agents(stem, file)
-        if each.uri != file.uri and not snapshot.is_one_file(each, file)
+        each for each in ordered if each.uri != file.uri and not snapshot.is_one_file(each, file)
     ]
     alike = [each for each in others if each.place.scope is file.place.scope]
-    above = [each for each in others if each.place.scope < file.place.scope]
+    first = {each.uri for each in ordered[: ordered.index(file)]} if file in ordered else set()
+    above = [each for each in others if each.place.scope < file.place.scope and each.uri in first]
     if alike:
         message = (
             f"another file defines {quoted(stem)} too; which one is called depends on the caller"
@@ -67,10 +67,10 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="Several files define an agent of this name.",
     documentation="""
-Agents are found by the names of their files. Of several with the same name the one in the caller's own folder
-counts, then those of the other folders of the workspace, then the user's. Two in the same scope are a warning, because
-who is called depends on who calls. An agent of the user that one of the workspace puts in the shade is an
-information, since that is usually meant. A file and a link to it are one. The fix gives this one a number, with all who mean it.
+Agents are found by the names of their files, in a fixed order of folders (`docs/agent-files.md`):
+of several agents with the same name, the one in the caller's own folder is called, then one of the workspace
+folder, then the user's. Two in the same scope are a warning, because the caller decides which one is called.
+A user's agent that one of the workspace hides is only information, because that is usually intended. A file and a link to it are one. The fix gives this one a number, with all who mean it.
 """,
     check=check,
     fixes=fixes,

@@ -68,9 +68,10 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="A sub-agent that no file defines.",
     documentation="""
-A name in `sub_agents` (or `task.types`) means the agent file of that name, `<name>.toml`, looked for in the folder of
-the file that names it, in the other agent folders of the workspace, and in the user's own. axe does not
-check these names when it loads a file: the call fails when the model makes it.
+A name in `sub_agents` (or `task.types`) means the agent file of that name, `<name>.toml`, in the folder of
+the file that names it, in the agent folders of the workspace, or in the user's folder
+(`docs/agent-files.md` has the exact order). axe does not check
+these names when it loads a file: the call fails when the model makes it.
 """,
     check=check,
     fixes=fixes,

@@ -72,7 +72,7 @@ class EngineFactory:
         granted = start.granted if isinstance(start, protocol.StartChild) else ()
         gate = TrustGate(self._environment, self._ask, trusts_all=start.trusted, granted=granted)
         services = RunServices(
-            resolve=_resolver(start.workplace),
+            resolve=resolver(start.workplace),
             workspace=Path(start.workplace.workspace),
             emit=emit,
             streams=always if start.stream else never,
@@ -117,11 +117,11 @@ class EngineFactory:
 
 def preview(order: protocol.Preview) -> dict[str, Json]:
     """What a run would send, as clients see it. Reads files; raises RunError."""
-    resolve, workspace = _resolver(order.workplace), Path(order.workplace.workspace)
+    resolve, workspace = resolver(order.workplace), Path(order.workplace.workspace)
     return preview_json(prepare_request(order.request, resolve, workspace, os.environ))
 
 
-def _resolver(workplace: protocol.Workplace) -> Resolve:
+def resolver(workplace: protocol.Workplace) -> Resolve:
     """Finds agents as the client sees them, open texts included."""
     places = workplace.places
     if places is None:
