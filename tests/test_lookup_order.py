@@ -24,7 +24,8 @@ from axe_lsp.features.delegation_graph import delegation_graph
 from axe_lsp.hosting.host.engine_factory import resolver
 from axe_lsp.hosting.protocol import Workplace
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.runs import Resolve, caller_of
+from axe_lsp.runtime.files.agent_files import caller_of
+from axe_lsp.runtime.runs import Resolve
 
 NAMES = ("a", "b")
 WORKDIRS = ("", ".", "sub", "sub/../sub/deep", "gone")
