@@ -91,8 +91,8 @@ def _agents_at(path: Path | None) -> tuple[Path, Iterator[tuple[str, AgentDefini
     if path is not None and not path.exists():
         raise ConfigError(f"no such file or folder: {shown_path(path)}")
     if path is not None and not path.is_dir():
-        folders = AgentFolders((path.absolute().parent,))
-        return whereabouts().folder, iter([(path.stem, folders.resolve(path.stem))])
+        near = AgentFolders((path.absolute().parent,))
+        return whereabouts().folder, iter([(path.stem, near.resolve(path.stem))])
     workspace = path.absolute() if path is not None else whereabouts().workspace
     places = agent_places([workspace], os.environ)
     folders = Lookup(places).seen_from(Caller()).all_folders
