@@ -11,7 +11,7 @@ KEPT = 8192
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The most similar of `names`, if one is similar enough to be worth a question."""
-    from difflib import get_close_matches  # noqa: PLC0415 - slow to import, needed for mistakes only
+    from difflib import get_close_matches
 
     by_lower = {each.lower(): each for each in names}
     matches = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)

@@ -161,7 +161,7 @@ def obeys_escapes(stream: TextIO, environment: Mapping[str, str]) -> bool:
     """Whether the terminal understands escape sequences; Windows has to be asked to."""
     if sys.platform != "win32":
         return environment.get("TERM", "dumb") != "dumb"
-    import ctypes  # noqa: PLC0415 - only Windows needs it
+    import ctypes
     import msvcrt  # noqa: PLC0415
 
     enable_virtual_terminal_processing = 4

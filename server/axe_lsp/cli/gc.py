@@ -128,7 +128,7 @@ def _load(name: str, agent: AgentDefinition, workspace: Path) -> Memory:
 
 async def _analyze(name: str, model: str, entries: str, workspace: Path) -> str:
     # Imported here, so that what needs no model does not wait for an event loop.
-    from axe_lsp.runtime.memory.analysis import analyze  # noqa: PLC0415
+    from axe_lsp.runtime.memory.analysis import analyze
 
     http = HttpProvider(os.environ)
     try:

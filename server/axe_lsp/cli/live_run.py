@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import os
 import sys
 import time
@@ -24,6 +23,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from axe_lsp import tuning
 from axe_lsp.agentfile.lookup_order import AgentPlaces
 from axe_lsp.cli.envelope import CallDetails, as_json, failure_as_json
 from axe_lsp.cli.interruption import run_until_interrupted
@@ -55,9 +55,6 @@ _SOON = 0.2
 """Seconds after which nobody can look into this process any more, or before it starts another one: by then the first
 request has mostly been sent, which would otherwise wait for it."""
 
-_GARBAGE = 200_000
-"""So many objects more than before are worth a look for garbage, in a run that may be long."""
-
 
 def run_live(
     request: RunRequest,
@@ -82,7 +79,7 @@ def run_live(
 def _recordings(options: argparse.Namespace) -> AbstractContextManager[ProviderHook | None]:
     if not (options.replay or options.record):
         return nullcontext()
-    from axe_lsp.cli.recordings import recordings  # noqa: PLC0415
+    from axe_lsp.cli.recordings import recordings
 
     return recordings(options.replay, options.record)
 
@@ -155,12 +152,12 @@ class _People:
     @cached_property
     def questions(self) -> Ask | None:
         """Asks the person; None if nobody is there."""
-        from axe_lsp.cli.terminal_questions import TerminalQuestions, open_terminal  # noqa: PLC0415
+        from axe_lsp.cli.terminal_questions import TerminalQuestions, open_terminal
 
         terminal = open_terminal()
         if terminal is None:
             return None
-        from axe_lsp.cli.display import obeys_escapes  # noqa: PLC0415
+        from axe_lsp.cli.display import obeys_escapes
 
         coloured = obeys_escapes(sys.stderr, os.environ) and not os.environ.get("NO_COLOR")
         return TerminalQuestions(terminal, self._output.paused, coloured)
@@ -200,7 +197,7 @@ def _elsewhere(
 
     async def elsewhere(order: Order, caller_link: CallerLink) -> RunResult:
         from axe_lsp.hosting.protocol import Workplace  # noqa: PLC0415
-        from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns  # noqa: PLC0415
+        from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
 
         workplace = Workplace(str(workspace), places=places)
         processes = IsolatedRuns(workplace, approval.decide, allow=approval.allowances, gate=gate)
@@ -239,8 +236,7 @@ class _Output:
 
     def ready(self, prepared: Prepared) -> None:
         """The first request is about to be sent."""
-        gc.freeze()  # What has been imported for it is no garbage.
-        gc.set_threshold(_GARBAGE)
+        tuning.run_begins()
         self._calls.wanted = prepared.definition.beyond_first_axe
         self._has_tools = bool(prepared.request.tools)
         if self._log:
@@ -364,7 +360,7 @@ class _Output:
 
 
 def _verbose_log() -> VerboseLog:
-    from axe_lsp.cli.verbose import VerboseLog  # noqa: PLC0415
+    from axe_lsp.cli.verbose import VerboseLog
 
     return VerboseLog()
 
@@ -373,6 +369,6 @@ def _progress() -> Display | None:
     """Progress is for people who watch; whatever reads a pipe gets what axe writes."""
     if not sys.stderr.isatty():
         return None
-    from axe_lsp.cli.display import open_display  # noqa: PLC0415
+    from axe_lsp.cli.display import open_display
 
     return open_display(sys.stderr, os.environ)

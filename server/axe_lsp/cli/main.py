@@ -5,11 +5,12 @@ Only the module of the subcommand is imported, so `axe-lsp run` does not pay for
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NamedTuple
+
+from axe_lsp import tuning
 
 
 class Command(NamedTuple):
@@ -48,19 +49,13 @@ OUTPUT_LOST = 1
 """Exit code when the output can't be written, as on a full disk."""
 
 
-_GARBAGE = 500_000
-"""So many objects more than before are worth a look for garbage, which is more than any start makes. With Python's
-700 a fifth of the time of a start would go into looking through what has been imported, which stays."""
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point; returns the exit code."""
-    gc.set_threshold(_GARBAGE)
+    tuning.command_begins()
     try:
         return _main(list(sys.argv[1:] if arguments is None else arguments))
     finally:
-        # Python looks through everything once more before it ends, which takes longer than ending does.
-        gc.freeze()
+        tuning.command_ends()
 
 
 def _main(arguments: list[str]) -> int:
@@ -129,7 +124,7 @@ def _overview() -> str:
 
 
 def _unknown(name: str) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 - rarely needed
+    from difflib import get_close_matches
 
     near = get_close_matches(name, COMMANDS, n=1)
     hint = f"Did you mean `{near[0]}`?" if near else "`axe-lsp --help` lists the commands."

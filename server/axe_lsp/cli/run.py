@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
             _dry_run(request, workspace, resolve, as_json=options.json)
             return 0
         # Imported late, so that `--dry-run` and `--help` do not wait for an event loop.
-        from axe_lsp.cli.live_run import run_live  # noqa: PLC0415
+        from axe_lsp.cli.live_run import run_live
 
         return run_live(request, workspace, resolve, here.places, options, calls=calls)
     except RunError as error:
@@ -178,10 +178,10 @@ def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve, *, as_json:
         _warn(warning)
     if as_json:
         # Imported late, as only this needs it; what follows is as well.
-        from axe_lsp.runtime.preview.preview import preview_json  # noqa: PLC0415
+        from axe_lsp.runtime.preview.preview import preview_json
 
         print(json.dumps(preview_json(prepared), ensure_ascii=False, separators=(",", ":")))
     else:
-        from axe_lsp.runtime.preview.preview import dry_run_text  # noqa: PLC0415
+        from axe_lsp.runtime.preview.preview import dry_run_text
 
         print(dry_run_text(prepared), end="")

@@ -61,7 +61,7 @@ class RunHistory:
             return self._writer
         # Imported late, as the module's first line says.
         from axe_lsp.hosting.history.rows import Origin  # noqa: PLC0415
-        from axe_lsp.hosting.history.writer import HistoryWriter  # noqa: PLC0415
+        from axe_lsp.hosting.history.writer import HistoryWriter
         from axe_lsp.hosting.notifications import notification  # noqa: PLC0415
 
         origin = Origin(str(self._workspace), Settings().history_keep_days)

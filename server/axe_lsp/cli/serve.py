@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import sys
@@ -12,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from axe_lsp import tuning
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.runtime.safety.process_hardening import forbid_inspection
 
@@ -30,13 +30,10 @@ def main(arguments: Sequence[str]) -> int:
     chosen = _parser().parse_args(arguments)
     _start_log(chosen)
     # Imported last, because it takes a while: wrong arguments are answered at once.
-    from axe_lsp.daemon.daemon import Daemon  # noqa: PLC0415
-    from axe_lsp.rpc import server_process, transports  # noqa: PLC0415
+    from axe_lsp.daemon.daemon import Daemon
+    from axe_lsp.rpc import server_process, transports
 
-    # What was imported stays, and what a keystroke makes and drops holds no cycles: to look for some
-    # after every 700 objects, as is usual, takes a tenth of the time.
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    tuning.server_begins()
     try:
         server_process.run(_serve(chosen, Daemon(has_many_clients=bool(chosen.tcp or chosen.pipe))))
     except transports.CannotListenError as error:
@@ -55,17 +52,17 @@ async def _serve(chosen: Namespace, daemon: Daemon) -> int:
 
 
 def _transport(chosen: Namespace, daemon: Daemon) -> Coroutine[Any, Any, int]:
-    from axe_lsp.lsp.server import AxeServer  # noqa: PLC0415
+    from axe_lsp.lsp.server import AxeServer
 
     def make_server() -> AxeServer:
         return AxeServer(daemon)
 
     if chosen.tcp is None and chosen.pipe is None:
-        from axe_lsp.rpc import transports  # noqa: PLC0415
+        from axe_lsp.rpc import transports
 
         return transports.serve_stdio(make_server)
-    from axe_lsp.lsp.tcp_token import token_on_disk  # noqa: PLC0415
-    from axe_lsp.rpc import sockets  # noqa: PLC0415
+    from axe_lsp.lsp.tcp_token import token_on_disk
+    from axe_lsp.rpc import sockets
 
     if chosen.tcp is not None:
         host, port = chosen.tcp

@@ -83,9 +83,9 @@ def has_text() -> bool:
 def _bytes_waiting(pipe: int) -> int:
     if sys.platform == "win32":
         return 0  # It is not known how to ask.
-    import array  # noqa: PLC0415 - rarely needed, as the next two
+    import array
     import fcntl  # noqa: PLC0415
-    import termios  # noqa: PLC0415
+    import termios
 
     count = array.array("i", [0])
     fcntl.ioctl(pipe, termios.FIONREAD, count)

@@ -137,7 +137,7 @@ def _read_unless_woken(terminal: int, wakes: int) -> bytes:
 def _forget_what_was_typed(terminal: int) -> None:
     """What was typed before the question was there is no answer to it."""
     if sys.platform != "win32":
-        import termios  # noqa: PLC0415 - Windows has none
+        import termios
 
         with suppress(termios.error):
             termios.tcflush(terminal, termios.TCIFLUSH)

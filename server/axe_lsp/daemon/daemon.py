@@ -37,14 +37,14 @@ class Daemon:
     @cached_property
     def runs(self) -> Runs:
         """The runs of all clients. Imported with the first one, as in `axe_lsp.lsp.runs.run_requests`."""
-        from axe_lsp.hosting.supervisor.supervisor import Runs  # noqa: PLC0415
+        from axe_lsp.hosting.supervisor.supervisor import Runs
 
         return Runs()
 
     @cached_property
     def ollama(self) -> Ollama:
         """The user's own models. Imported with the first question about them."""
-        from axe_lsp.daemon.ollama import Ollama  # noqa: PLC0415
+        from axe_lsp.daemon.ollama import Ollama
 
         return Ollama(self.environment, self._background)
 

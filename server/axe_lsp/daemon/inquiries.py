@@ -43,7 +43,7 @@ class Inquiries:
 
     def facts(self, file: AgentFile, go_on: Callable[[], bool]) -> Facts:
         """What lies outside an agent file."""
-        from axe_lsp.daemon.outside import find_out  # noqa: PLC0415 - see above
+        from axe_lsp.daemon.outside import find_out
 
         end = time.monotonic() + _SEARCH_SECONDS
         standpoint = self._standpoint(file)
@@ -51,20 +51,20 @@ class Inquiries:
 
     def listing(self, file: AgentFile, typed: PathTyped) -> Listing:
         """What is in the folder of a path that is being typed, within a moment."""
-        from axe_lsp.daemon.listing import list_folder, typed_folder  # noqa: PLC0415 - see above
+        from axe_lsp.daemon.listing import list_folder, typed_folder
 
         folder = typed_folder(typed, file.question.workdir, self._standpoint(file))
         return list_folder(folder, typed.word) if folder is not None else Listing()
 
     def skill_users(self, uri: str, files: Iterable[AgentFile]) -> list[AgentFile]:
         """Those of the files that use the skill at `uri`."""
-        from axe_lsp.daemon.skills import users_of  # noqa: PLC0415 - see above
+        from axe_lsp.daemon.skills import users_of
 
         path = path_of(uri)
         return list(users_of(path, files, self._environment)) if path is not None else []
 
     def _standpoint(self, file: AgentFile) -> Standpoint:
-        from axe_lsp.daemon.outside import Standpoint  # noqa: PLC0415 - see above
+        from axe_lsp.daemon.outside import Standpoint
 
         path = path_of(file.uri)
         return Standpoint(

@@ -6,13 +6,14 @@ gives its results as values that can be sent.
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import threading
 from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TypeVar
+
+from axe_lsp import tuning
 
 ENOUGH = 1000
 """Files that take about as long as starting a process."""
@@ -30,7 +31,7 @@ def shared(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[Item]
     if count < 2:
         return work(items)
     # Imported late: it takes longer than all that the few files of most people take.
-    import multiprocessing  # noqa: PLC0415
+    import multiprocessing
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
 
     # Not by `fork`, which Windows lacks and which copies locks that threads hold.
@@ -43,12 +44,12 @@ def shared(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[Item]
 def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent ends us.
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    gc.disable()  # Nothing that is made here has to go before the process does.
+    tuning.reader_begins()
 
 
 def _end_with_parent() -> None:
     """If the parent is killed it can't tell us, and we would wait for work for ever."""
-    from multiprocessing import parent_process  # noqa: PLC0415 - only who has a parent is here
+    from multiprocessing import parent_process
 
     parent = parent_process()
     if parent is not None:

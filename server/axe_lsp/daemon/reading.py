@@ -43,7 +43,7 @@ def changes(paths: Iterable[Path], read: Read) -> Iterator[Change]:
         yield from _read_here(chain(meanwhile, rest), read)
         return
     # Imported late: most people have fewer files, and whoever starts a server waits for what it imports.
-    from axe_lsp.daemon.helper import helper  # noqa: PLC0415
+    from axe_lsp.daemon.helper import helper
 
     with helper() as started:
         yield from _read_here(meanwhile, read)

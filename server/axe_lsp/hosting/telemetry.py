@@ -65,14 +65,14 @@ class Telemetry:
             await asyncio.to_thread(flushing.join, _LAST_SECONDS)
 
     def _open(self) -> EventSink:
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # noqa: PLC0415 - see above
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import (
             OTLPSpanExporter,
         )
-        from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
-        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-        from axe_lsp.hosting.spans import Spans  # noqa: PLC0415
+        from axe_lsp.hosting.spans import Spans
 
         name = os.environ.get("OTEL_SERVICE_NAME") or "axe-lsp"
         resource = Resource.create({"service.name": name, "service.version": __version__})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import signal
@@ -15,6 +14,8 @@ from contextlib import suppress
 from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
+
+from axe_lsp import tuning
 
 LAST_RESORT = 4.0
 """Seconds after which a process that has been told to end is ended, whatever it is doing."""
@@ -55,9 +56,7 @@ def is_alive(pid: int) -> bool:
 
 
 def _run_until_signal(main: Coroutine[Any, Any, int]) -> int:
-    # What has been imported stays to the end. Each full collection would walk all of it, which
-    # takes 7 to 13 ms in the middle of somebody's typing.
-    gc.freeze()
+    tuning.server_is_complete()
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     task = loop.create_task(main)

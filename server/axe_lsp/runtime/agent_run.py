@@ -137,7 +137,7 @@ class AgentRun:
         if not prepared.definition.mcp_servers:
             return nullcontext(RemoteTools())
         # Imported late: hardly any agent has servers.
-        from axe_lsp.runtime.mcp.tools import remote_tools  # noqa: PLC0415
+        from axe_lsp.runtime.mcp.tools import remote_tools
 
         taken = {tool.name for tool in prepared.request.tools}
         environment, note = self._services.environment, self._services.note

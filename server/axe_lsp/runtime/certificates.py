@@ -32,7 +32,7 @@ def _read() -> ssl.SSLContext:
     if sys.platform == "win32" or _system_names_some(ssl.get_default_verify_paths()):
         authorities = None
     else:
-        import certifi  # noqa: PLC0415 - hardly any system needs it
+        import certifi
 
         authorities = certifi.where()
     context = ssl.create_default_context(cafile=authorities)

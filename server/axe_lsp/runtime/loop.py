@@ -447,7 +447,7 @@ async def _dispatch(around: Surroundings, call: ToolCall) -> ToolOutcome:
     if remote is not None:
         secrets = around.secrets()
         # Imported by whoever has made this connection.
-        from axe_lsp.runtime.mcp.tools import call_remote  # noqa: PLC0415
+        from axe_lsp.runtime.mcp.tools import call_remote
 
         with around.clock.silence():
             return ToolOutcome(await call_remote(call, remote, run, around.approve, secrets))

@@ -193,7 +193,7 @@ class HistoryWriter:
             self._release_lock()
         if is_first:
             # Imported here, in the thread: nothing waits for it.
-            from axe_lsp.hosting.history.dead_runs import end_runs_of_the_dead  # noqa: PLC0415
+            from axe_lsp.hosting.history.dead_runs import end_runs_of_the_dead
 
             end_runs_of_the_dead(connection, lock_folder(path))
 
@@ -201,7 +201,7 @@ class HistoryWriter:
         """Forget what is expired, behind the first batch that leaves time for it. What goes wrong waits for others."""
         if self._connection is None or self._is_tidy:
             return
-        from axe_lsp.hosting.history.pruning import forget_expired  # noqa: PLC0415 - see above
+        from axe_lsp.hosting.history.pruning import forget_expired
 
         self._is_tidy = True
         with suppress(RunError), faults_named(history_file(os.environ)):

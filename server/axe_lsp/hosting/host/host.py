@@ -9,7 +9,6 @@ A guard sees to that even if it spins.
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import sys
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from axe_lsp import tuning
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.handover import Handover
 from axe_lsp.hosting.notifications import Message, Notification
@@ -51,15 +51,11 @@ _END = b""
 _TOGETHER = 0.005
 """Seconds within which events come together. Nobody can see that, and all else goes at once."""
 
-_GARBAGE = 200_000
-"""So many objects more than before are worth a look for garbage. A thousand children have fewer at a time, which
-all go with them; to look through these was a tenth of their time."""
-
 
 def main() -> None:
     """Make runs until told to leave."""
     forbid_inspection()  # Before the supervisor hears that this process is ready for keys.
-    gc.set_threshold(_GARBAGE)
+    tuning.host_begins()
     orders, news = _take_standard_streams()
     start_watchdog(_LAST_SECONDS, lifeline=orders)
     logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
@@ -284,13 +280,11 @@ class Host:
 @cache
 def _import_engine_factory() -> ModuleType:
     """In a thread and as late as can be: the process is there at once, and answers meanwhile."""
-    from axe_lsp.hosting.host import (  # noqa: PLC0415 - that is what this function is for
+    from axe_lsp.hosting.host import (
         engine_factory,
     )
 
-    # What has been imported is no garbage and never will be. Looking through it again and again
-    # would take a tenth of the time of a thousand children. What comes later may be garbage one day.
-    gc.freeze()
+    tuning.host_is_complete()
     return engine_factory
 
 

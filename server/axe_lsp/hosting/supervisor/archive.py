@@ -82,14 +82,14 @@ class Archive:
 
     async def runs(self, wanted: Wanted) -> list[dict[str, Json]]:
         """What `past_runs` finds, as of now. Raises RunError."""
-        from axe_lsp.hosting.history import local  # noqa: PLC0415 - see below
+        from axe_lsp.hosting.history import local
 
         await self._until_written()
         return await asyncio.to_thread(local.runs, wanted)
 
     async def events(self, run_id: str, after: int = 0) -> list[Notification]:
         """What has happened in a run and below it until now. Raises RunError."""
-        from axe_lsp.hosting.history import local  # noqa: PLC0415 - see below
+        from axe_lsp.hosting.history import local
 
         await self._until_written()
         return await asyncio.to_thread(local.events, run_id, after)
@@ -129,7 +129,7 @@ class Archive:
     def _writer_here(self) -> HistoryWriter:
         """Imported when it is needed: most servers never do."""
         if self._writer is None:
-            from axe_lsp.hosting.history.writer import HistoryWriter  # noqa: PLC0415
+            from axe_lsp.hosting.history.writer import HistoryWriter
 
             loop = asyncio.get_running_loop()
 

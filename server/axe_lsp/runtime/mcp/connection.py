@@ -136,8 +136,8 @@ class Connection:
 
 
 def _import_sdk() -> None:
-    import mcp.client.sse  # noqa: PLC0415 - slow, and seldom needed
-    import mcp.client.streamable_http  # noqa: F401, PLC0415
+    import mcp.client.sse
+    import mcp.client.streamable_http  # noqa: F401
 
     # It writes tracebacks of what it also raises, and at lower levels all that is said.
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
@@ -147,10 +147,10 @@ def _import_sdk() -> None:
 async def _connected(
     server: McpServer, headers: Mapping[str, str], answered: Callable[[Any], Awaitable[None]]
 ) -> AsyncIterator[Any]:
-    from httpx2 import AsyncClient, Timeout  # noqa: PLC0415
-    from mcp import Client, Implementation  # noqa: PLC0415
-    from mcp.client.sse import sse_client  # noqa: PLC0415
-    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+    from httpx2 import AsyncClient, Timeout
+    from mcp import Client, Implementation
+    from mcp.client.sse import sse_client
+    from mcp.client.streamable_http import streamable_http_client
 
     def http_client(*_: object, **__: object) -> AsyncClient:
         # How long an answer may take is for the run to say.

@@ -34,7 +34,7 @@ def _of_run(root_run_id: str, environment: Environment) -> Path:
 
 def _of_workspace(workspace: Path) -> str:
     """Told apart by the whole path, and told to people by its last part."""
-    import hashlib  # noqa: PLC0415 - OpenSSL is loaded for it
+    import hashlib
 
     place = workspace.resolve()
     digest = hashlib.sha256(str(place).encode("utf-8", "surrogateescape")).hexdigest()

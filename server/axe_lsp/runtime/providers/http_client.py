@@ -458,7 +458,7 @@ def _environment_proxies() -> dict[str, str]:
     asks_system = sys.platform in ("darwin", "win32")
     if not asks_system and not any(name.lower().endswith("_proxy") for name in os.environ):
         return {}
-    from urllib.request import getproxies  # noqa: PLC0415 - slow, and seldom needed
+    from urllib.request import getproxies
 
     return getproxies()
 
@@ -494,7 +494,7 @@ def _is_address(host: str) -> bool:
 
 def _is_bypassed(host: str) -> bool:
     """Whether the environment or the system wants no proxy for a host."""
-    from urllib.request import proxy_bypass  # noqa: PLC0415 - as above
+    from urllib.request import proxy_bypass
 
     return bool(proxy_bypass(host))
 

@@ -260,7 +260,7 @@ class HttpProvider:
 
     def _connected(self) -> HttpClient:
         if self._client is None:
-            from axe_lsp.runtime.providers.http_client import HttpClient  # noqa: PLC0415 - see above
+            from axe_lsp.runtime.providers.http_client import HttpClient
 
             self._client = HttpClient()
         return self._client
@@ -316,7 +316,7 @@ def service_of(model: ModelName, config: UserConfig) -> Service:
         auth = "sigv4"
     sign = None
     if auth == "sigv4" or _REGION in base_url:
-        from axe_lsp.runtime.providers import aws  # noqa: PLC0415 - for users of AWS only
+        from axe_lsp.runtime.providers import aws
 
         region = aws.region_of(config, name, base_url)
         base_url = base_url.replace(_REGION, region)

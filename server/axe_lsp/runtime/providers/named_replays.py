@@ -29,9 +29,9 @@ class NamedReplays:
             self._otherwise.check(model, workdir)
         elif model.name not in self._replays:
             # Imported late: nearly all agents have a model.
-            from axe_lsp.runtime.providers.replay import Replay  # noqa: PLC0415
-            from axe_lsp.runtime.recordings.file import load_recording  # noqa: PLC0415
-            from axe_lsp.runtime.recordings.lookup import find_recording  # noqa: PLC0415
+            from axe_lsp.runtime.providers.replay import Replay
+            from axe_lsp.runtime.recordings.file import load_recording
+            from axe_lsp.runtime.recordings.lookup import find_recording
 
             path = find_recording(model.name, workdir, self._workspace, self._environment)
             self._replays[model.name] = Replay(load_recording(path), self._environment)

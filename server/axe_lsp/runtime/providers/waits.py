@@ -85,7 +85,7 @@ def retry_after(header: str, now: datetime) -> float | None:
     seconds = _number(header)
     if seconds is not None:
         return seconds
-    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - hardly any service sends a date
+    from email.utils import parsedate_to_datetime
 
     try:
         date = parsedate_to_datetime(header.strip())

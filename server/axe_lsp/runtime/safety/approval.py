@@ -137,7 +137,7 @@ def _question(wish: Wish, rehearsal: Rehearsal) -> Question:
 
 def _digest(text: str) -> str:
     """A short name for a text, which may be long; nobody has to read it."""
-    from hashlib import sha256  # noqa: PLC0415 - OpenSSL is loaded for it
+    from hashlib import sha256
 
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -26,7 +26,7 @@ _NEEDED_BY_BEGINNING = ("PYTHON", "LC_", "LD_", "DYLD_", "XDG_")
 def forbid_inspection() -> None:
     """From now on nobody but root reads the memory or the environment of this process. Costs 2 ms, once."""
     if sys.platform == "linux":
-        import ctypes  # noqa: PLC0415 - takes most of the time
+        import ctypes
 
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 

@@ -97,7 +97,7 @@ def _appeal(environment: Environment, wish: _Wish) -> Appeal | None:
     found = reaches(asked, workspace, environment, skill=wish.skill, workdir=wish.workdir)
     if not found:
         return None
-    import hashlib  # noqa: PLC0415 - OpenSSL is loaded for it, and hardly any agent reaches out
+    import hashlib
 
     # The skill and the folder of the command line make no other file of it.
     whole = reaches(asked, workspace, environment)

@@ -39,7 +39,7 @@ class Check(Struct, frozen=True):
         if not self.may_block:
             return self.judge(value)
         # Imported late: whoever only checks files has no event loop.
-        import anyio.to_thread  # noqa: PLC0415
+        import anyio.to_thread
 
         return await anyio.to_thread.run_sync(self.judge, value, abandon_on_cancel=True)
 
@@ -59,9 +59,9 @@ def check_of(schema: Schema, name: str) -> Check:
 
 def check_here(schema: Schema, name: str) -> Callable[[Json], str]:
     """The same in this process, whatever its patterns are."""
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow, and seldom needed
-    from jsonschema.exceptions import best_match  # noqa: PLC0415
-    from referencing import Registry  # noqa: PLC0415
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+    from referencing import Registry
 
     validator = Draft202012Validator(schema, registry=Registry())
 
@@ -118,7 +118,7 @@ def _check_in_process(schema: Schema, name: str, value: Json) -> str:
 def main() -> None:
     """Answer the one question on standard input of such a process."""
     if sys.platform != "win32":
-        import resource  # noqa: PLC0415 - Windows has none
+        import resource
 
         limits = (_PROCESSOR_SECONDS, _PROCESSOR_SECONDS)
         resource.setrlimit(resource.RLIMIT_CPU, limits)

@@ -21,7 +21,7 @@ _MOST_SHOWN = 10_000
 async def _url_fetch(call: ToolCall, workplace: Workplace) -> str:
     url = required(call, "url")
     # Imported late, so that runs which fetch nothing do not wait for an HTTP library.
-    from axe_lsp.runtime.tools.web import fetch  # noqa: PLC0415
+    from axe_lsp.runtime.tools.web import fetch
 
     page = await fetch(url, workplace.allowed_hosts, workplace.network, _TIME_LIMIT)
     text = await anyio.to_thread.run_sync(_text, page, abandon_on_cancel=True)

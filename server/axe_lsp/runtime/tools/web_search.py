@@ -50,7 +50,7 @@ def _key(environment: Environment) -> str:
 
 async def _ask(url: str, key: str, query: str) -> tuple[int, bytes]:
     # Imported late, so that runs which search for nothing do not wait for an HTTP library.
-    from axe_lsp.runtime.providers.http_client import HttpClient  # noqa: PLC0415
+    from axe_lsp.runtime.providers.http_client import HttpClient
 
     body = {
         "query": query,
