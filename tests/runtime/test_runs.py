@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from axe_lsp.runtime.agent_run import AgentRun
 from axe_lsp.runtime.errors import (
     AgentError,
     ConfigError,
@@ -34,6 +37,24 @@ pytestmark = pytest.mark.req("001-T1")
 def results_in(body: dict[str, Any]) -> list[str]:
     """The tool results of an OpenAI request."""
     return [message["content"] for message in body["messages"] if message["role"] == "tool"]
+
+
+async def test_runs_that_are_over_are_no_garbage_that_has_to_be_looked_for(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-parent", Says("", calls=[calls_agent("child", "one")]), Says("end"))
+    provider.script("m-child", Says("done"))
+    agents = {**agent("parent", sub_agents=["child"]), **agent("child")}
+    async with bench(provider, tmp_path, agents) as work:
+        gc.collect()
+        gc.disable()
+        try:
+            await work.run("parent", "go")
+            await asyncio.sleep(0)
+            left = [each for each in gc.get_objects() if isinstance(each, AgentRun)]
+        finally:
+            gc.enable()
+    assert left == []
 
 
 @pytest.mark.req("001-8.4", "001-9.2", "001-5.6a", "001-C2", "001-T2")

@@ -8,6 +8,7 @@ import pytest
 
 from axe_lsp.agentfile.definition import Params
 from axe_lsp.agentfile.model_name import parse_model_name
+from axe_lsp.runtime import shortening
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.events import ContextShortened
@@ -194,3 +195,20 @@ async def test_what_a_refusal_has_told_is_known_to_later_runs(
         assert (await work.run("solo")).content == "two"
     assert len(provider.requests) == 4 + 3
     assert NOTE in str(provider.requests[-1].body)
+
+
+def test_each_message_is_measured_once_however_long_the_talk_becomes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    measured: list[Message] = []
+    characters = shortening._characters
+    monkeypatch.setattr(
+        shortening, "_characters", lambda each: measured.append(each) or characters(each)
+    )
+    conversation = Conversation(Request("m", (Message("user", "go"),), tools=(Tool("t", "d"),)))
+    for turn in range(20):
+        call = ToolCall(f"c{turn}", "t", {"path": "a" * turn})
+        conversation.receive(Response(tool_calls=(call,), input_tokens=100 * turn))
+        assert conversation.size > 0
+        conversation.deliver([ToolResult(call.id, "x" * turn)])
+    assert measured == list(conversation.request.messages)

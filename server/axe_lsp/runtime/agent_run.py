@@ -116,7 +116,8 @@ class AgentRun:
             self._caller,
             tokens_of_tree=bool(self._order.max_tokens),
             cost_of_tree=bool(self._order.max_cost),
-            warn=self._warn,
+            # No method of the run, which would so refer to itself, and be garbage that has to be looked for.
+            warn=partial(self._tree.warn, self._order.ids),
         )
         # The time of a run is for its conversation, as in axe, not for reading files.
         self._scope.start_clock(prepared.timeout, prepared.budget.max_wall_time)

@@ -16,7 +16,14 @@ from axe_lsp.runtime.compaction import Compaction, compaction_of
 from axe_lsp.runtime.errors import AgentError
 from axe_lsp.runtime.incomplete import CUT_OFF, explained
 from axe_lsp.runtime.messages import Message, Request, Response, ToolCall, ToolResult
-from axe_lsp.runtime.shortening import Shortened, goal, shortened, tokens_of, tokens_of_rest
+from axe_lsp.runtime.shortening import (
+    Shortened,
+    characters_of,
+    goal,
+    shortened,
+    tokens_in,
+    tokens_of_rest,
+)
 
 MAX_TURNS = 50
 """A safety valve against models that never come to an end (001-8.3); not tunable (001-N6)."""
@@ -46,6 +53,7 @@ class Conversation:
         self.last = Response()
         self._task = request.messages[0]
         self._uncounted = tokens_of_rest(request)
+        self._characters = characters_of(request.messages)
         self._paused: list[str] = []
         self._calls: tuple[ToolCall, ...] = ()
         self._cuts = 0
@@ -59,7 +67,7 @@ class Conversation:
         self.turns += 1
         self.pending = 0
         if response.input_tokens:
-            self._uncounted = response.input_tokens - tokens_of(self.request.messages)
+            self._uncounted = response.input_tokens - tokens_in(self._characters)
         self.goes_on = response.incomplete == "paused" and len(self._paused) < MAX_PAUSES
         if self.goes_on:
             self._pause(response)
@@ -108,7 +116,7 @@ class Conversation:
     @property
     def size(self) -> int:
         """About how many tokens the request has, by what the provider has counted last."""
-        return max(0, self._uncounted + tokens_of(self.request.messages))
+        return max(0, self._uncounted + tokens_in(self._characters))
 
     def make_room(self, limit: int) -> Shortened | None:
         """Shorten old results of tools if the request has more than `limit` tokens; tells what was done.
@@ -121,6 +129,7 @@ class Conversation:
         made = shortened(self.request.messages, size - limit, size - goal(limit))
         if made is not None:
             self.request = replace(self.request, messages=made.messages)
+            self._characters = characters_of(made.messages)
         return made
 
     def compaction(self, limit: int | None) -> Compaction | None:
@@ -131,6 +140,7 @@ class Conversation:
         """Replace the beginning by a summary."""
         self.request = compaction.with_summary(self.request, summary)
         self._uncounted = tokens_of_rest(self.request)
+        self._characters = characters_of(self.request.messages)
 
     def ask_again(self, text: str) -> None:
         """Answer the last answer, which was the end, with one more message.
@@ -149,6 +159,7 @@ class Conversation:
 
     def _append(self, message: Message) -> None:
         self.request = replace(self.request, messages=(*self.request.messages, message))
+        self._characters += characters_of((message,))
 
 
 def _marked(response: Response) -> tuple[ToolCall, ...]:

@@ -60,7 +60,17 @@ def goal(limit: int) -> int:
 
 def tokens_of(messages: Sequence[Message]) -> int:
     """About how many tokens messages have."""
-    return sum(_characters(message) for message in messages) // _CHARACTERS_PER_TOKEN
+    return tokens_in(characters_of(messages))
+
+
+def characters_of(messages: Sequence[Message]) -> int:
+    """How many characters messages have; those of pictures don't count."""
+    return sum(map(_characters, messages))
+
+
+def tokens_in(characters: int) -> int:
+    """About how many tokens so many characters are."""
+    return characters // _CHARACTERS_PER_TOKEN
 
 
 def tokens_of_rest(request: Request) -> int:
