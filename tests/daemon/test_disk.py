@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.daemon import disk
+from axe_lsp.runtime.files.regular_files import LARGEST_FILE
 from axe_lsp.runtime.files.workspace_folders import agent_folders_below
 
 
@@ -100,9 +101,9 @@ def test_what_holds_no_text_says_why(tmp_path: Path) -> None:
 def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "huge.toml"
     with path.open("wb") as file:
-        file.truncate(disk.MAX_BYTES + 1)
+        file.truncate(LARGEST_FILE + 1)
 
-    assert disk.read(path) == disk.Content("", "the file is larger than 32 MB")
+    assert disk.read(path) == disk.Content("", "the file can't be read: it is larger than 32 MB")
 
 
 def test_stamps_tell_what_was_changed_and_what_has_gone(tmp_path: Path) -> None:

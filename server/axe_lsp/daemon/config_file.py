@@ -17,6 +17,7 @@ from axe_lsp.agentfile.text import TextRange
 from axe_lsp.agentfile.values import content_range
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder
+from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.files.whole_file import write_whole_file
 
 _ONLY_THE_USER = 0o600
@@ -72,7 +73,7 @@ def key_place(text: str, provider: str) -> TextRange | None:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_bytes().decode()
+        return read_file(path).decode()
     except FileNotFoundError:
         return ""
     except OSError as error:

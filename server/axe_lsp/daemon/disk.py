@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,11 +13,9 @@ from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder
+from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.files.workspace_folders import agent_folders_below
 from axe_lsp.workspace.places import CONFIG_FILE
-
-MAX_BYTES = 32 * 1024 * 1024
-"""A larger file is no agent that anybody wrote."""
 
 
 def user_folder(environment: Environment) -> Path | None:
@@ -81,14 +78,7 @@ class Content(Struct, frozen=True):
 def read(path: Path) -> Content | None:
     """The content of a file, or None if there is nothing of that name."""
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
-            # Reading a pipe would wait for somebody who writes.
-            return Content("", "the file can't be read: it is not a regular file")
-        if stat.S_ISREG(status.st_mode) and status.st_size > MAX_BYTES:
-            return Content("", f"the file is larger than {MAX_BYTES // 2**20} MB")
-        with path.open("rb", buffering=0) as file:  # Whoever reads all of it needs no buffer.
-            raw = file.read()
+        raw = read_file(path)
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -185,7 +185,9 @@ def test_an_unreadable_file_is_a_clear_error(
         raise PermissionError(13, "Permission denied", str(path))
 
     put(tmp_path, "a")
-    monkeypatch.setattr(Path, "open", refuse)  # The tests may run as root.
+    monkeypatch.setattr(
+        "axe_lsp.runtime.files.agent_files.read_file", refuse
+    )  # The tests may run as root.
     assert problem(tmp_path, "a").endswith("a.toml: Permission denied")
 
 

@@ -153,10 +153,12 @@ def test_a_file_that_cannot_be_read_is_noted(tree: Path, monkeypatch: pytest.Mon
     def refuse(path: Path) -> bytes:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)  # The tests may run as root.
+    monkeypatch.setattr(
+        "axe_lsp.runtime.files.context_files.read_file", refuse
+    )  # The tests may run as root.
     found = find_context_files(["a.md"], tree)
     assert found.files == ()
-    assert found.notes[0].startswith('context file "a.md" could not be read: ')
+    assert found.notes == ('context file "a.md" could not be read: Permission denied',)
 
 
 def test_a_name_that_is_not_utf8_can_be_shown(tree: Path) -> None:

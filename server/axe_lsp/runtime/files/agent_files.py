@@ -6,7 +6,6 @@ A text that is open in an editor wins over the file, because it is what its auth
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -23,6 +22,7 @@ from axe_lsp.agentfile.text import quoted
 from axe_lsp.agentfile.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path
+from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.files.workspace_folders import agent_folders_below
 from axe_lsp.runtime.plain_text import shown_path
 
@@ -109,12 +109,7 @@ class AgentFolders(Struct, frozen=True, dict=True):
         if buffer is not None:
             return buffer
         try:
-            mode = path.stat().st_mode
-            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-                # Reading a pipe would wait for somebody who writes.
-                raise _unreadable(name, f"{shown_path(path)}: it is not a regular file")
-            with path.open("rb", buffering=0) as file:  # It is read at once.
-                return decode_utf8(file.read())
+            return decode_utf8(read_file(path))
         except FileNotFoundError:  # It has gone since it was found.
             raise ConfigError(f"agent config not found: {name}") from None
         except OSError as error:

@@ -24,6 +24,7 @@ from axe_lsp.agentfile.globs import (
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.images import LARGEST_IMAGE, image_of, media_type
+from axe_lsp.runtime.files.regular_files import LARGEST_FILE, read_file
 from axe_lsp.runtime.messages import Image
 from axe_lsp.runtime.plain_text import decode, shown_path, valid_text
 
@@ -60,9 +61,19 @@ def find_context_files(patterns: Sequence[str], folder: Path) -> ContextFiles:
         for name, path in matching_files(segments, folder):
             found.setdefault(name, path)
     root = folder.resolve()
-    files, notes = [], []
-    for name in sorted(found):
+    files: list[ContextFile] = []
+    notes: list[str] = []
+    room = LARGEST_FILE
+    for number, name in enumerate(sorted(found)):
         file, note = read_context_file(name, found[name], root)
+        room -= file.size if file else 0
+        if room < 0:
+            limit, rest = LARGEST_FILE // 2**20, len(found) - number
+            notes.append(
+                f"context files have more than {limit} MB together; "
+                f"{quoted(shown_path(name))} and what follows, {rest:,} in all, are left out"
+            )
+            break
         files += [file] if file else []
         notes += [note] if note else []
     return ContextFiles(tuple(files), tuple(notes))
@@ -112,9 +123,17 @@ def read_context_file(name: str, path: Path, root: Path) -> tuple[ContextFile | 
             is_there = path.exists()
             note = f"context file {quoted(shown_path(name))} is not a regular file"
             return None, note if is_there else ""
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            beginning = file.read(BINARY_PROBE)
+        picture = media_type(beginning)
+        if b"\0" in beginning and not picture:
+            return None, ""
+        if picture and path.stat().st_size > LARGEST_IMAGE:
+            return None, _too_large_picture(name)
+        data = read_file(path)
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle (Python < 3.13).
-        return None, f"context file {quoted(shown_path(name))} could not be read: {error}"
+        reason = getattr(error, "strerror", None) or error
+        return None, f"context file {quoted(shown_path(name))} could not be read: {reason}"
     return _contained(valid_text(name), data)
 
 
@@ -122,8 +141,7 @@ def _contained(name: str, data: bytes) -> tuple[ContextFile | None, str]:
     if media_type(data):
         image = image_of(data)
         if image is None:
-            too_large = f"is larger than {LARGEST_IMAGE:,} bytes, so no model accepts it"
-            return None, f"the picture {quoted(shown_path(name))} {too_large}"
+            return None, _too_large_picture(name)
         return ContextFile(name, "", len(data), image), ""
     if b"\0" in data[:BINARY_PROBE]:
         return None, ""
@@ -132,6 +150,11 @@ def _contained(name: str, data: bytes) -> tuple[ContextFile | None, str]:
     if "\N{REPLACEMENT CHARACTER}" in content and not _is_utf8(data):
         note = f"context file {quoted(shown_path(name))} is not UTF-8; bad bytes were replaced"
     return ContextFile(name, content, len(data)), note
+
+
+def _too_large_picture(name: str) -> str:
+    too_large = f"is larger than {LARGEST_IMAGE:,} bytes, so no model accepts it"
+    return f"the picture {quoted(shown_path(name))} {too_large}"
 
 
 def measure_context_file(name: str, path: Path, root: Path) -> tuple[int, bool] | None:

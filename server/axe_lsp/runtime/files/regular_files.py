@@ -1,4 +1,8 @@
-"""Files that are read or added to as a whole, and pipes in their place, where one would wait for somebody else."""
+"""Files that are read as a whole: regular ones only, and not endlessly large ones.
+
+A pipe would wait for somebody else, a device may never end, and a sparse file has a size without
+having anything in it.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,56 @@ import os
 import stat
 from pathlib import Path
 
+LARGEST_FILE = 32 * 1024 * 1024
+"""Bytes. Nothing that is larger is read as a whole, by runs and by editors."""
+
 _OF_PROCESSES = ("/dev/", "/proc/")
 """Where shells show what they hand over, as for `<(command)`: somebody does write there."""
 
+_PIECE = 64 * 1024
 
-def read_file(path: Path) -> bytes:
-    """The content of a file. Raises OSError, for a pipe too."""
-    refuse_pipe(path)
-    return path.read_bytes()
+_NO_WAITING = (
+    getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+)
+
+
+def read_file(path: Path, most: int = LARGEST_FILE) -> bytes:
+    """The content of a file. Raises OSError, also for a pipe, a device and more than `most` bytes."""
+    _require_content(os.stat(path), path)  # noqa: PTH116 - nothing is done to a pipe, not even opened
+    descriptor = os.open(path, os.O_RDONLY | _NO_WAITING)
+    try:
+        status = os.fstat(descriptor)  # Another file may have taken its place.
+        _require_content(status, path)
+        if stat.S_ISFIFO(status.st_mode):
+            os.set_blocking(descriptor, True)
+        rest = most + 1 if status.st_size <= most else 0
+        pieces = []
+        while rest and (piece := os.read(descriptor, min(rest, status.st_size + _PIECE))):
+            pieces.append(piece)
+            rest -= len(piece)
+    finally:
+        os.close(descriptor)
+    if not rest:
+        raise OSError(errno.EFBIG, too_large(most), str(path))
+    return b"".join(pieces)
 
 
 def refuse_pipe(path: Path) -> None:
-    """Raises OSError if there is a pipe, or nothing."""
-    is_pipe = stat.S_ISFIFO(path.stat().st_mode)
-    if is_pipe and not os.path.normpath(path).startswith(_OF_PROCESSES):
+    """Raises OSError if there is nothing, or nothing that can be read or added to as a file."""
+    _require_content(path.stat(), path)
+
+
+def too_large(most: int) -> str:
+    """Why a file is not read."""
+    return f"it is larger than {most // 2**20} MB"
+
+
+def _require_content(status: os.stat_result, path: Path) -> None:
+    mode = status.st_mode
+    if stat.S_ISREG(mode):
+        return
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    is_handed_over = stat.S_ISFIFO(mode) and os.path.normpath(path).startswith(_OF_PROCESSES)
+    if not is_handed_over and not os.path.samestat(status, os.stat(os.devnull)):  # noqa: PTH116
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))

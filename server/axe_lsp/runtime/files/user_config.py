@@ -31,7 +31,7 @@ from axe_lsp.agentfile.secrets import SECRET_ENDINGS
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.folders import Environment, config_folder
-from axe_lsp.runtime.files.regular_files import refuse_pipe
+from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.steps import once_a_step
 
@@ -238,9 +238,7 @@ def load_user_config(environment: Environment) -> UserConfig:
 @once_a_step
 def _content(path: Path) -> bytes:
     try:
-        refuse_pipe(path)
-        with open(path, "rb") as file:  # noqa: PTH123 - several times a turn
-            return file.read()
+        return read_file(path)
     except FileNotFoundError:
         return b""
     except OSError as error:

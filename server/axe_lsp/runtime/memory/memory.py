@@ -120,7 +120,7 @@ def trim_memory(path: Path, keep: int) -> int:
     untouched if there is nothing to remove. Raises OSError.
     """
     # A byte is a character in here, so that also what is not UTF-8 stays as it is.
-    lines = _LINES.findall(path.read_bytes().decode("latin-1"))
+    lines = _LINES.findall(read_file(path).decode("latin-1"))
     starts = _headings(lines)
     removed = len(starts) - keep
     if removed <= 0:

@@ -19,6 +19,7 @@ from msgspec import Struct
 from axe_lsp.agentfile.text import quoted
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.folders import Environment, expand_path
+from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.files.user_config import UserConfig
 
 SERVICE = "bedrock"
@@ -149,7 +150,7 @@ def _profile(environment: Environment) -> Mapping[str, str]:
     profile = environment.get("AWS_PROFILE") or "default"
     parser = ConfigParser(interpolation=None)
     try:
-        parser.read_string(path.read_text("utf-8"))
+        parser.read_string(read_file(path).decode())
     except OSError:
         return {}
     except (Error, UnicodeDecodeError):
