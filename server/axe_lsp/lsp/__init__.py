@@ -1,4 +1,4 @@
-"""The protocol: LSP over JSON-RPC. With `axe_lsp.rpc` the only room that knows pygls and lsprotocol."""
+"""The methods of LSP, one file per method or family. Only this package and `axe_lsp.rpc` know lsprotocol."""
 
 from axe_lsp.rpc import deferred_types
 

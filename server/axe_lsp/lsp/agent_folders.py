@@ -1,4 +1,4 @@
-"""`axe/folders`: where a new agent may lie (docs/protocol.md)."""
+"""`axe/folders`: the folders for new agents (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AgentFolder(Struct, frozen=True):
 
 
 def register(session: Session) -> None:
-    """Offer the request to the client of `session`."""
+    """Register the handler of the request."""
 
     @session.feature("axe/folders")
     def on_folders(_: Any) -> list[JsonObject]:
@@ -43,7 +43,7 @@ def register(session: Session) -> None:
 
 
 def agent_folders(session: Session) -> list[AgentFolder]:
-    """All of them, those of the workspace first, the user's own last."""
+    """All folders of agents: those of the workspace first, the user's own last."""
     view = session.view
     user = view.user_folder
     folders = dict.fromkeys([*_usual(session), *view.extra_folders, *view.folders])
@@ -52,7 +52,7 @@ def agent_folders(session: Session) -> list[AgentFolder]:
 
 
 def folder_at(session: Session, uri: str) -> Path:
-    """The one of them at `uri`. Raises RequestFailed."""
+    """The folder of agents at `uri`. Raises RequestFailed."""
     wanted = canonical(uri)
     for each in agent_folders(session):
         if canonical(each.uri) == wanted:
@@ -61,7 +61,7 @@ def folder_at(session: Session, uri: str) -> Path:
 
 
 def _usual(session: Session) -> Iterator[Path]:
-    """In each folder of the workspace those that it has, else the one that it would have."""
+    """The usual folders of agents in each workspace folder; the first usual name if none exists."""
     for root in session.view.roots:
         usual = [root / each for each in AGENT_FOLDERS]
         yield from [folder for folder in usual if folder.is_dir()] or usual[:1]

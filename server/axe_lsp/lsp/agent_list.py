@@ -22,7 +22,7 @@ def register(session: Session) -> None:
 
 
 def _agents(session: Session) -> list[JsonObject]:
-    """All agents, by name; where several files define one, the one that counts comes first.
+    """All agents, by name; of several files that define one, the file that is used comes first.
 
     The built-in types, which need no file, come last among those of their name.
     """
@@ -37,7 +37,7 @@ def _agents(session: Session) -> list[JsonObject]:
 
 
 def problems_of(session: Session, file: AgentFile) -> list[JsonObject]:
-    """What is wrong with an agent, without the places."""
+    """The problems of an agent, without their places."""
     severities = from_proto.severities(session.view.settings.diagnostics)
     return [
         {"code": each.code, "severity": each.severity.name.lower(), "message": each.message}
@@ -59,7 +59,7 @@ def _agent(session: Session, file: AgentFile) -> JsonObject:
 
 
 def _built_in(name: str, type_: AgentType) -> JsonObject:
-    """A type in the same form: it lies nowhere, and takes its model from whoever starts it."""
+    """A built-in type in the same form: it has no file, and takes its model from its caller."""
     return {
         "name": name,
         "uri": None,

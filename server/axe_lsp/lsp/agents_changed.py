@@ -15,7 +15,7 @@ from axe_lsp.workspace.workspace import Update
 SUPPORT = "experimental.axe.agentsChanged"
 
 _PAUSE = 0.2
-"""Seconds in which changes are collected."""
+"""Seconds for which changes are collected."""
 
 
 class AgentsChanged:

@@ -32,7 +32,7 @@ from axe_lsp.runtime.errors import ConfigError
 
 
 class _Work(NamedTuple):
-    """What there is to do, decided on the text of the moment: first by us, then by the client."""
+    """The steps of an action: those of the server first, then those of the client."""
 
     title: str
     files: tuple[NewFile, ...]
@@ -71,7 +71,7 @@ async def create_file(session: Session, new: NewFile) -> None:
 
 
 async def have_edited(session: Session, title: str, edit: types.WorkspaceEdit) -> None:
-    """Have the client change texts. Raises RequestFailed."""
+    """Have the client apply an edit. Raises RequestFailed."""
     params = types.ApplyWorkspaceEditParams(edit, title)
     try:
         result = await session.request(types.WORKSPACE_APPLY_EDIT, params)
@@ -83,7 +83,7 @@ async def have_edited(session: Session, title: str, edit: types.WorkspaceEdit) -
 
 
 def _action(session: Session, params: Any, locations: Locations) -> CodeAction:
-    """The action that a command names, on the text as it is by now."""
+    """The action that a command names, computed for the current text."""
     document, selection, title = _read(params)
     file = open_file(session, document)
     if file is not None:
@@ -113,7 +113,7 @@ def _read(params: Any) -> tuple[types.TextDocumentIdentifier, types.Range, str]:
 
 
 async def _carry_out(session: Session, work: _Work) -> None:
-    """What we do comes first: a text is cut only when what is in it has its new place."""
+    """The server's steps come first: a text is cut only once it is written elsewhere."""
     for new in work.files:
         await create_file(session, new)
     if work.secret is not None and work.secret.key:
@@ -137,7 +137,7 @@ async def _put_away(session: Session, secret: Secret) -> None:
 
 
 async def _ask_for_key(session: Session, title: str, provider: str) -> None:
-    """Put the user's cursor where the key belongs. Where config.toml is open, its editor makes the place."""
+    """Put the user's cursor where the key belongs. If config.toml is open, its editor is asked to add the place."""
     uri = session.view.snapshot.places.config_file
     file = session.view.snapshot.buffers.get(uri)
     try:
@@ -155,7 +155,7 @@ async def _ask_for_key(session: Session, title: str, provider: str) -> None:
 
 
 async def _edited_config(session: Session, title: str, provider: str, before: str) -> str:
-    """The text of an open config.toml after its editor has made a place for the key."""
+    """The text of an open config.toml after its editor has added a place for the key."""
     uri = session.view.snapshot.places.config_file
     change = key_change(before, path_of(uri) or Path(uri), provider, "")
     if change is None:

@@ -1,4 +1,4 @@
-"""The call hierarchy: who delegates to whom."""
+"""`textDocument/prepareCallHierarchy` and `callHierarchy/*`: which agents call which."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from axe_lsp.workspace.agent_file import AgentFile
 
 
 def register(session: Session) -> None:
-    """Offer the feature to the client of `session`."""
+    """Register the handlers of the methods."""
 
     @session.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
     def on_prepare_call_hierarchy(
@@ -62,7 +62,7 @@ def _agent_of(session: Session, item: types.CallHierarchyItem) -> AgentFile | No
 
 
 def _item(session: Session, agent: AgentFile, locations: Locations) -> types.CallHierarchyItem:
-    """An agent as a whole file, of which its name is shown."""
+    """The item of an agent: its range is the whole file, its selection range the name."""
     whole = TextRange(0, len(locations.text_of(agent.uri)))
     return types.CallHierarchyItem(
         name=agent.place.stem,

@@ -1,7 +1,7 @@
 """`textDocument/codeAction`: actions with an edit that the client makes, or with a command of ours.
 
-A command is given what identifies the action, not the action: by the time it comes the file may be
-another one, and what is in an edit may be nothing for the log of an editor.
+The command gets the title and place of the action, not its edit: the file may have changed by the
+time the command comes, and an edit may hold a key, which should reach no log of an editor.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PREFERRED = "textDocument.codeAction.isPreferredSupport"
 
 
 def code_action(session: Session, params: types.CodeActionParams) -> list[_Offer] | None:
-    """What can be done to a selection, as far as this client can take it."""
+    """The actions for a selection that this client can take."""
     file, locations = open_file(session, params.text_document), Locations(session)
     if file is None:
         return None
@@ -68,7 +68,7 @@ def actions_at(
 def _offer(
     session: Session, action: CodeAction, params: types.CodeActionParams, locations: Locations
 ) -> _Offer | None:
-    """The action in the client's words; None if neither it nor we could carry it out."""
+    """The action as LSP has it; None if neither the client nor the server could carry it out."""
     client = session.client
     knows_literals = client.capability(LITERALS) is not None
     obstacle = action.disabled or _obstacle(action)
@@ -98,7 +98,7 @@ def _is_for_the_client(session: Session, action: CodeAction) -> bool:
 
 
 def lone_file(action: CodeAction) -> NewFile | None:
-    """The file, if all that the action does is to create one. We do that for every client.
+    """The file, if the action only creates one. The server does that for every client.
 
     Editors create an empty file and keep the text in a buffer that waits to be saved: until then a
     new agent would be there, and have nothing in it.
@@ -110,7 +110,7 @@ def lone_file(action: CodeAction) -> NewFile | None:
 def _command(
     session: Session, action: CodeAction, params: types.CodeActionParams, locations: Locations
 ) -> types.Command | None:
-    """What has us carry the action out, with the client's help as far as texts are concerned."""
+    """The command that has the server carry the action out; the client applies edits of texts."""
     uri = params.text_document.uri
     new, places = lone_file(action), session.view.snapshot.places
     if new is not None and places.is_agent(new.uri):
@@ -134,7 +134,7 @@ def _command(
 def _diagnostics(
     action: CodeAction, params: types.CodeActionParams, locations: Locations
 ) -> list[types.Diagnostic]:
-    """Those that the client shows for what the action mends."""
+    """The diagnostics shown by the client that the action fixes."""
     finding = action.finding
     if finding is None:
         return []
@@ -144,7 +144,7 @@ def _diagnostics(
 
 
 def _obstacle(action: CodeAction) -> str:
-    """What lies where the action would create a file, if anything does."""
+    """The reason why a file can't be created: another one is in its place."""
     for step in action.edit:
         path = path_of(step.uri) if isinstance(step, NewFile) else None
         if path is not None and disk.exists(path):

@@ -29,7 +29,7 @@ RUN_WITH_INPUT = "axe.runWithInput"
 """A command of the client: ask for the input of an agent, and run it ({ uri })."""
 
 _PAUSE = 0.2
-"""Seconds in which changes of counts are collected."""
+"""Seconds for which changes of counts are collected."""
 
 _COMMANDS = {
     LensKind.RUN: ("Run", "axe.run"),
@@ -119,7 +119,7 @@ class CodeLenses:
 
 
 def _names_the_same(before: Snapshot, update: Update) -> bool:
-    """Whether nobody has appeared or gone, and nobody names others, or more often, than before."""
+    """Whether the agents are the same, and name the same agents as often as before."""
     after = update.snapshot
     return before.names is after.names and all(
         _names(before.file(uri)) == _names(after.file(uri)) for uri in update.affected
@@ -127,7 +127,7 @@ def _names_the_same(before: Snapshot, update: Update) -> bool:
 
 
 def _names(file: AgentFile | None) -> object:
-    """What a file says of others, wherever it says so."""
+    """The names of other agents in a file, wherever in it they are."""
     if file is None:
         return None
     return [(each.key, each.name) for each in file.references], file.inline_types

@@ -91,11 +91,11 @@ class Offers(Wire, frozen=True):
 
 
 RangeOf = Callable[[TextRange], Span]
-"""What a range is to the client."""
+"""Converts a range of offsets to the client's positions."""
 
 
 class Abilities(NamedTuple):
-    """What the client knows to do with an offer."""
+    """The kinds of offers that the client supports."""
 
     snippets: bool
     inserts_or_replaces: bool
@@ -104,7 +104,7 @@ class Abilities(NamedTuple):
 
 
 def register(session: Session) -> None:
-    """Offer completion to the client of `session`."""
+    """Register the handler of the method."""
 
     @session.feature(
         types.TEXT_DOCUMENT_COMPLETION,
@@ -139,9 +139,9 @@ def register(session: Session) -> None:
 
 
 def _has_just_opened_a_list(context: types.CompletionContext | None, place: Position) -> bool:
-    """Whether a bracket was typed that is no header's.
+    """Whether a bracket was typed that opens an array, not a header.
 
-    The next key is Enter then as often as not, and would take an offer.
+    The next key is often Enter then, which would accept an offer.
     """
     if context is None or context.trigger_character != "[":
         return False
@@ -151,7 +151,7 @@ def _has_just_opened_a_list(context: types.CompletionContext | None, place: Posi
 
 
 def _paths(session: Session, place: Position) -> tuple[list[Completion], bool]:
-    """Offers for a path that is being typed, and whether there are no others."""
+    """Offers for a path that is being typed, and whether they are complete."""
     typed = path_typed(place.file, place.offset)
     if typed is None:
         return [], True
@@ -175,7 +175,7 @@ def _span(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -> Spa
 
 
 def _item(place: Position, offer: Completion, rank: int, can: Abilities, range_of: RangeOf) -> Item:
-    """What the client is told of an offer. `rank` keeps our order in clients that sort."""
+    """An offer as LSP has it. `rank` keeps our order in clients that sort."""
     is_snippet = can.snippets and offer.snippet is not None
     return Item(
         label=offer.label,
@@ -196,7 +196,7 @@ def _kind(offer: Completion) -> int:
 
 
 def _edit(place: Position, offer: Completion, can: Abilities, range_of: RangeOf) -> Edit:
-    """Where the client asks users whether the rest of a word stays, both edits of a plain word."""
+    """One edit, or one that inserts and one that replaces, where the client lets users choose."""
     whole = range_of(offer.replace)
     if can.snippets and offer.snippet is not None:
         return Edit(offer.snippet, whole)

@@ -1,6 +1,6 @@
-"""`axe.createAgent`: a new agent where those who call it will find it, and in front of the user.
+"""`axe.createAgent`: creates an agent in a folder where its callers find it, and shows it.
 
-The one that it is created for may get it into its `sub_agents` at once, by an edit of the client.
+The agent that it is created for can get its name into `sub_agents`, by an edit of the client.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from axe_lsp.workspace.agent_file import AgentFile
 
 
 def create(session: Session, params: Any) -> Coroutine[Any, Any, JsonObject]:
-    """Create the agent `name` for the agent at `uri`, in `folder`, or for whom it may concern."""
+    """Create the agent `name` for the agent at `uri`, in `folder`, or in the default folder."""
     members = params if isinstance(params, dict) else {}
     name, uri, folder = members.get("name"), members.get("uri"), members.get("folder")
     if not isinstance(name, str):
@@ -80,7 +80,7 @@ def _new_file(session: Session, name: str, caller: AgentFile | None, folder: str
     elif folder is not None:
         new = NewFile(agent_uri(uri_of(folder_at(session, folder)), name), scaffold(name))
     else:
-        new = _for_anybody(session, name)
+        new = _in_default_folder(session, name)
     if new is None:
         raise RequestFailed(
             f"there is no folder for the agent {quoted(name)}: open a folder with an axe/agents in "
@@ -91,7 +91,7 @@ def _new_file(session: Session, name: str, caller: AgentFile | None, folder: str
     return new
 
 
-def _for_anybody(session: Session, name: str) -> NewFile | None:
-    """A file in the project's folder of agents if it has one, else in the user's."""
+def _in_default_folder(session: Session, name: str) -> NewFile | None:
+    """A new file in the project's folder of agents if there is one, else in the user's."""
     folder = next((each for each in agent_folders(session) if each.exists or each.is_users), None)
     return NewFile(agent_uri(folder.uri, name), scaffold(name)) if folder else None

@@ -19,11 +19,11 @@ _DOCUMENTS = {
     "mermaid": ("delegation-graph.md", "```mermaid\n{}```\n"),
     "dot": ("delegation-graph.dot", "{}"),
 }
-"""How the texts are shown: Mermaid in Markdown, in which editors draw it."""
+"""File names and frames of the texts: Mermaid goes into Markdown, in which editors draw it."""
 
 
 def register(session: Session) -> None:
-    """Offer the graph to the client of `session`."""
+    """Register the handlers of the request and the command."""
 
     @session.feature("axe/graph")
     def on_graph(params: Any) -> JsonObject:
@@ -39,7 +39,7 @@ def register(session: Session) -> None:
 
 
 def _checked(params: Any, default: str) -> tuple[str, str | None]:
-    """The format, and the agent that it is to be about, if it is about one."""
+    """The format, and the URI of the agent whose surroundings are wanted, if any."""
     members = {} if params is None else params
     if not isinstance(members, dict):
         raise JsonRpcInvalidParams("axe/graph: params must be an object")
@@ -101,7 +101,7 @@ def _node(node: Node, spelled: dict[str, str]) -> JsonObject:
 
 
 def _facts(node: Node, spelled: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """What only an agent has that some file defines."""
+    """The members of an agent that a file defines."""
     if node.file is not None:
         yield "uri", spelled[node.id]
         yield "scope", node.file.place.scope.name.lower()

@@ -32,7 +32,7 @@ _HIERARCHY = "textDocument.documentSymbol.hierarchicalDocumentSymbolSupport"
 _KNOWN_KINDS = "textDocument.documentSymbol.symbolKind.valueSet"
 
 _FIRST_KINDS = range(types.SymbolKind.File, types.SymbolKind.Array + 1)
-"""Those that clients know which name none (LSP 3.17, DocumentSymbolClientCapabilities)."""
+"""The kinds known to clients that list none (LSP 3.17, DocumentSymbolClientCapabilities)."""
 
 _KINDS = {
     SymbolKind.TABLE: (types.SymbolKind.Object, types.SymbolKind.Module),
@@ -42,7 +42,7 @@ _KINDS = {
     SymbolKind.BOOLEAN: (types.SymbolKind.Boolean, types.SymbolKind.Boolean),
     SymbolKind.KEY: (types.SymbolKind.Key, types.SymbolKind.Property),
 }
-"""What fits best, and what every client knows."""
+"""The kind that fits best, and the one that every client knows."""
 
 
 def _outline(session: Session, file: AgentFile, uri: str) -> list[JsonObject]:

@@ -1,4 +1,4 @@
-"""Formatting of documents and of parts of them."""
+"""`textDocument/formatting` and `textDocument/rangeFormatting`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from axe_lsp.lsp.session import Session
 
 
 def register(session: Session) -> None:
-    """Offer formatting to the client of `session`."""
+    """Register the handlers of the methods."""
 
     @session.feature(types.TEXT_DOCUMENT_FORMATTING)
     def on_formatting(params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:

@@ -1,4 +1,4 @@
-"""From LSP's words to ours."""
+"""From LSP's types and the client's settings to ours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SEVERITIES: Mapping[str, Severity | None] = {
 
 
 def severities(setting: Mapping[str, str]) -> Severities:
-    """The setting `axe.diagnostics`."""
+    """The severities that the setting `axe.diagnostics` assigns to codes."""
     return {code: _SEVERITIES[name] for code, name in setting.items()}
 
 

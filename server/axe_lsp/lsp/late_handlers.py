@@ -1,7 +1,7 @@
 """The handlers whose modules are imported with their first request.
 
-The start of a session doesn't wait for what makes code actions and runs: that would take a tenth of the
-time, and many a session never runs an agent.
+To import the code of code actions and runs takes a tenth of the start of a session, and many sessions
+never run an agent.
 """
 
 from __future__ import annotations

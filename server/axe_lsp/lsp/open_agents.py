@@ -1,4 +1,4 @@
-"""Which of a client's open documents are agent files or config.toml, and under which name the client knows them."""
+"""The open documents of a client that are agent files or config.toml, with the client's spelling of their URIs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from axe_lsp.rpc.documents import Document, Documents
 from axe_lsp.workspace.places import Places
 
 LANGUAGE_ID = "axe-agent"
-"""A document with this language id is an agent file wherever it lies, even if it lies nowhere."""
+"""A document with this language id is an agent file in any folder, even if it was never saved."""
 
 _SERVED = ("file:", "untitled:")
-"""What else editors show, such as `git:` and `fugitive:`, is an old state of a file, which nobody edits."""
+"""Documents of other schemes, such as `git:` and `fugitive:`, are old states of files."""
 
 
 class OpenAgents:
@@ -34,7 +34,7 @@ class OpenAgents:
         return uri
 
     def turn_to(self, uri: str, name: str) -> str | None:
-        """Go by this spelling from now on; the one that the file went by, if another."""
+        """Use this spelling of a URI from now on; returns the one before if it was another."""
         names = self._names[uri]
         before = names[-1]
         if before == name:
@@ -71,7 +71,7 @@ class OpenAgents:
         return self._documents.get(names[-1]) if names is not None else None
 
     def name(self, uri: str) -> str:
-        """Our URI of any file as the client spells it, if it has."""
+        """The client's spelling of our URI; the same if the file is not open."""
         return self._names[uri][-1] if uri in self._names else uri
 
     def __iter__(self) -> Iterator[str]:

@@ -14,7 +14,7 @@ from axe_lsp.workspace.agent_file import AgentFile
 
 
 class PositionParams(Protocol):
-    """What the params of all requests about a position have in common."""
+    """The members that the params of all requests about a position have."""
 
     text_document: types.TextDocumentIdentifier
     position: types.Position

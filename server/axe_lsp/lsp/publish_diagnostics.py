@@ -22,7 +22,7 @@ from axe_lsp.workspace.rewiring import UNCHANGED, Rewired
 from axe_lsp.workspace.workspace import Update
 
 PAUSE = 0.05
-"""Seconds in which changes that concern other files are collected, and for which those files wait while somebody types."""
+"""Seconds for which changes that affect other files are collected, and for which those files wait while the user types."""
 
 _SLICE = 0.001
 """Seconds of work before a keystroke gets its turn."""
@@ -46,9 +46,9 @@ class Publisher:
         self._edits = 0
 
     def publish_edited(self, uri: str) -> None:
-        """Send what there is to say about the file that the client has just changed.
+        """Send the diagnostics of the file that the client has just changed.
 
-        If it pulls, it is going to ask by itself.
+        A client that pulls asks for them itself.
         """
         self._edits += 1
         self._shown.pop(uri, None)
@@ -58,7 +58,7 @@ class Publisher:
             self._push(uri)
 
     def forget(self, uri: str, name: str) -> None:
-        """Take back what was said of a document that was closed, under the name it was opened by."""
+        """Take back the diagnostics of a closed document, under the URI that it was opened by."""
         self._pulling.forget(uri)
         if self._sent.pop(uri, None):
             self._send(name, [], None)
@@ -81,7 +81,7 @@ class Publisher:
             self._session.start(self._flush(), name="publishing diagnostics")
 
     def publish_all(self) -> None:
-        """Look at all files again, those that are no longer known included, soon."""
+        """Check all files again soon, including those with diagnostics that are no longer known."""
         known = (file.uri for file in self._session.view.snapshot.files())
         self.publish_later({**self._sent, **dict.fromkeys(known)})
 
@@ -94,19 +94,19 @@ class Publisher:
             self._pulling.tell()
 
     def _wait_for(self, uris: Iterable[str]) -> None:
-        """Files that the client shows come before the others, however many those are."""
+        """Queue the files; those that the client has open come before all others."""
         for uri in uris:
             is_shown = self._session.opened.document(uri) is not None
             (self._shown if is_shown else self._waiting)[uri] = None
 
     @property
     def _has_work(self) -> bool:
-        in_doubt = self._diagnostics.related.are_in_doubt
+        have_moved = self._diagnostics.related.have_changed
         waits = self._shown or self._waiting or self._deeper or self._rewired != UNCHANGED
-        return bool(waits) or in_doubt
+        return bool(waits) or have_moved
 
     def _work(self) -> Iterator[None]:
-        """Everything that waits, a step at a time."""
+        """Check all queued files, one a step."""
         while self._has_work:
             for others in self._others():
                 self._wait_for(others)
@@ -136,7 +136,7 @@ class Publisher:
             self._push(uri)
 
     def _push(self, uri: str) -> None:
-        """Send what there is to say about a file, if it is not what was said last."""
+        """Send the diagnostics of a file, unless they are those sent last."""
         document = self._session.opened.document(uri)
         found = self._diagnostics.of(uri)
         is_new = uri not in self._sent and (document is not None or bool(found))
@@ -149,7 +149,7 @@ class Publisher:
         self._send(self._session.opened.name(uri), found, version)
 
     def _take_back(self, uri: str) -> None:
-        """What was pushed before the client began to pull would be shown twice."""
+        """Remove diagnostics that were pushed before the client began to pull; it would show them twice."""
         if self._sent.pop(uri, None):
             self._send(self._session.opened.name(uri), [], None)
 
@@ -161,7 +161,7 @@ class Publisher:
 
 
 async def between_edits(steps: Iterable[None], edits: Callable[[], int]) -> None:
-    """Take the steps in slices, and wait a while behind each slice in which somebody has typed."""
+    """Take the steps in slices, and pause after each slice in which the user has typed."""
     seen, pause_at = edits(), time.monotonic() + _SLICE
     for _ in steps:
         if time.monotonic() > pause_at:

@@ -1,6 +1,6 @@
 """`textDocument/diagnostic` and `workspace/diagnostic`: for clients that pull diagnostics (LSP 3.17).
 
-A report has an id, which is made of what it holds: the same id, the same report. A request about the
+A report has an id, a hash of its diagnostics: the same id, the same report. A request about the
 whole workspace that would have no news is answered when there are some, so that nobody has to ask
 again and again. Clients that pull say so for open documents; that they pull the workspace too shows
 when they do it, and until then closed files are pushed.
@@ -37,7 +37,7 @@ _OPTIONS = {
 
 
 class _Report(NamedTuple):
-    """What there is to say about a file."""
+    """The diagnostics of a file, with their id."""
 
     id: str
     items: list[JsonObject]
@@ -52,15 +52,15 @@ _NOTHING = _report_of([])
 
 
 class _Held:
-    """A request about the workspace that has not been answered yet."""
+    """A `workspace/diagnostic` that has not been answered yet."""
 
     def __init__(self) -> None:
         self.changed: set[str] = set()
-        """Files about which there may be something that it has not told."""
+        """Files whose reports may differ from those that were sent."""
         self.woken = asyncio.Event()
 
     async def news(self) -> set[str]:
-        """Wait until somebody has looked at something."""
+        """Wait until files have been checked, and take those that may differ."""
         await self.woken.wait()
         self.woken.clear()
         changed, self.changed = self.changed, set()
@@ -70,7 +70,7 @@ class _Held:
 class PullDiagnostics:
     """What one client has pulled.
 
-    `is_idle` says whether all files have been looked at, and `look_at_all` has that done.
+    `is_idle` says whether all files have been checked, and `look_at_all` has them checked.
     """
 
     def __init__(
@@ -85,22 +85,22 @@ class PullDiagnostics:
         self._is_idle = is_idle
         self._look_at_all = look_at_all
         self._given: dict[str, str] = {}
-        """The ids of what the client got for the documents that it has open."""
+        """The ids of the reports that the client has of its open documents."""
         self._is_stale = False
         self._has_workspace = False
         self._reports: dict[str, _Report] = {}
-        """Of the workspace, once it was asked for: files with something to say about them."""
+        """The reports of all files with diagnostics, once the client has pulled the workspace."""
         self._held: set[_Held] = set()
         session.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, _options)(self.document)
         session.feature(types.WORKSPACE_DIAGNOSTIC)(self.workspace)
 
     def takes(self, uri: str) -> bool:
-        """Whether the client asks about this file by itself."""
+        """Whether the client pulls the diagnostics of this file."""
         is_open = self._session.opened.document(uri) is not None
         return self._pulls_documents if is_open else self._has_workspace
 
     def look(self, uri: str) -> None:
-        """There may be something new to say about a file that the client asks about."""
+        """Check a file that the client pulls."""
         report = self._report(uri)
         if self._given.get(uri, report.id) != report.id:
             del self._given[uri]  # One reminder is enough until it has asked again.
@@ -111,7 +111,7 @@ class PullDiagnostics:
                 held.woken.set()
 
     def tell(self) -> None:
-        """Everything has been looked at: let the client know if it should ask again."""
+        """All files have been checked: ask the client to pull again if a report has changed."""
         if self._is_stale:
             self._session.start(self._refresh(), name="asking the client to pull diagnostics")
         self._is_stale = False
@@ -133,7 +133,7 @@ class PullDiagnostics:
         return _as_report(report, params.previous_result_id)
 
     async def workspace(self, params: types.WorkspaceDiagnosticParams) -> JsonObject:
-        """The reports that the client does not have yet; the first time what there is at once."""
+        """The reports that the client does not have yet; the first request is answered at once."""
         told = {canonical(each.uri): each.value for each in params.previous_result_ids}
         held = _Held()
         self._held.add(held)
@@ -175,14 +175,14 @@ class PullDiagnostics:
         return _report_of(self._diagnostics.of(uri))
 
     def _remember(self, uri: str, report: _Report) -> bool:
-        """Keep what the workspace's reports hold; whether it is something new."""
+        """Store the report of a file; whether it differs from the one before."""
         before = self._reports.pop(uri, _NOTHING)
         if report != _NOTHING:
             self._reports[uri] = report
         return report != before
 
     def _differing(self, uris: Iterable[str], told: dict[str, str]) -> Iterator[JsonObject]:
-        """The reports about these files that the client does not have, which it is given now."""
+        """The reports of these files that the client does not have. They count as sent."""
         for uri in uris:
             report = self._reports.get(uri, _NOTHING)
             if told.get(uri, _NOTHING.id) != report.id:
@@ -217,7 +217,7 @@ def _can_pull(client: Client) -> bool:
 
 
 def _options(client: Client) -> JsonObject | bool:
-    """Only for clients that are better off when they pull."""
+    """Announced only to clients that can pull as well as they are pushed to."""
     if not _can_pull(client):
         return False
     # Up to 0.12 a refresh lets Neovim pull the workspace, where the open documents are left out.

@@ -21,7 +21,7 @@ from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
 
 
-class _Told(Struct):
+class _SentPlaces(Struct):
     """The places in one file that were sent, and the files whose diagnostics point at them.
 
     `text` is the text of the file if it was open.
@@ -29,7 +29,7 @@ class _Told(Struct):
 
     text: str | None
     places: dict[Related, JsonObject] = field(default_factory=dict)
-    said_of: dict[str, None] = field(default_factory=dict)
+    pointing_files: dict[str, None] = field(default_factory=dict)
 
 
 class RelatedInformation:
@@ -37,58 +37,58 @@ class RelatedInformation:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._told: dict[str, _Told] = {}
-        self._in_doubt: dict[str, list[_Told]] = {}
+        self._sent: dict[str, _SentPlaces] = {}
+        self._changed: dict[str, list[_SentPlaces]] = {}
 
     def as_json(self, related: Related, of: str, lines_of: LinesOf) -> JsonObject:
         """A `DiagnosticRelatedInformation` (LSP 3.17) for a diagnostic of the file `of`."""
-        told = self._about(related.uri)
+        sent = self._about(related.uri)
         if related.uri != of:  # A file is looked at anew after each change of its own.
-            told.said_of[of] = None
-        if related not in told.places:
-            told.places[related] = self._new(related, lines_of)
-        return told.places[related]
+            sent.pointing_files[of] = None
+        if related not in sent.places:
+            sent.places[related] = self._new(related, lines_of)
+        return sent.places[related]
 
     def follow(self, changed: Iterable[str]) -> None:
         """Take note of files that may have changed."""
         for uri in changed:
-            told = self._told.pop(uri, None)
-            if told is not None and told.said_of:
-                self._in_doubt.setdefault(uri, []).append(told)
+            sent = self._sent.pop(uri, None)
+            if sent is not None and sent.pointing_files:
+                self._changed.setdefault(uri, []).append(sent)
 
     @property
-    def are_in_doubt(self) -> bool:
+    def have_changed(self) -> bool:
         """Whether a place was sent that lies in a file which has changed since."""
-        return bool(self._in_doubt)
+        return bool(self._changed)
 
     def outdated(self) -> Iterator[Iterable[str]]:
         """The files whose diagnostics point at places that have moved; a step at a time."""
-        while self._in_doubt:
-            uri = next(iter(self._in_doubt))
-            for told in self._in_doubt.pop(uri):
-                yield () if self._is_still_true(uri, told) else told.said_of
+        while self._changed:
+            uri = next(iter(self._changed))
+            for sent in self._changed.pop(uri):
+                yield () if self._is_still_true(uri, sent) else sent.pointing_files
 
-    def _about(self, uri: str) -> _Told:
-        if uri not in self._told:
+    def _about(self, uri: str) -> _SentPlaces:
+        if uri not in self._sent:
             file = self._session.view.snapshot.file(uri)
-            self._told[uri] = _Told(_open_text(file) if file is not None else None)
-        return self._told[uri]
+            self._sent[uri] = _SentPlaces(_open_text(file) if file is not None else None)
+        return self._sent[uri]
 
-    def _is_still_true(self, uri: str, told: _Told) -> bool:
+    def _is_still_true(self, uri: str, sent: _SentPlaces) -> bool:
         """Whether the calls in the file are where they were; if so, the places are kept."""
         file = self._session.view.snapshot.file(uri)
         if file is None:
             return False
-        if not _is_the_same_above_calls(file, told.text):
+        if not _is_the_same_above_calls(file, sent.text):
             calls = {each.message: each for each in calls_of(file)}
-            shown = [(calls.get(each.message), place) for each, place in told.places.items()]
-            told.places = {call: place for call, place in shown if call is not None}
+            shown = [(calls.get(each.message), place) for each, place in sent.places.items()]
+            sent.places = {call: place for call, place in shown if call is not None}
             lines_of = cache(self._session.view.lines)
-            if any(self._new(call, lines_of) != place for call, place in told.places.items()):
+            if any(self._new(call, lines_of) != place for call, place in sent.places.items()):
                 return False
         kept = self._about(uri)
-        kept.places.update(told.places)
-        kept.said_of.update(told.said_of)
+        kept.places.update(sent.places)
+        kept.pointing_files.update(sent.pointing_files)
         return True
 
     def _new(self, related: Related, lines_of: LinesOf) -> JsonObject:

@@ -1,4 +1,4 @@
-"""Semantic tokens as LSP encodes them (3.17, "Integer Encoding for Tokens")."""
+"""`textDocument/semanticTokens`, encoded as in LSP 3.17, "Integer Encoding for Tokens"."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NUMBERS = {kind: number for number, kind in enumerate(_TYPES)}
 
 
 def register(session: Session) -> None:
-    """Offer tokens of whole documents and of what is to be seen of them."""
+    """Register the handlers for whole documents and for visible ranges."""
     options = {"legend": _LEGEND, "full": True, "range": True}
 
     @session.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, options)
@@ -53,7 +53,7 @@ def _tokens(
 
 
 def _encoded(tokens: Iterable[Token], lines: LineIndex, encoding: PositionEncoding) -> list[int]:
-    """Five numbers for each token, its place counted from the one before."""
+    """Five numbers for each token; its place is relative to the token before."""
     data: list[int] = []
     last_line = last_column = 0
     for token in tokens:
@@ -68,7 +68,7 @@ def _encoded(tokens: Iterable[Token], lines: LineIndex, encoding: PositionEncodi
 
 
 def _pieces(where: TextRange, lines: LineIndex) -> Iterator[TextRange]:
-    """A part for each line: few clients understand tokens that go on in the next one."""
+    """One part for each line: few clients support tokens of several lines."""
     for line in range(lines.line_at(where.start), lines.line_at(where.end) + 1):
         bounds = lines.line_range(line)
         piece = TextRange(max(where.start, bounds.start), min(where.end, bounds.end))

@@ -1,6 +1,6 @@
 """The server of one connection: connects the handlers of LSP's methods with each other.
 
-Handlers that only answer are functions of a `Session`; what has to follow changes is an object here.
+Handlers that only answer are functions of a `Session`. Those that also follow changes are objects here.
 """
 
 from __future__ import annotations

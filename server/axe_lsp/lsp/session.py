@@ -1,4 +1,4 @@
-"""What the handlers of one client work with: its view of the files, its documents, and the way to it."""
+"""The session of one client, which all handlers take: its view of the files, its documents, and the connection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from axe_lsp.rpc.language_server import LanguageServer
 
 
 class Session:
-    """One client's session. Knows no feature: features know it.
+    """One client's session. It knows none of the features that use it.
 
     `feature` and `command` register a handler, `notify` and `request` send to the client, and `start`
     runs a coroutine in the background, as `LanguageServer` documents them.

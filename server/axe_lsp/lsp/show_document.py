@@ -1,6 +1,6 @@
-"""Files, and texts that are in no file of the user's, such as a preview, in front of the user.
+"""`window/showDocument`: shows files, and texts without a file, such as a preview.
 
-Texts are written to the cache, in a folder that only the user may look into, since clients show files.
+Clients show files only, so texts are written to the cache, in a folder that only the user can read.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def show_file(session: Session, uri: str, selection: types.Range | None = None) 
 
 
 def show_text(session: Session, name: str, text: str) -> None:
-    """The same for a text that is in no file, under a file's name."""
+    """Show a text without a file likewise, in a file of this name."""
     if can_show(session):
         session.start(_show_text(session, name, text), name=f"showing {name}")
 

@@ -1,4 +1,4 @@
-"""From our words to LSP's: offsets become lines and columns of the session's encoding."""
+"""From our types to LSP's: offsets become lines and columns of the session's encoding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from axe_lsp.features.hover import Hover
 from axe_lsp.rpc.json_rpc import JsonObject
 
 AGENT_KIND = types.SymbolKind.Class
-"""What editors show agents as, among symbols and in the call hierarchy."""
+"""The kind of agents, among symbols and in the call hierarchy."""
 
 LinesOf = Callable[[str], LineIndex]
 """The lines of the file at a URI."""
@@ -42,7 +42,7 @@ def json_range(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -
 
 
 def explanation(text: str, *, markdown: bool) -> types.MarkupContent:
-    """Markdown of ours, as plain text for clients that show no other."""
+    """Our Markdown, or plain text for clients that show no Markdown."""
     if markdown:
         return types.MarkupContent(types.MarkupKind.Markdown, text)
     return types.MarkupContent(types.MarkupKind.PlainText, plain_text(text))

@@ -1,4 +1,4 @@
-"""From our edits to LSP's (3.17, WorkspaceEdit), as far as the client can apply them."""
+"""`WorkspaceEdit`: from our edits to LSP's (3.17), as far as the client can apply them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def can_apply(session: Session, edit: Edit) -> bool:
 def workspace_edit(
     session: Session, edit: Edit, locations: Locations | None = None
 ) -> types.WorkspaceEdit:
-    """The edit in the client's words: with versions where it knows versions, else by URI.
+    """The edit as the client knows it: with versions of documents, else by URI.
 
-    The client must be able to apply it. Who has read files already hands in `locations`.
+    The client must be able to apply it. A caller that has read files already passes its `locations`.
     """
     locations = locations or Locations(session)
     moves_files = any(isinstance(step, MovedFile) for step in edit)
@@ -47,7 +47,7 @@ def workspace_edit(
 
 
 def _operations(session: Session, edit: Edit, locations: Locations) -> Iterator[_Operation]:
-    """What changes a file between two operations on files is one, since its ranges are of one text."""
+    """The edit as operations. Changes between two file operations are one, as their ranges are of one text."""
     changes: list[TextChange] = []
     for step in edit:
         if isinstance(step, TextChange):

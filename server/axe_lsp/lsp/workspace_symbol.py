@@ -1,4 +1,4 @@
-"""Agents of the whole workspace by name."""
+"""`workspace/symbol`: agents of the whole workspace by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RESOLVABLE = "workspace.symbol.resolveSupport.properties"
 
 
 def register(session: Session) -> None:
-    """Offer the feature to the client of `session`."""
+    """Register the handlers of the methods."""
 
     @session.feature(types.WORKSPACE_SYMBOL, {"resolveProvider": True})
     def on_workspace_symbol(
@@ -40,7 +40,7 @@ def register(session: Session) -> None:
 
 
 def _without_range(session: Session, agent: AgentFile) -> types.WorkspaceSymbol:
-    """For clients that ask again about the one symbol that is gone to: no file has to be read."""
+    """For clients that ask for the range of the chosen symbol only: no file has to be read."""
     return types.WorkspaceSymbol(
         location=types.LocationUriOnly(session.opened.name(agent.uri)),
         name=agent.place.stem,
@@ -61,7 +61,7 @@ def _with_range(
 
 
 def _container(session: Session, place: Place) -> str:
-    """Whose agent it is: the user's, or that of a folder in the workspace."""
+    """The container of an agent: `user`, or its folder in the workspace."""
     if place.scope is Scope.USER:
         return "user"
     folder = path_of(place.folder)
@@ -69,7 +69,7 @@ def _container(session: Session, place: Place) -> str:
 
 
 def _in_workspace(session: Session, folder: Path) -> str:
-    """A folder without what all have in common; with several roots, their names tell them apart."""
+    """A folder relative to its root; with several roots, with the name of the root."""
     roots = session.view.roots
     for root in roots:
         if root in folder.parents:

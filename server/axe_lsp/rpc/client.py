@@ -1,4 +1,4 @@
-"""Who is at the other end: what `initialize` says, read once.
+"""The client, as its `initialize` describes it.
 
 Capabilities stay the JSON that the client sent. Turning them into lsprotocol's classes costs 90 ms
 at the first request of every session, and fails as a whole on one value that is newer than the
@@ -24,11 +24,11 @@ _ENCODINGS: Mapping[str, PositionEncoding] = {
 
 
 _TOKEN = "axeToken"
-"""The name in `initializationOptions` of what opens a server on TCP (`axe_lsp.rpc.access`)."""
+"""The name in `initializationOptions` of the token of a server on TCP (`axe_lsp.rpc.sockets`)."""
 
 
 class Client(Struct, frozen=True, dict=True):
-    """An editor, or whatever else speaks LSP. What it left out is `None` or empty."""
+    """An editor or another LSP client. Values that it left out are `None` or empty."""
 
     process_id: int | None = None
     name: str = ""
@@ -40,7 +40,7 @@ class Client(Struct, frozen=True, dict=True):
     capabilities: Mapping[str, Any] = field(default_factory=dict)
 
     def capability(self, path: str) -> Any:
-        """What stands at a path such as `textDocument.hover.contentFormat`, or `None`."""
+        """The value at a path such as `textDocument.hover.contentFormat`, or `None`."""
         found = self._found
         if path not in found:  # Each keystroke asks for several.
             found[path] = reduce(_member, path.split("."), self.capabilities)
@@ -51,7 +51,7 @@ class Client(Struct, frozen=True, dict=True):
         return self.capability(path) is True
 
     def shows_markdown(self, path: str) -> bool:
-        """Whether the formats at `path` hold Markdown; who names none is taken to know it."""
+        """Whether the formats at `path` hold Markdown; a client without any is taken to know it."""
         formats = self.capability(path)
         return not isinstance(formats, list) or "markdown" in formats
 

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class MisfitError(Exception):
-    """JSON that isn't what a method wants; the message says where and why."""
+    """JSON that doesn't fit the type of a method's params or result; the message says where and why."""
 
 
 @functools.cache
@@ -45,7 +45,7 @@ def shared_converter() -> Converter:
 
 
 def read_params(method: str, params: Any) -> Any:
-    """The params as the class that LSP has for them; as they are where LSP has none."""
+    """The params as lsprotocol's class for the method; unchanged for methods that LSP doesn't define."""
     params_type = METHOD_TO_TYPES[method][2] if method in METHOD_TO_TYPES else None
     if params_type is None:
         return params
@@ -63,7 +63,7 @@ def read_result(method: str, result: Any) -> Any:
 
 
 def structured(value: Any, wanted: type[T], name: str) -> T:
-    """A part of a message as the class that LSP has for it. Raises MisfitError."""
+    """A part of a message as a class of lsprotocol. Raises MisfitError."""
     return cast(T, _structure(value, wanted, name))
 
 

@@ -11,7 +11,7 @@ message is dispatched, answered, cancelled and sent is decided here. What differ
   answer.
 - `$/cancelRequest` cancels that task, and does so behind `workspace/executeCommand` too. A request
   that is found cancelled when its turn comes isn't begun.
-- Nothing is kept of a message that is done with, and no body is logged.
+- Nothing is kept of an answered message, and no body is logged.
 
 Knows nothing of LSP's life cycle (`axe_lsp.rpc.lifecycle`).
 """
@@ -61,7 +61,7 @@ class Dispatcher(LanguageServerProtocol):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.tasks = Tasks()
-        """What this connection has started: requests that take time, and work in the background."""
+        """The tasks of this connection: requests that take time, and work in the background."""
         self._running: dict[MessageId, asyncio.Task[Any]] = {}
         self._withdrawn: set[MessageId] = set()
         self._awaited: dict[MessageId, tuple[str, Future[Any]]] = {}
@@ -94,7 +94,7 @@ class Dispatcher(LanguageServerProtocol):
         self._send(_call(method, params))
 
     def notify_together(self, method: str, params: bytes) -> None:
-        """The same with JSON in UTF-8, for what comes by the hundred: sent with all others of this step."""
+        """Send a notification with params in UTF-8, together with all others of this turn of the loop."""
         if not self._together:
             asyncio.get_running_loop().call_soon(self._write)
         body = b'{"jsonrpc":"2.0","method":"%b","params":%b}' % (method.encode(), params)
@@ -222,7 +222,7 @@ class Dispatcher(LanguageServerProtocol):
         self._write(frame(write_message({"jsonrpc": "2.0", **message}, to_json)))
 
     def _write(self, last: bytes = b"") -> None:
-        """Send what has been put together, and `last`."""
+        """Send the collected notifications, and `last`."""
         data = b"".join((*self._together, last))
         self._together.clear()
         if self.writer is not None and data:

@@ -17,7 +17,7 @@ from axe_lsp.agentfile.text import LineIndex, PositionEncoding, offset_in_line
 
 
 class Document(Struct, frozen=True):
-    """A document as it stood at one version."""
+    """A document at one version."""
 
     uri: str
     language_id: str
@@ -52,7 +52,7 @@ class Documents:
         return self._open.get(uri)
 
     def open(self, params: types.DidOpenTextDocumentParams) -> Document:
-        """Take the document over; one that is open already is replaced."""
+        """Add the document; one that is open already is replaced."""
         item = params.text_document
         document = Document(item.uri, item.language_id, item.version, item.text)
         self._open[item.uri] = document
@@ -62,7 +62,7 @@ class Documents:
     def change(
         self, params: types.DidChangeTextDocumentParams, encoding: PositionEncoding
     ) -> Document:
-        """Apply the changes, each to what the one before has left, and give the new document."""
+        """Apply the changes one after the other, and return the new document."""
         before = self._require(params.text_document.uri)
         uri = before.uri
         for change in params.content_changes:
@@ -74,13 +74,13 @@ class Documents:
         return document
 
     def close(self, params: types.DidCloseTextDocumentParams) -> Document:
-        """Forget the document, and give it as it was in the end."""
+        """Remove the document, and return its last version."""
         document = self._require(params.text_document.uri)
         del self._open[document.uri], self._texts[document.uri]
         return document
 
     def _require(self, uri: str) -> Document:
-        """The document as it was opened, else one whose URI is only spelled otherwise."""
+        """The document of this URI, else of another spelling of it."""
         if uri in self._open:
             return self._open[uri]
         wanted = self._canonical(uri)
@@ -114,7 +114,7 @@ class EditedText:
         self._starts = LineIndex(text).starts
 
     def offset(self, line: int, column: int, encoding: PositionEncoding) -> int:
-        """Where a position lies, clamped to the line and to the text (LSP 3.17, "Position")."""
+        """The offset of a position, clamped to the line and to the text (LSP 3.17, "Position")."""
         if line >= len(self._starts):
             return len(self.text)
         start = self._starts[line]
@@ -122,7 +122,7 @@ class EditedText:
         return start + offset_in_line(content, column, encoding)
 
     def replace(self, start: int, end: int, new: str) -> None:
-        """Put `new` where the text from `start` to `end` was."""
+        """Replace the text from `start` to `end` by `new`."""
         # A line more on either side, because an edit can join or part a CR and an LF there.
         first = max(0, bisect_right(self._starts, start) - 2)
         behind = bisect_right(self._starts, end) + 1

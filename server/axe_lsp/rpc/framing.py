@@ -36,13 +36,13 @@ _log = logging.getLogger(__name__)
 
 
 class BadHeader(Struct, frozen=True):
-    """A header that leaves no way to find the body behind it."""
+    """A header without a usable length, so that the end of its body is unknown."""
 
     reason: str
 
 
 class FrameReader:
-    """Takes bytes as they come and gives the bodies that have become complete.
+    """Takes bytes as they come and yields the bodies that are complete.
 
     `most` is the largest body, in bytes, that is waited for; it may be changed between two of them.
     """

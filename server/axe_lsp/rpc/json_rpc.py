@@ -1,7 +1,7 @@
-"""What the bytes of a message mean: JSON-RPC 2.0, as LSP narrows it (no batches, ids never null).
+"""The messages of JSON-RPC 2.0, as LSP narrows it (no batches, ids never null).
 
-Knows no method and keeps no state. Reading never raises: what is no message becomes `Invalid`, which
-says how it is to be answered.
+Knows no method and keeps no state. Reading never raises: a body that is no message becomes `Invalid`,
+which says how it is answered.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ INVALID_REQUEST = -32600
 
 
 class Request(Struct, frozen=True):
-    """Wants exactly one answer. `params` is plain JSON, `None` where it was left out."""
+    """A message that gets exactly one answer. `params` is plain JSON, `None` where it was left out."""
 
     id: MessageId
     method: str
@@ -32,7 +32,7 @@ class Request(Struct, frozen=True):
 
 
 class Notification(Struct, frozen=True):
-    """Wants no answer."""
+    """A message that gets no answer."""
 
     method: str
     params: Any
@@ -47,7 +47,7 @@ class Response(Struct, frozen=True):
 
 
 class Invalid(Struct, frozen=True):
-    """No message; answered with `code`, and with `id` where it had one."""
+    """A body that is no message; answered with `code`, and with its `id` if it had one."""
 
     code: int
     reason: str
@@ -55,7 +55,7 @@ class Invalid(Struct, frozen=True):
 
 
 class Wire(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A result made of such structs, lists, strings and whole numbers alone, which is sent in one go."""
+    """The base of results made of such structs, lists, strings and integers, which msgspec encodes."""
 
 
 class UnsendableError(Exception):
@@ -68,7 +68,7 @@ Message: TypeAlias = Request | Notification | Response | Invalid
 
 
 def read_message(body: bytes | BadHeader) -> Message:
-    """What a frame holds."""
+    """The message in a frame."""
     if isinstance(body, BadHeader):
         return Invalid(PARSE_ERROR, body.reason)
     try:
@@ -106,7 +106,7 @@ def id_of(message: JsonObject) -> MessageId | None:
 
 
 def _loads(body: bytes) -> Any:
-    """What the JSON says. msgspec takes a tenth of the time, but no NaN, BOM or half a surrogate pair."""
+    """The value of the JSON. msgspec takes a tenth of the time, but no NaN, BOM or half a surrogate pair."""
     try:
         return _reader.decode(body)
     except (DecodeError, UnicodeDecodeError):

@@ -105,12 +105,12 @@ class LanguageServer(pygls.lsp.server.LanguageServer):
 
     @property
     def client(self) -> Client:
-        """Who is at the other end; complete once `initialize` has been called."""
+        """The client's name, folders, options and capabilities; complete after `initialize`."""
         return self.protocol.client
 
     @property
     def position_encoding(self) -> PositionEncoding:
-        """What columns count in this session."""
+        """The unit in which positions of this session count columns."""
         return self.protocol.client.position_encoding
 
     def notify(self, method: str, params: Any = None) -> None:

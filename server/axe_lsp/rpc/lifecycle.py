@@ -24,7 +24,7 @@ from axe_lsp.rpc.dispatch import Dispatcher
 from axe_lsp.rpc.json_rpc import JsonObject, Notification, Request
 
 GRACE = 1.0
-"""Seconds that anything gets to end once it has been told to."""
+"""Seconds that tasks get to end after they were cancelled."""
 
 _Phase = Literal["waiting", "running", "shut down"]
 

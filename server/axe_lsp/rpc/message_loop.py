@@ -1,4 +1,4 @@
-"""Reads one client's messages and has them dealt with, from the first byte to the last, over any transport."""
+"""Reads the messages of one client and passes them on, from the first byte to the last."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from axe_lsp.rpc.language_server import LanguageServer
 from axe_lsp.tasks import Tasks
 
 _FIRST_BODY = 4 * 1024 * 1024
-"""The largest `initialize`, in bytes, of a client that has yet to show who it is."""
+"""The largest `initialize`, in bytes, of a client that has not presented its token yet."""
 
 FIRST_SECONDS = 30.0
-"""How long such a client may take to send it."""
+"""Seconds that such a client may take to send it."""
 
 # How long messages are dealt with in one go before whatever else is on the loop gets its turn.
 _SLICE = 0.01
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class Writer(Protocol):
-    """The way to the client. `write` doesn't block and doesn't raise."""
+    """The stream to the client. `write` doesn't block and doesn't raise."""
 
     def write(self, data: bytes) -> None:
         """Send `data` after everything that was written before."""
@@ -36,7 +36,7 @@ class Writer(Protocol):
 
 
 class MessageLoop:
-    """A server, and the streams to and from its client.
+    """Connects a server with the streams to and from its client.
 
     `read` gives bytes as they come, and `b""` at the end. `is_strict` is for clients that have not started
     us (`axe_lsp.rpc.framing`). Where `admits` is given, it judges the first message, before which nothing is

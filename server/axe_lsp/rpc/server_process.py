@@ -1,4 +1,4 @@
-"""The process of a server: how it starts its loop, how it always ends, and whether others live."""
+"""The process of a server: starts its event loop, makes sure that it ends, and knows whether others live."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standard input and output as the way to a client.
+"""Standard input and output as the streams to and from a client.
 
 Nothing in the process but the classes here may touch the streams: `claim` moves them away, so
 that a stray `print`, a C library or a child process can neither corrupt the output nor eat input.
@@ -56,10 +56,10 @@ def claim() -> tuple[int, int]:
 
 
 class Reader(Protocol):
-    """The way from the client."""
+    """The stream from the client."""
 
     async def read(self) -> bytes:
-        """Some of what has come; `b""` once everything has been read and no more will come."""
+        """The next bytes; `b""` at the end of the stream."""
 
 
 def open_reader(descriptor: int, at_end: Callable[[], None]) -> Reader:

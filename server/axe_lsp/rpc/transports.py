@@ -20,13 +20,13 @@ from axe_lsp.rpc.message_loop import MessageLoop
 MakeServer: TypeAlias = Callable[[], LanguageServer]
 
 PARENT_CHECK = 2.0
-"""Seconds between two looks whether the client of standard streams still lives."""
+"""Seconds between two checks whether the client of standard streams still lives."""
 
 _log = logging.getLogger(__name__)
 
 
 class CannotListenError(Exception):
-    """The address can't be had; the message says why and what to do."""
+    """The server can't listen; the message says why and what to do."""
 
 
 async def serve_stdio(make_server: MakeServer) -> int:

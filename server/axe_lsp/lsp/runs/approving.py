@@ -1,4 +1,4 @@
-"""Asks the user of an editor whether an agent may change something (docs/protocol.md, `axe/approve`)."""
+"""`axe/approve`: asks the user of an editor whether an agent may change something (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 def _actions(question: Question) -> dict[str, Decision]:
-    """The buttons; that for the run says what it allows."""
+    """The titles of the buttons; that for the run says what it allows."""
     what = f" {question.for_run.title()}" if question.for_run else ""
     return {"Allow": "allow", f"Allow{what} for This Run": "allowForRun", "Deny": "deny"}
 
@@ -48,7 +48,7 @@ _ADVICE = (
 
 
 def asker(session: Session) -> Ask:
-    """Asks the client of `session`, in the way that it knows."""
+    """A function that asks the user, by `axe/approve` or by a message, whichever the client supports."""
     way = _way_to_ask(session.client)
     if way is None:
         return refusing(lambda text: _warn(session, text), _ADVICE)
@@ -87,7 +87,7 @@ def _params(question: Question) -> Json:
 
 
 def _answer(result: Any) -> Answer:
-    """What a client has answered, which may be anything."""
+    """The answer in a client's result, which is not trusted to be one."""
     members = result if isinstance(result, dict) else {}
     decision, note = members.get("decision"), members.get("note")
     if decision not in DECISIONS:

@@ -1,6 +1,6 @@
-"""What a client can learn of runs that it did not start, or that are over.
+"""`axe/runs`, `axe/events`, `axe/subscribe` and `axe/unsubscribe`: stored runs, and those of others.
 
-Functions that return a coroutine have done by then what must not miss an event.
+Functions that return a coroutine have subscribed by then, so that no event is missed.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _STATUSES = ("running", *get_args(Status))
 
 
 def runs(session: Session, params: Any) -> Coroutine[Any, Any, list[Json]]:
-    """Runs that are remembered, newest first."""
+    """The stored runs, newest first."""
     return _runs(session.daemon.runs.archive, _wanted(_members("axe/runs", params)))
 
 
 def events(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
-    """What happened in a run and below it, event by event or drawn as a tree."""
+    """The events of a run and its children, as a list or drawn as a tree."""
     members = _members("axe/events", params)
     run_id = _text("axe/events", members, "runId")
     if run_id is None:
@@ -54,7 +54,7 @@ def events(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
 
 
 def subscribe(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
-    """Tell the client from now on what happens in one run or in all; first what it has missed."""
+    """Send the events of one run or of all from now on; first those that the client has missed."""
     members = _members("axe/subscribe", params)
     run_id = _text("axe/subscribe", members, "runId")
     after = _number("axe/subscribe", members, "after", 0)
@@ -74,7 +74,7 @@ def subscribe(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
 
 
 def unsubscribe(session: Session, params: Any) -> dict[str, Json]:
-    """Tell the client no more of one run, or of all: what the last such `subscribe` began."""
+    """End the last subscription to one run, or to all."""
     run_id = _text("axe/unsubscribe", _members("axe/unsubscribe", params), "runId")
     ends = session.subscriptions.get(run_id, [])
     if not ends:
@@ -102,7 +102,7 @@ async def _drawn(archive: Archive, run_id: str) -> Json:
 async def _catch_up(
     session: Session, run_id: str, after: int, meanwhile: list[News], stop: Callable[[], None]
 ) -> Json:
-    """What happens meanwhile waits until what happened before has been told."""
+    """Send the stored events; new ones wait in `meanwhile` until then."""
     try:
         with reported_errors():
             missed = await session.daemon.runs.archive.events(run_id, after)

@@ -22,7 +22,7 @@ from axe_lsp.rpc.language_server import RequestFailed
 
 
 def run(session: Session, params: Any) -> Coroutine[Any, Any, JsonObject]:
-    """Run an agent, and show what it answers."""
+    """Run an agent, and show its answer."""
     with _errors_shown(session):
         return _shown(session, running.run(session, params, run_reports.log_messages(session)))
 
@@ -44,7 +44,7 @@ def stop(session: Session, params: Any) -> JsonObject:
 
 
 async def _shown(session: Session, running: Coroutine[Any, Any, JsonObject]) -> JsonObject:
-    """The result of a run, which most such clients would throw away, in front of the user."""
+    """The result of a run, shown as a message since most such clients ignore results of commands."""
     with _errors_shown(session):
         result = await running
     session.show_message(f"{result['agent']}: {result['content']}", types.MessageType.Info)
@@ -54,7 +54,7 @@ async def _shown(session: Session, running: Coroutine[Any, Any, JsonObject]) -> 
 async def _preview_shown(
     session: Session, previewing: Coroutine[Any, Any, JsonObject]
 ) -> JsonObject:
-    """The result of a preview, likewise."""
+    """The result of a preview, shown as a document."""
     with _errors_shown(session):
         result = await previewing
     show_text(session, "preview.txt", result["text"])

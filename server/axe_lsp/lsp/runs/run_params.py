@@ -1,4 +1,4 @@
-"""The params of `axe/run`: read, checked, and turned into what the runtime wants."""
+"""The params of `axe/run`: checked, and turned into a request to the runtime."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KNOWN = frozenset({*_STRINGS, "input", "timeoutMs", "workDoneToken", "partialRe
 
 
 class RunOrder(Struct, frozen=True):
-    """A run that a client wants. `token` is that of its progress, if it gave one."""
+    """A run that a client wants; `token` is its `workDoneToken`, if it gave one."""
 
     request: RunRequest
     workplace: Workplace
@@ -27,7 +27,7 @@ class RunOrder(Struct, frozen=True):
 
 
 def read_run_order(session: Session, params: Any) -> RunOrder:
-    """What the client wants, on the texts that it has open at this moment.
+    """The order in `params`, with the texts that the client has open at this moment.
 
     Raises JsonRpcInvalidParams with the name of the member that is wrong.
     """
@@ -83,7 +83,7 @@ def _checked(params: Any) -> dict[str, Any]:
 
 
 def _warn_of_unknown(session: Session, members: dict[str, Any]) -> None:
-    """A misspelt member has no effect; whoever has written it should hear of it."""
+    """Warn the user of misspelt members, which have no effect."""
     for name in sorted(members.keys() - _KNOWN):
         text = f"axe/run: unknown parameter {quoted(name)}; it has no effect"
         session.show_message(text)

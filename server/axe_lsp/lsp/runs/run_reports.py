@@ -1,4 +1,4 @@
-"""Tells a client what happens in a run: as notifications, as progress, as lines of text."""
+"""Reports the events of a run to a client: as notifications, as progress, as lines of text."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from axe_lsp.runtime.json_data import plain_json
 _numbers = itertools.count(1)
 
 _MOMENT = 0.1
-"""Seconds between two reports of progress: a thousand children are more than anybody can read."""
+"""Seconds between two reports of progress; a run with many children has hundreds of events a second."""
 
 
 class RunProgress:
-    """`$/progress` of one run. Where the client has no token for it, it is asked to make one.
+    """`$/progress` of one run. Without a token from the client, the client is asked to create one.
 
-    A client that takes its time to answer, or refuses, delays nothing.
+    A client that answers late, or refuses, delays nothing.
     """
 
     def __init__(self, session: Session, title: str, cancel: Callable[[], object]) -> None:
@@ -48,13 +48,13 @@ class RunProgress:
             self._session.start(self._create(), name="creating a progress token")
 
     def report(self, message: str) -> None:
-        """Say what is being done now. Of what is done in one moment, the last is told."""
+        """Report a message; of several within a moment the last."""
         self._message = message
         if self._pause is None:
             self._tell()
 
     def end(self) -> None:
-        """Say that it is over; what came last says how."""
+        """Report the end, with the last message."""
         if self._token is not None and not self._is_over:
             end = types.WorkDoneProgressEnd(message=self._message or None)
             self._session.progress.end(self._token, end)
@@ -99,7 +99,7 @@ class RunProgress:
 class Notifications(Struct, frozen=True, dict=True):
     """Forwards everything as the `axe/…` notifications of docs/protocol.md.
 
-    All of one server are equal: who subscribes in several ways hears everything once.
+    All of one session are equal: a client that subscribes in several ways gets each event once.
     """
 
     session: Session
@@ -116,7 +116,7 @@ class Notifications(Struct, frozen=True, dict=True):
 
 
 def log_messages(session: Session) -> Callable[[News], None]:
-    """Tells the run in lines of text, for clients that know only LSP."""
+    """Reports a run by `window/logMessage`, for clients that know only LSP."""
 
     def log(news: News) -> None:
         line = describe(news) if isinstance(news, Notification) else None
@@ -128,7 +128,7 @@ def log_messages(session: Session) -> Callable[[News], None]:
 
 
 def warnings(session: Session) -> Callable[[News], None]:
-    """Shows what a person should know about a run that goes on all the same."""
+    """Shows warnings about a run to the user."""
 
     def show(news: News) -> None:
         if isinstance(news, Warned):

@@ -35,12 +35,12 @@ def run(
 
 
 def preview(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
-    """Everything that a run would send first."""
+    """Everything that a run would send to its provider first."""
     return _preview(session, _order(session, params))
 
 
 def stop(session: Session, params: Any) -> dict[str, Json]:
-    """Stop a run, or one child of it, whoever has started it."""
+    """Stop a run of any client, or one child of it."""
     run_id = params.get("runId") if isinstance(params, dict) else None
     if not isinstance(run_id, str):
         raise JsonRpcInvalidParams('axe/stop: params must be {"runId": string}')
