@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import grimp
 import pytest
 import tomli
 
@@ -42,6 +44,14 @@ def test_users_install_these_libraries_and_no_other() -> None:
 def test_what_is_imported_is_what_users_install() -> None:
     own = {"axe_lsp", *sys.stdlib_module_names}
     assert set(imported()) - own == OPTIONAL.union(*MODULES.values())
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Imports for type checkers count. Contracts of `.importlinter` hold whole packages to it."""
+    graph = grimp.build_graph("axe_lsp", cache_dir=None)
+    imports = {each: graph.find_modules_directly_imported_by(each) for each in graph.modules}
+    assert len(imports) > 100
+    graphlib.TopologicalSorter(imports).prepare()
 
 
 def imported() -> Iterator[str]:
