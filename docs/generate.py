@@ -11,12 +11,12 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from axe_lsp.agentfile import key_spec, schema
-from axe_lsp.agentfile.config_schema import CONFIG
-from axe_lsp.agentfile.key_spec import KeySpec, KeyType, Schema
-from axe_lsp.agentfile.models import MODELS, READ_ON, SOURCES, Model
-from axe_lsp.agentfile.published_schema import PUBLISHED, json_schema
-from axe_lsp.agentfile.reach import RIGHTS
+from axe_lsp.agentfile.rights import RIGHTS
+from axe_lsp.agentfile.schema import agent_keys, key_spec
+from axe_lsp.agentfile.schema.config_keys import CONFIG
+from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Schema
+from axe_lsp.agentfile.schema.models import MODELS, READ_ON, SOURCES, Model
+from axe_lsp.agentfile.schema.published_schema import PUBLISHED, json_schema
 from axe_lsp.features.describe import price
 from axe_lsp.features.rule import Rule
 from axe_lsp.features.rules import RULES
@@ -68,9 +68,9 @@ _RIGHTS, _END_OF_RIGHTS = "<!-- rights -->", "<!-- end of rights -->"
 
 def agent_files_page() -> str:
     """All keys of an agent file, table by table."""
-    tables = [key for key in schema.KEYS if key.is_table]
-    sections = [_table_section(schema.AGENT, key) for key in tables]
-    return "\n".join([_AGENT_FILES, _rows(schema.keys_of(())), *sections, _tools()])
+    tables = [key for key in agent_keys.KEYS if key.is_table]
+    sections = [_table_section(agent_keys.AGENT, key) for key in tables]
+    return "\n".join([_AGENT_FILES, _rows(agent_keys.keys_of(())), *sections, _tools()])
 
 
 _AGENT_FILES = """\
@@ -175,12 +175,12 @@ def _meaning(key: KeySpec) -> str:
 
 def _tools() -> str:
     aliases: dict[str, list[str]] = {}
-    for alias, tool in schema.TOOL_ALIASES.items():
+    for alias, tool in agent_keys.TOOL_ALIASES.items():
         aliases.setdefault(tool, []).append(f"`{alias}`")
     lines = ["\n## Tools\n", "| name | also | |", "|---|---|---|"]
     lines += [
         f"| `{tool}` | {', '.join(aliases.get(tool, []))} | {doc} |"
-        for tool, doc in schema.TOOLS.items()
+        for tool, doc in agent_keys.TOOLS.items()
     ]
     return "\n".join([*lines, _ABOUT_TOOLS])
 
@@ -285,7 +285,7 @@ Sizes are in tokens, prices in US dollars for a million tokens, as read on {date
 
 ## Updating the table
 
-The table is `server/axe_lsp/agentfile/models.py`. Read the providers' pages again, change the rows, put the newest
+The table is `server/axe_lsp/agentfile/schema/models.py`. Read the providers' pages again, change the rows, put the newest
 models of each provider first, set `READ_ON`, and run `python docs/generate.py`. Omit values that a page does not
 state. The pages are
 

@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
-from axe_lsp.agentfile.definition import load
+from axe_lsp.agentfile.agent_definition import load
+from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.cli.examples import EXAMPLES
 from axe_lsp.runtime import events
 from axe_lsp.runtime.events import Event

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.cli.check import check
 from axe_lsp.cli.whereabouts import named_file, whereabouts

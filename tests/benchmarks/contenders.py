@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from axe_lsp.agentfile.published_schema import json_schema
-from axe_lsp.agentfile.schema import AGENT
+from axe_lsp.agentfile.schema.agent_keys import AGENT
+from axe_lsp.agentfile.schema.published_schema import json_schema
 from benchmarks.client import Client
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.providers import Wire
+from axe_lsp.agentfile.schema.providers import Wire
 from axe_lsp.runtime.messages import Message, Request, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.providers.body import encode_body
 from axe_lsp.runtime.providers.http_provider import format_of

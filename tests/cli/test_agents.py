@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.agentfile.definition import load
+from axe_lsp.agentfile.agent_definition import load
 from axe_lsp.cli.main import main
 from support.command_line import Home
 from support.engines import agent

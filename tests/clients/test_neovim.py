@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.agentfile.definition import load
+from axe_lsp.agentfile.agent_definition import load
 from support.editors import PROJECT, clean_environment, missing, neovims, server_program
 from support.engines import agent
 from support.review_project import MANAGER, MENDED, script_review, write_project

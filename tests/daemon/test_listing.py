@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.agentfile.key_spec import Names
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.schema.key_spec import Names
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.daemon import listing
 from axe_lsp.daemon.listing import list_folder, typed_folder
-from axe_lsp.daemon.outside import Standpoint
-from axe_lsp.features.path_offers import Entry, Listing, PathTyped
+from axe_lsp.daemon.outside_facts import Standpoint
+from axe_lsp.features.completion.path_offers import Entry, Listing, PathTyped
 
 
 def where(tmp_path: Path, names: Names, folder: str, workdir: str = "") -> Path | None:

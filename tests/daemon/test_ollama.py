@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.agentfile.models import LocalModel
+from axe_lsp.agentfile.schema.models import LocalModel
 from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.daemon.ollama import Ollama
 from support.scripted_provider import Answer, Hold, Raw, ScriptedProvider

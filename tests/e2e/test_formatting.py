@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.splices import Splice, spliced
-from axe_lsp.agentfile.text import LineIndex, TextRange
+from axe_lsp.agentfile.text.ranges import LineIndex, TextRange
+from axe_lsp.agentfile.text.splices import Splice, spliced
 from support.session import Editor, Project
 
 TEXT = 'name="😀é"# 😀\r\nfiles=["😀",]\r\n\r\n\r\nmodel="a/b"\r\n'

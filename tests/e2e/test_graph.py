@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from axe_lsp.agentfile.text import LineIndex
+from axe_lsp.agentfile.text.ranges import LineIndex
 from support.raw_client import ServerError
 from support.session import Editor, Project
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.text import LineIndex, PositionEncoding
+from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding
 from support.session import Editor, Project
 
 TEXT = """\

@@ -9,17 +9,17 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.call_hierarchy import hierarchy_of, incoming_calls, outgoing_calls
 from axe_lsp.features.code_lens import code_lenses
 from axe_lsp.features.delegation_graph import delegation_graph
-from axe_lsp.features.document_symbols import Symbol, document_symbols
-from axe_lsp.features.folding import folding
+from axe_lsp.features.document_symbol import Symbol, document_symbols
+from axe_lsp.features.folding_range import folding
 from axe_lsp.features.graph_text import dot, mermaid
-from axe_lsp.features.inlay_hints import inlay_hints
+from axe_lsp.features.inlay_hint import inlay_hints
 from axe_lsp.features.references import highlights, references
 from axe_lsp.features.rename import RenameError, renamable
-from axe_lsp.features.selection import selections
+from axe_lsp.features.selection_range import selections
 from axe_lsp.features.semantic_tokens import semantic_tokens
 from axe_lsp.workspace.workspace import Change, Workspace
 from support.any_text import TEXTS

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from axe_lsp.agentfile.text import TextRange
-from axe_lsp.features.code_actions import code_actions
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.features.code_action import code_actions
 from axe_lsp.features.code_lens import code_lenses
-from axe_lsp.features.completion import completion
+from axe_lsp.features.completion.completion import completion
 from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.features.document_symbols import Symbol, document_symbols
+from axe_lsp.features.document_symbol import Symbol, document_symbols
 from axe_lsp.features.fix import Context
 from axe_lsp.features.hover import hover
 from axe_lsp.features.semantic_tokens import TokenKind, semantic_tokens

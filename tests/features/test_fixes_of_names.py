@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from axe_lsp.agentfile.definition import load
+from axe_lsp.agentfile.agent_definition import load
 from axe_lsp.features.edit import MovedFile, TextChange
 from support.actions import HEAD, Offered
 from support.edits import edited

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.agentfile.reach import Reach
+from axe_lsp.agentfile.rights import Reach
 from axe_lsp.features.edit import Secret
 from axe_lsp.workspace.facts import Matches, ProviderKey
 from support.actions import HEAD, Offered

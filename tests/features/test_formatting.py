@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.agentfile.splices import spliced
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.splices import spliced
 from axe_lsp.features.formatting import formatting
 from support.carets import dedented
 from support.fixture import open_text

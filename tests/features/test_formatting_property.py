@@ -13,16 +13,16 @@ import tomli
 from hypothesis import given
 from hypothesis import strategies as st
 
-from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.splices import spliced
-from axe_lsp.agentfile.text import TextRange
-from axe_lsp.agentfile.tree import walk
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.splices import spliced
+from axe_lsp.agentfile.text.tree import walk
 from axe_lsp.features.formatting import formatting
 from support.any_text import TEXTS
 from support.fixture import open_text
 from support.toml_texts import DOCUMENTS
 
-CORPUS = Path(__file__).parents[1] / "agentfile" / "toml_test_corpus.json"
+CORPUS = Path(__file__).parents[1] / "agentfile" / "text" / "toml_test_corpus.json"
 
 
 def formatted(text: str, within: TextRange | None = None) -> str:

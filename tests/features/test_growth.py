@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from axe_lsp.agentfile.text import TextRange
-from axe_lsp.features.code_actions import code_actions
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.features.code_action import code_actions
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.fix import Context
 from axe_lsp.workspace.workspace import Change, Workspace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.references import highlights, references
 from support.carets import annotate, source
 from support.fixture import CURSOR, files_of, open_fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.semantic_tokens import semantic_tokens
 from support.carets import annotate, dedented, source
 from support.fixture import open_fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.agentfile.parse import Parse
+from axe_lsp.agentfile.text.parse import Parse
 from support.actions import HEAD, Offered
 
 PAIRS = [

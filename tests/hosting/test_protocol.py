@@ -8,7 +8,7 @@ from typing import Any, Union, get_args, get_origin
 import msgspec
 import pytest
 
-from axe_lsp.agentfile.definition import BudgetConfig
+from axe_lsp.agentfile.agent_definition import BudgetConfig
 from axe_lsp.agentfile.lookup_order import AgentPlaces, Caller
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.notifications import Message, Notification, event_of, notification

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.features.edit import Edit, MovedFile, NewFile, TextChange
 from axe_lsp.lsp.server import AxeServer

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from axe_lsp.agentfile.text import PositionEncoding
+from axe_lsp.agentfile.text.ranges import PositionEncoding
 from axe_lsp.rpc.conversion import read_params
 from axe_lsp.rpc.documents import Document, Documents, NotOpenError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from axe_lsp.agentfile.text import LineIndex
+from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.rpc.documents import EditedText
 
 texts = st.text(st.sampled_from("a\n\r\u2028"), max_size=12)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.definition import McpServer
+from axe_lsp.agentfile.agent_definition import McpServer
 from axe_lsp.runtime.errors import (
     ConfigError,
     McpServerError,

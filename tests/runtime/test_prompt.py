@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.definition import AgentDefinition, MemoryConfig
+from axe_lsp.agentfile.agent_definition import AgentDefinition, MemoryConfig
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.context_files import ContextFile
 from axe_lsp.runtime.prepare import root_order

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.definition import RetryConfig
+from axe_lsp.agentfile.agent_definition import RetryConfig
 from axe_lsp.runtime.errors import ProviderError, RunCancelledError
 from axe_lsp.runtime.events import AgentEnd, TextDelta, TurnBegin, TurnEnd, TurnRetry
 from axe_lsp.runtime.providers.replay import Replay

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.agentfile.definition import Params
-from axe_lsp.agentfile.model_name import parse_model_name
+from axe_lsp.agentfile.agent_definition import Params
+from axe_lsp.agentfile.schema.model_name import parse_model_name
 from axe_lsp.runtime import shortening
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import ProviderError

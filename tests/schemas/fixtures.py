@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import tomli
 
-from axe_lsp.agentfile.key_spec import ANY_NAME, KeySpec, KeyType, Schema
+from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeySpec, KeyType, Schema
 from support.carets import source
 from support.findings import HEAD
 
@@ -90,7 +90,7 @@ def agent_files() -> dict[str, str]:
     demo = (ROOT / "server/axe_lsp/demo").glob("*/axe/agents/*.toml")
     found = {path.name: path.read_text("utf-8") for path in demo}
     for folder in _SOURCES:
-        for path in sorted((ROOT / folder).glob("test_*.py")):
+        for path in sorted((ROOT / folder).rglob("test_*.py")):
             for line, text in _fixtures_in(path):
                 found[f"{path.name}:{line}"] = text
     return {name: text for name, text in found.items() if _is_toml(text)}

@@ -13,11 +13,11 @@ import tomli
 from jsonschema import Draft7Validator
 from jsonschema.validators import extend
 
-from axe_lsp.agentfile import json_schema as json_schema_keywords
-from axe_lsp.agentfile import published_keywords
-from axe_lsp.agentfile.key_spec import KeySpec, Schema
-from axe_lsp.agentfile.published_schema import PUBLISHED, json_schema
-from axe_lsp.agentfile.schema import AGENT
+from axe_lsp.agentfile.schema import json_schema as json_schema_keywords
+from axe_lsp.agentfile.schema import published_keywords
+from axe_lsp.agentfile.schema.agent_keys import AGENT
+from axe_lsp.agentfile.schema.key_spec import KeySpec, Schema
+from axe_lsp.agentfile.schema.published_schema import PUBLISHED, json_schema
 from axe_lsp.cli.main import main
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.finding import Finding, Severity

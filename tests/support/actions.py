@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from axe_lsp.agentfile.splices import Splice, spliced
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.splices import Splice, spliced
 from axe_lsp.features.action import CodeAction
-from axe_lsp.features.code_actions import code_actions
+from axe_lsp.features.code_action import code_actions
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.edit import Edit, NewFile, TextChange
 from axe_lsp.features.fix import Context

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from axe_lsp.agentfile.text import LineIndex, PositionEncoding
+from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding
 from support.raw_client import Json
 from support.session import Editor
 

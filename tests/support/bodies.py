@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from axe_lsp.agentfile.providers import Wire
+from axe_lsp.agentfile.schema.providers import Wire
 from axe_lsp.runtime.messages import Request
 from axe_lsp.runtime.providers.body import encode_body
 from axe_lsp.runtime.providers.http_provider import format_of

@@ -13,7 +13,7 @@ import re
 import textwrap
 from collections.abc import Iterable
 
-from axe_lsp.agentfile.text import LineIndex, TextRange
+from axe_lsp.agentfile.text.ranges import LineIndex, TextRange
 
 _CARETS = re.compile(r"[ \t]*\^+( .*)?")
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import tomli_w
 
-from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.events import Event

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
+from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding, TextRange
 from support.raw_client import RawClient
 
 SERVER = [sys.executable, "-c", "from axe_lsp.cli.main import main; main()", "--stdio"]

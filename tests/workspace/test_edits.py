@@ -6,8 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.parse import Parse
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.workspace.agent_file import read_agent_file
 from schemas.fixtures import agent_files
 from support.any_text import TEXTS

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from axe_lsp.workspace.facts import Facts, Found, Matches, ProviderKey, Recording
-from axe_lsp.workspace.outside import Question
+from axe_lsp.workspace.outside_values import Question
 from axe_lsp.workspace.workspace import Change, Workspace
 from support.fixture import open_text
 

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from axe_lsp.features.delegation_graph import DelegationGraph, delegation_graph
 from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.features.workspace_symbols import workspace_symbols
+from axe_lsp.features.workspace_symbol import workspace_symbols
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
+from axe_lsp.workspace.file_values import Written
 from axe_lsp.workspace.graph import calling, entangled, reachable
 from axe_lsp.workspace.meaning import agent_meaning, mentions
 from axe_lsp.workspace.places import Scope
-from axe_lsp.workspace.reading import Written
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Update, Workspace
 from support.fixture import FOLDER, PLACES, USER_FOLDER, open_fixture

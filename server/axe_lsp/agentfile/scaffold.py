@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.agentfile.splices import literal
+from axe_lsp.agentfile.text.splices import literal
 
 NO_MODEL = "provider/model-name"
 """What stands for a model until somebody has chosen one."""

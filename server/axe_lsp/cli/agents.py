@@ -9,10 +9,10 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from axe_lsp.agentfile.agent_name import SUFFIX
-from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
 from axe_lsp.agentfile.scaffold import scaffold
+from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import complain, tell_person
 from axe_lsp.cli.whereabouts import whereabouts

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from axe_lsp.agentfile.secret_values import printable
-from axe_lsp.agentfile.text import LineIndex
+from axe_lsp.agentfile.check.secret_values import printable
+from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.check_formats import FORMATS, Checked
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.doubles import real_uris
-from axe_lsp.daemon.outside import Searched, Standpoint, find_out
+from axe_lsp.daemon.outside_facts import Searched, Standpoint, find_out
 from axe_lsp.daemon.processes import shared
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.features.diagnostics import Severities, diagnostics

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp import __version__
-from axe_lsp.agentfile.text import LineIndex, TextRange
+from axe_lsp.agentfile.text.ranges import LineIndex, TextRange
 from axe_lsp.cli.cells import shown_cells
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.rules import RULES, missing_api_key

@@ -15,8 +15,8 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from axe_lsp.agentfile.nearest import nearest
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.nearest import nearest
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.display import open_display
 from axe_lsp.cli.examples import EXAMPLES, Example, copy_example, example_agents

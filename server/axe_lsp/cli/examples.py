@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import AgentFolders

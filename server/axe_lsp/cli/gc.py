@@ -11,8 +11,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.definition import AgentDefinition, MemoryConfig
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.agent_definition import AgentDefinition, MemoryConfig
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import complain, shown
 from axe_lsp.cli.whereabouts import Whereabouts, whereabouts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from axe_lsp.agentfile.published_schema import PUBLISHED, json_schema
+from axe_lsp.agentfile.schema.published_schema import PUBLISHED, json_schema
 from axe_lsp.cli.arguments import Parser
 
 

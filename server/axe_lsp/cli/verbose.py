@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.cli.cells import dollars
 from axe_lsp.cli.streams import shown
 from axe_lsp.runtime.events import (

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.lookup_order import AgentPlaces, Caller
+from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import AgentFolders, Lookup, agent_places
 from axe_lsp.runtime.files.folders import working_folder

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from axe_lsp.agentfile import splices
-from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.splices import Splice, spliced
-from axe_lsp.agentfile.text import TextRange
-from axe_lsp.agentfile.values import content_range
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.text import splices
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.splices import Splice, spliced
+from axe_lsp.agentfile.text.values import content_range
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder
 from axe_lsp.runtime.files.regular_files import read_file

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.agent_name import SUFFIX
-from axe_lsp.agentfile.utf8 import NotUtf8Error, decode_utf8
+from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder
 from axe_lsp.runtime.files.regular_files import read_file

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from axe_lsp.daemon.uris import path_of
-from axe_lsp.features.path_offers import Listing, PathTyped
+from axe_lsp.features.completion.path_offers import Listing, PathTyped
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.places import Scope
 
 if TYPE_CHECKING:
-    from axe_lsp.daemon.outside import Standpoint
+    from axe_lsp.daemon.outside_facts import Standpoint
 
 _SEARCH_SECONDS = 2.0
 """For what the globs of one file match."""
@@ -43,7 +43,7 @@ class Inquiries:
 
     def facts(self, file: AgentFile, go_on: Callable[[], bool]) -> Facts:
         """What lies outside an agent file."""
-        from axe_lsp.daemon.outside import find_out
+        from axe_lsp.daemon.outside_facts import find_out
 
         end = time.monotonic() + _SEARCH_SECONDS
         standpoint = self._standpoint(file)
@@ -64,7 +64,7 @@ class Inquiries:
         return list(users_of(path, files, self._environment)) if path is not None else []
 
     def _standpoint(self, file: AgentFile) -> Standpoint:
-        from axe_lsp.daemon.outside import Standpoint
+        from axe_lsp.daemon.outside_facts import Standpoint
 
         path = path_of(file.uri)
         return Standpoint(

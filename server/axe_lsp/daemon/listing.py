@@ -6,9 +6,9 @@ import os
 import time
 from pathlib import Path
 
-from axe_lsp.agentfile.key_spec import Names
-from axe_lsp.daemon.outside import Standpoint, folder_in_force
-from axe_lsp.features.path_offers import Entry, Listing, PathTyped
+from axe_lsp.agentfile.schema.key_spec import Names
+from axe_lsp.daemon.outside_facts import Standpoint, folder_in_force
+from axe_lsp.features.completion.path_offers import Entry, Listing, PathTyped
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import config_folder, expand_path
 

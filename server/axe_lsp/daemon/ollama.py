@@ -12,8 +12,8 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from time import monotonic
 from urllib.parse import urlsplit
 
-from axe_lsp.agentfile.models import LocalModel
-from axe_lsp.agentfile.providers import PROVIDERS
+from axe_lsp.agentfile.schema.models import LocalModel
+from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import load_user_config

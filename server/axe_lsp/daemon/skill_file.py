@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from axe_lsp.agentfile.skill_text import skill_fault
-from axe_lsp.agentfile.utf8 import NotUtf8Error, decode_utf8
+from axe_lsp.agentfile.check.skill_text import skill_fault
+from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.context_files import is_file, is_folder
 from axe_lsp.runtime.files.folders import Environment

@@ -13,16 +13,16 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, AgentPlaces
-from axe_lsp.agentfile.text import LineIndex
+from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.doubles import real_uris
 from axe_lsp.daemon.index import Index
 from axe_lsp.daemon.indexer import Indexer
 from axe_lsp.daemon.inquiries import Inquiries
-from axe_lsp.daemon.lookout import Lookout
-from axe_lsp.daemon.twins import Twins
+from axe_lsp.daemon.links import Twins
+from axe_lsp.daemon.outside_watcher import Lookout
 from axe_lsp.daemon.uris import folder_of, path_of, uri_of
 from axe_lsp.daemon.watch import watch
 from axe_lsp.runtime.files.folders import Environment
@@ -31,9 +31,9 @@ from axe_lsp.settings import Settings
 from axe_lsp.tasks import Tasks
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts
+from axe_lsp.workspace.linked_agents import StandIns, stand_ins
 from axe_lsp.workspace.places import Places, Scope
 from axe_lsp.workspace.snapshot import Snapshot
-from axe_lsp.workspace.stand_ins import StandIns, stand_ins
 from axe_lsp.workspace.workspace import Change, Update, Workspace
 
 Listener = Callable[[Update], None]

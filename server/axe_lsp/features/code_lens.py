@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import agent_meaning, mentions
 from axe_lsp.workspace.places import Scope

@@ -8,12 +8,12 @@ from enum import Enum
 from msgspec import Struct
 
 from axe_lsp.workspace.agent_file import SUB_AGENTS, TASK_TYPES, AgentFile
-from axe_lsp.workspace.components import knots, spread, way_round
+from axe_lsp.workspace.linked_agents import StandIns
 from axe_lsp.workspace.meaning import Kind, meaning
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.reach import Reach, reach
 from axe_lsp.workspace.snapshot import Snapshot
-from axe_lsp.workspace.stand_ins import StandIns
+from axe_lsp.workspace.strongly_connected import knots, spread, way_round
 
 
 class Via(Enum):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from axe_lsp.agentfile.agent_types import AgentType
-from axe_lsp.agentfile.key_spec import FIRST_AXE, KeySpec
-from axe_lsp.agentfile.members import Member
-from axe_lsp.agentfile.models import READ_ON, SOURCES, Model
+from axe_lsp.agentfile.schema.agent_types import AgentType
+from axe_lsp.agentfile.schema.key_spec import FIRST_AXE, KeySpec
+from axe_lsp.agentfile.schema.members import Member
+from axe_lsp.agentfile.schema.models import READ_ON, SOURCES, Model
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import agent_meaning, mentions
 from axe_lsp.workspace.places import Scope

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.ignores import Silenced
-from axe_lsp.agentfile.secrets import without_secrets
+from axe_lsp.agentfile.check.ignores import Silenced
+from axe_lsp.agentfile.text.secrets import without_secrets
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.rule import Rule, Subject, problems_of
 from axe_lsp.features.rules import RULES, plain_secret, unused_ignore

@@ -7,9 +7,9 @@ from enum import IntEnum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.key_spec import KeyPath
-from axe_lsp.agentfile.text import TextRange
-from axe_lsp.workspace.reading import Where, found
+from axe_lsp.agentfile.schema.key_spec import KeyPath
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.workspace.file_values import Where, found
 
 
 class Severity(IntEnum):

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from axe_lsp.agentfile import splices
-from axe_lsp.agentfile.key_spec import KeyPath
-from axe_lsp.agentfile.lookup import Lookup, part_at
-from axe_lsp.agentfile.splices import Splice
-from axe_lsp.agentfile.tree import Entry, Value
-from axe_lsp.agentfile.values import decode
+from axe_lsp.agentfile.schema.key_spec import KeyPath
+from axe_lsp.agentfile.schema.lookup import Lookup, part_at
+from axe_lsp.agentfile.text import splices
+from axe_lsp.agentfile.text.splices import Splice
+from axe_lsp.agentfile.text.tree import Entry, Value
+from axe_lsp.agentfile.text.values import decode
 from axe_lsp.features.edit import Edit, Secret, TextChange
 from axe_lsp.features.finding import Finding
 from axe_lsp.features.rename import TextOf

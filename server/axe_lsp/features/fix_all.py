@@ -6,8 +6,8 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from axe_lsp.agentfile.splices import Splice, spliced
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.splices import Splice, spliced
 from axe_lsp.features.edit import Edit, TextChange
 from axe_lsp.features.fix import Case, Context, Fix
 from axe_lsp.features.rules import fixes_of

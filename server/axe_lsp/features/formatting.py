@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.splices import Splice, line_break, spliced
-from axe_lsp.agentfile.text import TextRange
-from axe_lsp.agentfile.values import say_the_same
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.splices import Splice, line_break, spliced
+from axe_lsp.agentfile.text.values import say_the_same
 from axe_lsp.features.layout import WIDTH, Line, Piece, lay_out
 from axe_lsp.workspace.agent_file import AgentFile
 

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile import schema
-from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
-from axe_lsp.agentfile.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names
-from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.members import member_at
-from axe_lsp.agentfile.models import known_model
-from axe_lsp.agentfile.schema_keywords import is_member
-from axe_lsp.agentfile.text import TextRange, quoted
-from axe_lsp.agentfile.values import decode
-from axe_lsp.features.cursor import Cursor, Where, cursor_at
+from axe_lsp.agentfile.schema import agent_keys
+from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
+from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.schema.members import member_at
+from axe_lsp.agentfile.schema.models import known_model
+from axe_lsp.agentfile.schema.schema_keywords import is_member
+from axe_lsp.agentfile.text.ranges import TextRange, quoted
+from axe_lsp.agentfile.text.values import decode
+from axe_lsp.features.completion.cursor import Cursor, Where, cursor_at
 from axe_lsp.features.describe import (
     agent_markdown,
     callers_of,
@@ -25,7 +25,7 @@ from axe_lsp.features.describe import (
     model_markdown,
     type_markdown,
 )
-from axe_lsp.features.describe_outside import (
+from axe_lsp.features.describe_facts import (
     files_facts,
     glob_markdown,
     memory_facts,
@@ -164,8 +164,8 @@ def _card(snapshot: Snapshot, agent: AgentFile) -> str:
 
 
 def _of_tool(name: str) -> str | None:
-    tool = schema.TOOL_ALIASES.get(name, name)
-    return f"**`{tool}`** · tool\n\n{schema.TOOLS[tool]}" if tool in schema.TOOLS else None
+    tool = agent_keys.TOOL_ALIASES.get(name, name)
+    return f"**`{tool}`** · tool\n\n{agent_keys.TOOLS[tool]}" if tool in agent_keys.TOOLS else None
 
 
 def _missing(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:

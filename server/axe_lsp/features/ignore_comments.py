@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from sys import maxsize
 
-from axe_lsp.agentfile import splices
-from axe_lsp.agentfile.ignores import Ignore
-from axe_lsp.agentfile.lookup import part_at
-from axe_lsp.agentfile.splices import Splice
-from axe_lsp.agentfile.text import TextRange
-from axe_lsp.agentfile.tree import Entry, ValueKind
+from axe_lsp.agentfile.check.ignores import Ignore
+from axe_lsp.agentfile.schema.lookup import part_at
+from axe_lsp.agentfile.text import splices
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.splices import Splice
+from axe_lsp.agentfile.text.tree import Entry, ValueKind
 from axe_lsp.features.fix import Case, Fix, change
 from axe_lsp.features.rules import syntax, unused_ignore
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.key_spec import KeyPath, KeySpec, KeyType
-from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.schema import AGENT
-from axe_lsp.agentfile.secrets import without_secrets
-from axe_lsp.agentfile.tree import ValueKind
-from axe_lsp.agentfile.values import decode
+from axe_lsp.agentfile.schema.agent_keys import AGENT
+from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.text.secrets import without_secrets
+from axe_lsp.agentfile.text.tree import ValueKind
+from axe_lsp.agentfile.text.values import decode
 
 _LONGEST = 60
 """Characters of a value that are shown."""

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.text import TextRange
-from axe_lsp.agentfile.tree import Entry, Key, Table, Value, ValueKind
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.tree import Entry, Key, Table, Value, ValueKind
 
 WIDTH = 80
 """Arrays that would end behind this column get a line for each element."""

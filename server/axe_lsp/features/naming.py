@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.key_spec import KeyPath
-from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.text import TextRange
-from axe_lsp.agentfile.tree import KeyPart
+from axe_lsp.agentfile.schema.key_spec import KeyPath
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.tree import KeyPart
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import Kind, Meaning, agent_meaning, meaning
 from axe_lsp.workspace.snapshot import Snapshot

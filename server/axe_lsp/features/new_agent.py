@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from axe_lsp.agentfile import agent_name
-from axe_lsp.agentfile.agent_name import SUFFIX
-from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.model_name import ModelNameError, parse_model_name
-from axe_lsp.agentfile.parse import Parse
 from axe_lsp.agentfile.scaffold import NO_MODEL, scaffold
-from axe_lsp.agentfile.splices import literal, with_item, with_line
-from axe_lsp.agentfile.tree import ValueKind
+from axe_lsp.agentfile.schema import agent_name
+from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.schema.model_name import ModelNameError, parse_model_name
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.splices import literal, with_item, with_line
+from axe_lsp.agentfile.text.tree import ValueKind
 from axe_lsp.features.edit import NewFile, TextChange
 from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile
 from axe_lsp.workspace.places import Scope

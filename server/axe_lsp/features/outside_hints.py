@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.amounts import shown_files, shown_tokens
-from axe_lsp.features.describe_outside import glob_markdown, prompt_facts, prompt_size
-from axe_lsp.features.inlay_hints import InlayHint
+from axe_lsp.features.describe_facts import glob_markdown, prompt_facts, prompt_size
+from axe_lsp.features.inlay_hint import InlayHint
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.snapshot import Snapshot

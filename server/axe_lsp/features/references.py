@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.naming import named_at, type_keys
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import Kind, Meaning, mentions, mentions_in

@@ -13,9 +13,9 @@ from urllib.parse import quote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.agent_name import SUFFIX, objection
-from axe_lsp.agentfile.splices import literal, requoted
-from axe_lsp.agentfile.text import TextRange, quoted
+from axe_lsp.agentfile.schema.agent_name import SUFFIX, objection
+from axe_lsp.agentfile.text.ranges import TextRange, quoted
+from axe_lsp.agentfile.text.splices import literal, requoted
 from axe_lsp.features.edit import Edit, MovedFile, TextChange
 from axe_lsp.features.naming import named_at, type_keys
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, read_agent_file

@@ -7,7 +7,7 @@ from enum import Enum, auto
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.problem import Problem
+from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Fixer
 from axe_lsp.workspace.agent_file import AgentFile

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from axe_lsp.agentfile.key_spec import KeyPath
-from axe_lsp.agentfile.text import TextRange
-from axe_lsp.agentfile.tree import Document, Table
+from axe_lsp.agentfile.schema.key_spec import KeyPath
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.tree import Document, Table
 
 _DEEPEST = 16
 """Tables further down stand beside each other: no outline is that deep, and editors recurse."""

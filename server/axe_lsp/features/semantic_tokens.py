@@ -10,11 +10,11 @@ from enum import Enum
 
 from msgspec import Struct
 
-from axe_lsp.agentfile import schema
-from axe_lsp.agentfile.key_spec import ANY_NAME, KeyPath, KeySpec, Names, Schema
-from axe_lsp.agentfile.text import TextRange
-from axe_lsp.agentfile.tree import KeyPart, Located, Table, Value, ValueKind
-from axe_lsp.agentfile.values import content_range
+from axe_lsp.agentfile.schema import agent_keys
+from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, Names, Schema
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.tree import KeyPart, Located, Table, Value, ValueKind
+from axe_lsp.agentfile.text.values import content_range
 from axe_lsp.workspace.agent_file import AgentFile
 
 
@@ -135,7 +135,7 @@ def _of_string(text: str, spec: KeySpec, value: Value) -> Iterator[Token]:
 
 
 def _tool(word: str) -> TokenKind:
-    is_known = word in schema.TOOLS or word in schema.TOOL_ALIASES
+    is_known = word in agent_keys.TOOLS or word in agent_keys.TOOL_ALIASES
     is_glob = any(character in word for character in "*?[")
     return TokenKind.TOOL if is_known or is_glob else TokenKind.UNKNOWN
 

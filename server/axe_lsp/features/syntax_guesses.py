@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from axe_lsp.agentfile import splices
-from axe_lsp.agentfile.key_spec import KeyType, Schema
-from axe_lsp.agentfile.splices import Splice
-from axe_lsp.agentfile.text import TextRange
-from axe_lsp.agentfile.tree import Entry, Table, Value, ValueKind
-from axe_lsp.agentfile.values import content_range
+from axe_lsp.agentfile.schema.key_spec import KeyType, Schema
+from axe_lsp.agentfile.text import splices
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.splices import Splice
+from axe_lsp.agentfile.text.tree import Entry, Table, Value, ValueKind
+from axe_lsp.agentfile.text.values import content_range
 
 _REST_OF_LINE = re.compile(r"[^\r\n]*")
 

@@ -8,7 +8,7 @@ from functools import cache
 from msgspec import field
 from msgspec.json import Decoder
 
-from axe_lsp.agentfile.definition import BudgetConfig
+from axe_lsp.agentfile.agent_definition import BudgetConfig
 from axe_lsp.agentfile.lookup_order import AgentPlaces
 from axe_lsp.hosting.notifications import Message, Notification
 from axe_lsp.runtime.errors import ErrorKind, ProviderErrorCategory

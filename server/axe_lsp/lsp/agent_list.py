@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES, AgentType
+from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.lsp import from_proto
 from axe_lsp.lsp.session import Session

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
-from axe_lsp.agentfile.splices import spliced
-from axe_lsp.agentfile.text import LineIndex
+from axe_lsp.agentfile.text.ranges import LineIndex
+from axe_lsp.agentfile.text.splices import spliced
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.config_file import key_change, key_place, put_key
 from axe_lsp.daemon.uris import path_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.daemon.uris import canonical
 from axe_lsp.features.call_hierarchy import hierarchy_of, incoming_calls, outgoing_calls
 from axe_lsp.lsp import to_proto

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.features.action import CodeAction
-from axe_lsp.features.code_actions import code_actions
+from axe_lsp.features.code_action import code_actions
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.edit import MovedFile, NewFile
 from axe_lsp.features.fix import Context

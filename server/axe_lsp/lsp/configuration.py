@@ -9,7 +9,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.lsp import from_proto
 from axe_lsp.lsp.session import Session
 from axe_lsp.runtime.safety.allowances import rule_fault

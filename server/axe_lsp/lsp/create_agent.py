@@ -10,9 +10,9 @@ from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
-from axe_lsp.agentfile import agent_name
 from axe_lsp.agentfile.scaffold import scaffold
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.schema import agent_name
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.daemon.uris import canonical, uri_of
 from axe_lsp.features.edit import NewFile
 from axe_lsp.features.new_agent import agent_uri, listing, new_agent

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from lsprotocol import types
 
 from axe_lsp.features.definition import definition
-from axe_lsp.features.paths import path_targets
+from axe_lsp.features.document_link import path_targets
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.positions import Locations, Position, position_of
 from axe_lsp.lsp.session import Session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from axe_lsp.features.paths import document_links
+from axe_lsp.features.document_link import document_links
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.positions import open_file
 from axe_lsp.lsp.session import Session

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
-from axe_lsp.features.document_symbols import Symbol, SymbolKind, document_symbols
+from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding, TextRange
+from axe_lsp.features.document_symbol import Symbol, SymbolKind, document_symbols
 from axe_lsp.lsp.positions import open_file
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.client import Client

@@ -6,7 +6,7 @@ import logging
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.agent_name import SUFFIX
+from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.daemon.uris import canonical
 from axe_lsp.features.edit import Edit
 from axe_lsp.features.rename import RenameError, follow_move

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.text import LineIndex, PositionEncoding
-from axe_lsp.features.folding import Fold, folding
+from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding
+from axe_lsp.features.folding_range import Fold, folding
 from axe_lsp.lsp.positions import open_file
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.json_rpc import JsonObject

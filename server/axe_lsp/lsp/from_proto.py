@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.nearest import nearest
-from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
+from axe_lsp.agentfile.text.nearest import nearest
+from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.diagnostics import Severities
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.rules import RULES

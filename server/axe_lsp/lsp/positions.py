@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.text import LineIndex, TextRange
+from axe_lsp.agentfile.text.ranges import LineIndex, TextRange
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.session import Session
 from axe_lsp.workspace.agent_file import AgentFile

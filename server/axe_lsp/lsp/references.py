@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from axe_lsp.daemon.uris import canonical
-from axe_lsp.features.paths import skill_at
+from axe_lsp.features.document_link import skill_at
 from axe_lsp.features.references import references
 from axe_lsp.lsp.positions import Locations, position_of
 from axe_lsp.lsp.session import Session

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
+from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.semantic_tokens import Token, TokenKind, semantic_tokens
 from axe_lsp.lsp import from_proto
 from axe_lsp.lsp.positions import open_file

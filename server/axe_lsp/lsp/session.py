@@ -7,7 +7,7 @@ from itertools import chain
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.text import PositionEncoding
+from axe_lsp.agentfile.text.ranges import PositionEncoding
 from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.daemon.uris import canonical
 from axe_lsp.lsp.open_agents import OpenAgents

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.text import LineIndex, PositionEncoding, TextRange
+from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.hover import Hover
 from axe_lsp.rpc.json_rpc import JsonObject
 

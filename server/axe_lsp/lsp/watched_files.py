@@ -14,8 +14,8 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
+from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.daemon.uris import canonical, uri_of
 from axe_lsp.lsp.session import Session
 from axe_lsp.workspace.places import CONFIG_FILE

@@ -7,7 +7,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from axe_lsp.daemon.uris import canonical, path_of
-from axe_lsp.features.workspace_symbols import workspace_symbols
+from axe_lsp.features.workspace_symbol import workspace_symbols
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.positions import Locations
 from axe_lsp.lsp.session import Session

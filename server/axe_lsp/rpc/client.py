@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct, field
 from pygls.uris import from_fs_path
 
-from axe_lsp.agentfile.text import PositionEncoding
+from axe_lsp.agentfile.text.ranges import PositionEncoding
 
 _ENCODINGS: Mapping[str, PositionEncoding] = {
     "utf-8": "utf-8",

@@ -1,7 +1,7 @@
 """The open documents: their text as the client has it, kept by applying the client's changes.
 
 Pure: no protocol, no disk. Changes come in as lsprotocol has them, in the encoding that was
-negotiated; lines are LSP's (`axe_lsp.agentfile.text`).
+negotiated; lines are LSP's (`axe_lsp.agentfile.text.ranges`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lsprotocol import types
 from msgspec import Struct
 from pygls.exceptions import JsonRpcInvalidParams
 
-from axe_lsp.agentfile.text import LineIndex, PositionEncoding, offset_in_line
+from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding, offset_in_line
 
 
 class Document(Struct, frozen=True):

@@ -42,7 +42,7 @@ from cattrs import Converter
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from axe_lsp.agentfile.text import PositionEncoding
+from axe_lsp.agentfile.text.ranges import PositionEncoding
 from axe_lsp.rpc.capabilities import Options, capabilities, check_announced
 from axe_lsp.rpc.client import Client
 from axe_lsp.rpc.json_rpc import JsonObject

@@ -14,8 +14,8 @@ from time import monotonic
 import anyio
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.agent_definition import AgentDefinition, BudgetConfig
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.children.isolation import (
     caller_link,
     located,

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct, field
 
-from axe_lsp.agentfile.definition import Params
+from axe_lsp.agentfile.agent_definition import Params
 from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.limits.usage import Usage
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig, Params
+from axe_lsp.agentfile.agent_definition import AgentDefinition, BudgetConfig, Params
 from axe_lsp.agentfile.lookup_order import Caller
-from axe_lsp.agentfile.model_name import ModelName, ModelNameError, parse_model_name
-from axe_lsp.agentfile.providers import PROVIDERS, WIRES, Wire
+from axe_lsp.agentfile.schema.model_name import ModelName, ModelNameError, parse_model_name
+from axe_lsp.agentfile.schema.providers import PROVIDERS, WIRES, Wire
 from axe_lsp.runtime.children.delegation import delegation_tools
 from axe_lsp.runtime.children.task import task_tools
 from axe_lsp.runtime.children.typed_tools import TypedTools, typed_tools

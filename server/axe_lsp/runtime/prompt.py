@@ -11,8 +11,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.definition import AgentDefinition
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.context_files import ContextFile, find_context_files
 from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path

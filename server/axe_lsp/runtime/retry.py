@@ -14,8 +14,8 @@ from pathlib import Path
 import anyio
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.definition import RetryConfig
-from axe_lsp.agentfile.model_name import ModelName
+from axe_lsp.agentfile.agent_definition import RetryConfig
+from axe_lsp.agentfile.schema.model_name import ModelName
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.events import TurnRetry
 from axe_lsp.runtime.journal import Journal

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from random import Random
 
-from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.runtime.events import RunIds, Status
 from axe_lsp.runtime.incomplete import Incomplete

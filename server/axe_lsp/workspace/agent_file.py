@@ -14,24 +14,24 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.agent_types import filled_by
-from axe_lsp.agentfile.check import check
-from axe_lsp.agentfile.config_schema import CONFIG
-from axe_lsp.agentfile.definition import DEFAULT_MAX_DEPTH
-from axe_lsp.agentfile.ignores import Ignore, read_ignores
-from axe_lsp.agentfile.key_spec import KeyPath, Schema
-from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.members import Member, members_of
-from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.problem import Problem
-from axe_lsp.agentfile.schema import AGENT
-from axe_lsp.agentfile.schema_tables import INPUT, OUTPUT
-from axe_lsp.agentfile.secret_values import discreet
-from axe_lsp.agentfile.sound import Brief, brief_of, sound
-from axe_lsp.agentfile.text import TextRange
-from axe_lsp.workspace.outside import Outside, Question, question, read_outside
+from axe_lsp.agentfile.agent_definition import DEFAULT_MAX_DEPTH
+from axe_lsp.agentfile.check.check import check
+from axe_lsp.agentfile.check.fast_path import Brief, brief_of, sound
+from axe_lsp.agentfile.check.ignores import Ignore, read_ignores
+from axe_lsp.agentfile.check.problem import Problem
+from axe_lsp.agentfile.check.schema_tables import INPUT, OUTPUT
+from axe_lsp.agentfile.check.secret_values import discreet
+from axe_lsp.agentfile.schema.agent_keys import AGENT
+from axe_lsp.agentfile.schema.agent_types import filled_by
+from axe_lsp.agentfile.schema.config_keys import CONFIG
+from axe_lsp.agentfile.schema.key_spec import KeyPath, Schema
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.schema.members import Member, members_of
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.workspace.file_values import ByTree, ByValues, Reading, Written
+from axe_lsp.workspace.outside_values import Outside, Question, question, read_outside
 from axe_lsp.workspace.places import Place
-from axe_lsp.workspace.reading import ByTree, ByValues, Reading, Written
 
 SYNTAX = "syntax"
 SUB_AGENTS: KeyPath = ("sub_agents",)

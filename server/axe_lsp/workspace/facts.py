@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.providers import Wire
-from axe_lsp.agentfile.reach import Reach
-from axe_lsp.workspace.outside import Question
+from axe_lsp.agentfile.rights import Reach
+from axe_lsp.agentfile.schema.providers import Wire
+from axe_lsp.workspace.outside_values import Question
 
 
 class Found(Struct, frozen=True):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from enum import Enum, auto
 from typing import NamedTuple
 
-from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
+from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Reference
 from axe_lsp.workspace.snapshot import Snapshot
 

@@ -13,8 +13,8 @@ from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.agent_name import SUFFIX
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, AgentPlaces, Caller, precedence, root_of
+from axe_lsp.agentfile.schema.agent_name import SUFFIX
 
 CONFIG_FILE = "config.toml"
 _FILE = "file:"

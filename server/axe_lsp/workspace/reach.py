@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from axe_lsp.workspace.components import Graph, Step, spread, way_down
+from axe_lsp.workspace.strongly_connected import Graph, Step, spread, way_down
 
 
 class Reach(Struct, frozen=True):

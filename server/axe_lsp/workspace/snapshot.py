@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.calls import Calls
 from axe_lsp.workspace.facts import Facts
-from axe_lsp.workspace.outside import Question
+from axe_lsp.workspace.outside_values import Question
 from axe_lsp.workspace.places import Place, Places
 from axe_lsp.workspace.spelling import Spelling
 

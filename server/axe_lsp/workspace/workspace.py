@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.key_spec import KeyPath
+from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.calls import Calls
 from axe_lsp.workspace.facts import Facts

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from axe_lsp.agentfile.ignores import Ignore, IgnoredCode, Silenced, read_ignores
-from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.check.ignores import Ignore, IgnoredCode, Silenced, read_ignores
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.finding import Severity
 from support.findings import HEAD, check_findings

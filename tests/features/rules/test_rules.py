@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.agentfile.providers import PROVIDERS
+from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.rules import RULES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.agentfile.secrets import find_secrets
+from axe_lsp.agentfile.text.secrets import find_secrets
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.finding import Severity
 from support.findings import HEAD, check_findings

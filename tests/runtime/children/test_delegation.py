@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.definition import AgentDefinition, SubAgentsConfig
+from axe_lsp.agentfile.agent_definition import AgentDefinition, SubAgentsConfig
 from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.runtime.children.delegation import (
     Delegator,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import anyio
 
-from axe_lsp.agentfile.definition import AgentDefinition, BudgetConfig, IsolationConfig
+from axe_lsp.agentfile.agent_definition import AgentDefinition, BudgetConfig, IsolationConfig
 from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.runtime.children.isolation import CallerLink, caller_link, located, wants_process
 from axe_lsp.runtime.errors import ConfigError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import AgentPlaces, Caller
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files import agent_files

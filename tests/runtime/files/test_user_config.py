@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.agentfile.providers import PROVIDERS
+from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.user_config import (
     UserConfig,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.models import known_model
+from axe_lsp.agentfile.schema.models import known_model
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import AgentEnd, TurnEnd
 from axe_lsp.runtime.limits.usage import Usage, cost_of

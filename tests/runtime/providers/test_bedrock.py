@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.definition import Params
+from axe_lsp.agentfile.agent_definition import Params
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import (
     Image,

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.providers import PROVIDERS, Provider
+from axe_lsp.agentfile.schema.providers import PROVIDERS, Provider
 from axe_lsp.runtime.events import AgentEnd, TurnEnd
 from axe_lsp.runtime.messages import Message, Request, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.providers.terms import Terms

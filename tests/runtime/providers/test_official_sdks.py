@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.definition import Params
+from axe_lsp.agentfile.agent_definition import Params
 from axe_lsp.runtime.messages import (
     Image,
     Message,

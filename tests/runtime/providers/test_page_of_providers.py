@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.agentfile.providers import PROVIDERS, WIRES
+from axe_lsp.agentfile.schema.providers import PROVIDERS, WIRES
 from support import answers
 from support.engines import bench
 from support.scripted_provider import Says, ScriptedProvider

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.definition import Params
-from axe_lsp.agentfile.providers import PROVIDERS
+from axe_lsp.agentfile.agent_definition import Params
+from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import (
     Delta,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.definition import AgentDefinition, Source, load
+from axe_lsp.agentfile.agent_definition import AgentDefinition, Source, load
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.safety import trust

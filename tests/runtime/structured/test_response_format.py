@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.providers import WIRES
+from axe_lsp.agentfile.schema.providers import WIRES
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.messages import Message, Request, ResponseFormat
 from axe_lsp.runtime.structured.response_format import response_format

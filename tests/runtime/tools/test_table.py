@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.schema import TOOLS
+from axe_lsp.agentfile.schema.agent_keys import TOOLS
 from axe_lsp.runtime.events import ToolBegin, ToolEnd, TurnEnd
 from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 from support.answers import DIALECTS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.action import CodeAction
 from axe_lsp.features.refactorings import array_layout, extract_prompt, extract_type
 from axe_lsp.workspace.agent_file import AgentFile

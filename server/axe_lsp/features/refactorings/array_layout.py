@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile import splices
-from axe_lsp.agentfile.splices import Splice
-from axe_lsp.agentfile.text import TextRange
-from axe_lsp.agentfile.tree import Document, Value, ValueKind
+from axe_lsp.agentfile.text import splices
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.splices import Splice
+from axe_lsp.agentfile.text.tree import Document, Value, ValueKind
 from axe_lsp.features.action import ActionKind, CodeAction
 from axe_lsp.features.edit import TextChange
 from axe_lsp.workspace.agent_file import AgentFile

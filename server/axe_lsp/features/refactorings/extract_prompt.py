@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from axe_lsp.agentfile.splices import literal
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.splices import literal
 from axe_lsp.features.action import ActionKind, CodeAction
 from axe_lsp.features.edit import NewFile, TextChange
 from axe_lsp.workspace.agent_file import AgentFile

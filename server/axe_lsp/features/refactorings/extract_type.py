@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile import agent_name, splices
-from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
-from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.splices import Splice, literal, spliced
-from axe_lsp.agentfile.text import TextRange, quoted
-from axe_lsp.agentfile.tree import Table, ValueKind
+from axe_lsp.agentfile.schema import agent_name
+from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.text import splices
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.ranges import TextRange, quoted
+from axe_lsp.agentfile.text.splices import Splice, literal, spliced
+from axe_lsp.agentfile.text.tree import Table, ValueKind
 from axe_lsp.features.action import ActionKind, CodeAction
 from axe_lsp.features.edit import NewFile, TextChange
 from axe_lsp.features.new_agent import agent_uri, folder_for, model_for

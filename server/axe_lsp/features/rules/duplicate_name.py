@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import count
 from urllib.parse import unquote, urlsplit
 
-from axe_lsp.agentfile.text import TextRange, quoted
+from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.features.finding import Finding, Related, Severity
 from axe_lsp.features.fix import Case, Fix
 from axe_lsp.features.rename import RenameError, rename_agent

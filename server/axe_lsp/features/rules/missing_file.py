@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote, unquote
 
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.edit import NewFile
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix

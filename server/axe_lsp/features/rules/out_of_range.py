@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile import splices
-from axe_lsp.agentfile.key_spec import KeySpec, Names
-from axe_lsp.agentfile.nearest import nearest
-from axe_lsp.agentfile.splices import Splice
+from axe_lsp.agentfile.schema.key_spec import KeySpec, Names
+from axe_lsp.agentfile.text import splices
+from axe_lsp.agentfile.text.nearest import nearest
+from axe_lsp.agentfile.text.splices import Splice
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Fix, change, find_value, replace, respell
 from axe_lsp.features.rule import Rule, Subject, problems_with

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile import reach, splices
-from axe_lsp.agentfile.reach import Reach
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile import rights
+from axe_lsp.agentfile.rights import Reach
+from axe_lsp.agentfile.text import splices
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, change, find_value, remove_item
 from axe_lsp.features.rule import Rule, Subject, once_looked
@@ -31,15 +32,15 @@ def _message(found: Reach) -> str:
 
 def _place(file: AgentFile, found: Reach) -> TextRange | None:
     outside = file.outside
-    if found.key == reach.SERVER:
+    if found.key == rights.SERVER:
         return outside.servers[found.index or 0].range
-    if found.key == reach.FILES:
+    if found.key == rights.FILES:
         pattern = file.question.globs[found.index or 0]
         return next((each.range for each in outside.globs if each.value == pattern), None)
     written = {
-        reach.SKILL: outside.skill,
-        reach.WORKDIR: outside.workdir,
-        reach.MEMORY: outside.memory_path,
+        rights.SKILL: outside.skill,
+        rights.WORKDIR: outside.workdir,
+        rights.MEMORY: outside.memory_path,
     }[found.key]
     return written.range if written is not None else None
 

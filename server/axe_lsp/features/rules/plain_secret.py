@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.lookup import part_at
-from axe_lsp.agentfile.providers import PROVIDERS
-from axe_lsp.agentfile.splices import Splice
-from axe_lsp.agentfile.tree import ValueKind
-from axe_lsp.agentfile.values import decode
+from axe_lsp.agentfile.schema.lookup import part_at
+from axe_lsp.agentfile.schema.providers import PROVIDERS
+from axe_lsp.agentfile.text.splices import Splice
+from axe_lsp.agentfile.text.tree import ValueKind
+from axe_lsp.agentfile.text.values import decode
 from axe_lsp.features.edit import Secret, TextChange
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Fix, FoundKey, change, entry_around

@@ -6,9 +6,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.splices import Splice, spliced
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.splices import Splice, spliced
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Fix, change
 from axe_lsp.features.rule import Rule, Subject, problems_with

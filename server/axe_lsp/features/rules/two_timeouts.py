@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.splices import Splice
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.agentfile.text.splices import Splice
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, change
 from axe_lsp.features.rule import Rule, Subject, once_complete

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.agent_name import SUFFIX
-from axe_lsp.agentfile.agent_types import BUILT_IN_TYPES
-from axe_lsp.agentfile.nearest import nearest
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
+from axe_lsp.agentfile.text.nearest import nearest
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, find_value, remove_item, respell
 from axe_lsp.features.new_agent import new_agent

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from axe_lsp.agentfile import splices
-from axe_lsp.agentfile.config_schema import CONFIG
-from axe_lsp.agentfile.key_spec import ANY_NAME, KeyPath, KeySpec, Schema
-from axe_lsp.agentfile.nearest import KEPT, nearest
-from axe_lsp.agentfile.schema import AGENT
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.schema.agent_keys import AGENT
+from axe_lsp.agentfile.schema.config_keys import CONFIG
+from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, Schema
+from axe_lsp.agentfile.text import splices
+from axe_lsp.agentfile.text.nearest import KEPT, nearest
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, FoundKey, change, find_key, remove_key, replace
 from axe_lsp.features.rule import Rule, Subject, problems_of

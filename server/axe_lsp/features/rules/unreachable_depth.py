@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile import splices
-from axe_lsp.agentfile.lookup import Lookup
-from axe_lsp.agentfile.parse import Parse
-from axe_lsp.agentfile.splices import Splice
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.text import splices
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.agentfile.text.splices import Splice
 from axe_lsp.features.edit import TextChange
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, remove_item

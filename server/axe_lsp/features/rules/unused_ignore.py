@@ -6,11 +6,11 @@ from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
-from axe_lsp.agentfile import splices
-from axe_lsp.agentfile.ignores import Ignore, IgnoredCode
-from axe_lsp.agentfile.nearest import nearest_of
-from axe_lsp.agentfile.splices import Splice
-from axe_lsp.agentfile.text import TextRange
+from axe_lsp.agentfile.check.ignores import Ignore, IgnoredCode
+from axe_lsp.agentfile.text import splices
+from axe_lsp.agentfile.text.nearest import nearest_of
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.splices import Splice
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, change, replace
 from axe_lsp.features.rule import Rule

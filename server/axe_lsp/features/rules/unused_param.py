@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.providers import PROVIDERS, WIRES
+from axe_lsp.agentfile.schema.providers import PROVIDERS, WIRES
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, remove_key
 from axe_lsp.features.rule import Rule, Subject, once_looked

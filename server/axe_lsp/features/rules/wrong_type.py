@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from axe_lsp.agentfile import splices
-from axe_lsp.agentfile.key_spec import KeySpec, KeyType
-from axe_lsp.agentfile.splices import Splice
-from axe_lsp.agentfile.tree import Value, ValueKind
-from axe_lsp.agentfile.values import decode
+from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType
+from axe_lsp.agentfile.text import splices
+from axe_lsp.agentfile.text.splices import Splice
+from axe_lsp.agentfile.text.tree import Value, ValueKind
+from axe_lsp.agentfile.text.values import decode
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Fix, FoundValue, change, find_value, replace
 from axe_lsp.features.rule import Rule, Subject, problems_with

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 from pygls.exceptions import JsonRpcInvalidParams
 
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.hosting.protocol import Workplace
 from axe_lsp.lsp.session import Session

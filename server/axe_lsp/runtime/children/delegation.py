@@ -13,9 +13,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.definition import AgentDefinition
+from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import Caller
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.incomplete import REFUSED, explained

@@ -11,7 +11,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.definition import BudgetConfig
+from axe_lsp.agentfile.agent_definition import BudgetConfig
 from axe_lsp.runtime.errors import BudgetError
 from axe_lsp.runtime.events import CompactionEnd, Event, TurnEnd
 from axe_lsp.runtime.journal import Journal

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.agent_types import AgentType
-from axe_lsp.agentfile.definition import AgentDefinition, TaskConfig
+from axe_lsp.agentfile.agent_definition import AgentDefinition, TaskConfig
+from axe_lsp.agentfile.schema.agent_types import AgentType
 from axe_lsp.runtime.children.delegation import (
     Delegator,
     Start,

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.definition import AgentDefinition
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.children.delegation import (
     Delegator,
     Start,

@@ -13,13 +13,13 @@ from pathlib import Path
 from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
-from axe_lsp.agentfile import agent_name
-from axe_lsp.agentfile.agent_name import SUFFIX
-from axe_lsp.agentfile.definition import AgentDefinition, DefinitionError, Source, load
+from axe_lsp.agentfile.agent_definition import AgentDefinition, DefinitionError, Source, load
 from axe_lsp.agentfile.lookup_order import AgentPlaces, Caller, by_distance, near_folders
-from axe_lsp.agentfile.nearest import nearest
-from axe_lsp.agentfile.text import quoted
-from axe_lsp.agentfile.utf8 import NotUtf8Error, decode_utf8
+from axe_lsp.agentfile.schema import agent_name
+from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.text.nearest import nearest
+from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path
 from axe_lsp.runtime.files.regular_files import read_file

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from axe_lsp.agentfile.globs import (
+from axe_lsp.agentfile.text.globs import (
     ANY_FOLDERS,
     BadPatternError,
     compile_segment,
@@ -21,7 +21,7 @@ from axe_lsp.agentfile.globs import (
     may_match_below,
     segments_of,
 )
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.images import LARGEST_IMAGE, image_of, media_type
 from axe_lsp.runtime.files.regular_files import LARGEST_FILE, read_file

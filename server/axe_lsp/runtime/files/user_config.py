@@ -16,8 +16,8 @@ import tomli
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.model_name import ModelName
-from axe_lsp.agentfile.providers import (
+from axe_lsp.agentfile.schema.model_name import ModelName
+from axe_lsp.agentfile.schema.providers import (
     AUTH_NAMES,
     PROVIDERS,
     WIRE_NAMES,
@@ -27,8 +27,8 @@ from axe_lsp.agentfile.providers import (
     address_variable,
     default_key_variable,
 )
-from axe_lsp.agentfile.secrets import SECRET_ENDINGS
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.agentfile.text.secrets import SECRET_ENDINGS
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.folders import Environment, config_folder
 from axe_lsp.runtime.files.regular_files import read_file

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from axe_lsp.agentfile.definition import BudgetConfig
+from axe_lsp.agentfile.agent_definition import BudgetConfig
 from axe_lsp.runtime.errors import BudgetError
 from axe_lsp.runtime.limits.usage import NOTHING, BudgetUse
 from axe_lsp.runtime.messages import Response

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.agentfile.models import Model
+from axe_lsp.agentfile.schema.models import Model
 from axe_lsp.runtime.json_data import JsonStruct, written
 
 

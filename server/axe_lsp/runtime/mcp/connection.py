@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from axe_lsp import __version__
-from axe_lsp.agentfile.addresses import without_passwords
-from axe_lsp.agentfile.definition import McpServer
+from axe_lsp.agentfile.agent_definition import McpServer
+from axe_lsp.agentfile.text.addresses import without_passwords
 from axe_lsp.runtime.messages import Image, Json
 from axe_lsp.tasks import Tasks
 

@@ -14,10 +14,10 @@ from fnmatch import fnmatchcase
 
 import anyio
 
-from axe_lsp.agentfile.addresses import without_passwords
-from axe_lsp.agentfile.definition import AgentDefinition, McpServer
-from axe_lsp.agentfile.reach import VARIABLE
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.agent_definition import AgentDefinition, McpServer
+from axe_lsp.agentfile.rights import VARIABLE
+from axe_lsp.agentfile.text.addresses import without_passwords
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError, McpServerError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment

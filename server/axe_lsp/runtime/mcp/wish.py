@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 
-from axe_lsp.agentfile.addresses import without_passwords
-from axe_lsp.agentfile.definition import McpServer
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.agent_definition import McpServer
+from axe_lsp.agentfile.text.addresses import without_passwords
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.safety.approval import Rehearsal, Wish

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import anyio
 
-from axe_lsp.agentfile.model_name import ModelNameError, parse_model_name
+from axe_lsp.agentfile.schema.model_name import ModelNameError, parse_model_name
 from axe_lsp.runtime.errors import AgentError, RunTimeoutError, timeout_message
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Message, Request

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from axe_lsp.agentfile.definition import MemoryConfig
+from axe_lsp.agentfile.agent_definition import MemoryConfig
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, cache_folder, data_folder, expand_path
 

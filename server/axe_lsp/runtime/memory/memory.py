@@ -18,8 +18,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.definition import MemoryConfig
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.agent_definition import MemoryConfig
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.regular_files import read_file, refuse_pipe

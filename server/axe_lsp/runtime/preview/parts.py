@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from axe_lsp.agentfile.tokens import estimated_tokens
+from axe_lsp.agentfile.text.tokens import estimated_tokens
 from axe_lsp.runtime.json_data import JsonStruct
 from axe_lsp.runtime.messages import Tool
 from axe_lsp.runtime.prepare import Prepared

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from axe_lsp.agentfile.definition import AgentDefinition, TaskConfig
-from axe_lsp.agentfile.models import known_model
-from axe_lsp.agentfile.tokens import estimated_tokens
+from axe_lsp.agentfile.agent_definition import AgentDefinition, TaskConfig
+from axe_lsp.agentfile.schema.models import known_model
+from axe_lsp.agentfile.text.tokens import estimated_tokens
 from axe_lsp.runtime.files.context_files import ContextFile
 from axe_lsp.runtime.json_data import Json, JsonStruct, to_json
 from axe_lsp.runtime.prepare import Prepared

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.agentfile.providers import Auth
+from axe_lsp.agentfile.schema.providers import Auth
 
 _HEADERS: dict[Auth, str] = {
     "x-api-key": "x-api-key",

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.folders import Environment, expand_path
 from axe_lsp.runtime.files.regular_files import read_file

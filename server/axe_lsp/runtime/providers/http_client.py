@@ -29,7 +29,7 @@ from anyio import CancelScope
 from msgspec import Struct
 
 from axe_lsp import __version__
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.certificates import trusted_authorities
 from axe_lsp.runtime.errors import ConfigError, NoAnswerError
 from axe_lsp.runtime.providers.light_import import import_parts

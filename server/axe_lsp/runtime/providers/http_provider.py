@@ -16,10 +16,17 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.model_name import ModelName
-from axe_lsp.agentfile.models import known_model, takes_pictures
-from axe_lsp.agentfile.providers import PROVIDERS, WIRES, Auth, Provider, Wire, address_variable
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.schema.model_name import ModelName
+from axe_lsp.agentfile.schema.models import known_model, takes_pictures
+from axe_lsp.agentfile.schema.providers import (
+    PROVIDERS,
+    WIRES,
+    Auth,
+    Provider,
+    Wire,
+    address_variable,
+)
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.certificates import read_ahead
 from axe_lsp.runtime.errors import AgentError, ConfigError, NoAnswerError, ProviderError
 from axe_lsp.runtime.files.folders import Environment

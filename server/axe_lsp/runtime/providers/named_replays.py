@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from axe_lsp.agentfile.model_name import REPLAY_PROVIDER, ModelName
+from axe_lsp.agentfile.schema.model_name import REPLAY_PROVIDER, ModelName
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import anyio
 
-from axe_lsp.agentfile.model_name import ModelName
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.schema.model_name import ModelName
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ProviderError, RunTimeoutError
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets

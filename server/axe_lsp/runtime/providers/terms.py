@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.providers import EFFORTS, Wire, WireTraits
+from axe_lsp.agentfile.schema.providers import EFFORTS, Wire, WireTraits
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Message, Request, Response
 

@@ -14,7 +14,7 @@ from typing import Any, get_args
 import tomli
 import tomli_w
 
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError, ProviderErrorCategory
 from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.files.whole_file import write_whole_file

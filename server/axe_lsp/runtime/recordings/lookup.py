@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.context_files import is_file
 from axe_lsp.runtime.files.folders import Environment, config_folder

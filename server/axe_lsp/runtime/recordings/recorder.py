@@ -9,7 +9,7 @@ import anyio
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.model_name import ModelName
+from axe_lsp.agentfile.schema.model_name import ModelName
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Response, ToolCall
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider

@@ -19,8 +19,8 @@ import shlex
 from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 
-from axe_lsp.agentfile.text import quoted
-from axe_lsp.agentfile.tool_names import tools_meant
+from axe_lsp.agentfile.schema.tool_names import tools_meant
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.messages import Json, argument_text
 
 ALL_SERVERS = "*#*"

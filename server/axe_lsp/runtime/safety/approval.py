@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 import anyio
 from msgspec import Struct
 
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.plain_text import escaped

@@ -1,4 +1,4 @@
-"""What an agent asks for outside its workspace: the rights of `agentfile/reach.py`, applied to real paths.
+"""What an agent asks for outside its workspace: the rights of `agentfile/rights.py`, applied to real paths.
 
 A link counts as the place that it leads to. Nothing here reads a file; the file system is asked about links.
 """
@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from axe_lsp.agentfile import reach
-from axe_lsp.agentfile.addresses import without_passwords
-from axe_lsp.agentfile.definition import AgentDefinition, MemoryConfig
-from axe_lsp.agentfile.globs import BadPatternError, has_magic, segments_of
-from axe_lsp.agentfile.reach import Asked, Reach, Server
+from axe_lsp.agentfile import rights
+from axe_lsp.agentfile.agent_definition import AgentDefinition, MemoryConfig
+from axe_lsp.agentfile.rights import Asked, Reach, Server
+from axe_lsp.agentfile.text.addresses import without_passwords
+from axe_lsp.agentfile.text.globs import BadPatternError, has_magic, segments_of
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder, data_folder, expand_path
 from axe_lsp.runtime.files.user_config import is_provider_secret, provider_secrets
@@ -63,7 +63,7 @@ def reaches(
     with suppress(ConfigError, ValueError):
         folder = _real(workspace / expand_path(workdir or asked.workdir, environment))
         if not workdir and not _is_below(folder, _real(workspace)):
-            found.append(Reach(reach.WORKDIR, shown_path(folder)))
+            found.append(Reach(rights.WORKDIR, shown_path(folder)))
     with suppress(ConfigError, ValueError):
         found += _of_files(asked.files, folder, workspace, environment)
     with suppress(ConfigError, ValueError):
@@ -97,11 +97,11 @@ def _refused_memory(path: Path, workspace: Path, environment: Environment) -> st
 def _of_skill(skill: str, workspace: Path, environment: Environment) -> Iterator[Reach]:
     path = skill_path(skill, environment)
     if _is_config(path, environment):
-        yield Reach(reach.SKILL, shown_path(path), refused=_KEYS_OF_USER)
+        yield Reach(rights.SKILL, shown_path(path), refused=_KEYS_OF_USER)
         return
     own = config_folder(environment)
     if not _is_below(_real(path), _real(workspace)) and not _is_below(path, own):
-        yield Reach(reach.SKILL, shown_path(_real(path)))
+        yield Reach(rights.SKILL, shown_path(_real(path)))
 
 
 def _of_files(
@@ -114,9 +114,9 @@ def _of_files(
             names = _names_before_magic(segments_of(pattern))
             place = Path(os.path.normpath(folder.joinpath(*names)))
             if _is_config(place, environment):
-                yield Reach(reach.FILES, shown_path(place), index, refused=_KEYS_OF_USER)
+                yield Reach(rights.FILES, shown_path(place), index, refused=_KEYS_OF_USER)
             elif not any(_is_below(place, each) for each in allowed):
-                yield Reach(reach.FILES, shown_path(_real(place)), index)
+                yield Reach(rights.FILES, shown_path(_real(place)), index)
 
 
 def _of_memory(config: MemoryConfig, workspace: Path, environment: Environment) -> Iterator[Reach]:
@@ -125,12 +125,12 @@ def _of_memory(config: MemoryConfig, workspace: Path, environment: Environment) 
     path = _real(workspace / expand_path(config.path, environment))
     if not _is_below(path, _real(workspace)):
         refused = _refused_memory(path, workspace, environment)
-        yield Reach(reach.MEMORY, shown_path(path), refused=refused)
+        yield Reach(rights.MEMORY, shown_path(path), refused=refused)
 
 
 def _of_server(index: int, server: Server, environment: Environment) -> Reach:
     return Reach(
-        reach.SERVER,
+        rights.SERVER,
         valid_text(without_passwords(server.url)),
         index,
         server.variables,

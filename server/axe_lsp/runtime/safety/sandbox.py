@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from axe_lsp.agentfile.definition import AgentDefinition
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.text.ranges import quoted
 
 
 def sandbox_of(definition: AgentDefinition) -> str | None:

@@ -18,10 +18,10 @@ import anyio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.definition import AgentDefinition, Source
+from axe_lsp.agentfile.agent_definition import AgentDefinition, Source
 from axe_lsp.agentfile.lookup_order import Caller
-from axe_lsp.agentfile.reach import MEMORY, Asked, Reach, asked_by
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.rights import MEMORY, Asked, Reach, asked_by
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.agent_files import caller_of

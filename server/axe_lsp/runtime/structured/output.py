@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.definition import AgentDefinition
-from axe_lsp.agentfile.providers import WireTraits
+from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.schema.providers import WireTraits
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import UnfitAnswerError
 from axe_lsp.runtime.incomplete import explained

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from axe_lsp.agentfile.providers import WireTraits
+from axe_lsp.agentfile.schema.providers import WireTraits
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.messages import ResponseFormat
 from axe_lsp.runtime.providers.wire import to_json

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.definition import AgentDefinition
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.providers.wire import WireError, parse_json

@@ -10,7 +10,7 @@ import os
 import re
 from pathlib import Path
 
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.tools.tool import ToolError
 
 _URL = re.compile(r"https?://[^\s'`\"]+")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import anyio
 
-from axe_lsp.agentfile.globs import BadPatternError, matches, segments_of
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.globs import BadPatternError, matches, segments_of
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.tools.ripgrep import ripgrep
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.tools.tool import ToolError
 

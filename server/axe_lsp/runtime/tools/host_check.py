@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from ipaddress import ip_address
 
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.tools.network import Network
 from axe_lsp.runtime.tools.tool import ToolError
 

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import anyio
 
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.files.context_files import BINARY_PROBE
 from axe_lsp.runtime.files.images import LARGEST_IMAGE, image_of, media_type
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 
-from axe_lsp.agentfile.definition import AgentDefinition
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolResult

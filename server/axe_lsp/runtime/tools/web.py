@@ -13,7 +13,7 @@ import httpx2
 from msgspec import Struct
 
 from axe_lsp import __version__
-from axe_lsp.agentfile.text import quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.certificates import trusted_authorities
 from axe_lsp.runtime.tools.host_check import checked_addresses
 from axe_lsp.runtime.tools.network import Network

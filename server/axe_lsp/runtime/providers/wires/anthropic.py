@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.models import known_model
+from axe_lsp.agentfile.schema.models import known_model
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.messages import (

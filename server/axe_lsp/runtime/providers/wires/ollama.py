@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from axe_lsp.agentfile.models import LocalModel
+from axe_lsp.agentfile.schema.models import LocalModel
 from axe_lsp.runtime.messages import Delta, Json, Message, Request, Response, ToolCall, ToolResult
 from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.terms import Terms

@@ -1,0 +1,274 @@
+"""What an agent file means: an AgentDefinition, or the problems that keep it from being one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from axe_lsp.agentfile.check.check import check
+from axe_lsp.agentfile.schema.agent_keys import AGENT
+from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType, filled_by
+from axe_lsp.agentfile.schema.key_spec import FIRST_AXE, KeyPath
+from axe_lsp.agentfile.schema.tool_names import tools_meant
+from axe_lsp.agentfile.text.parse import Parse
+
+
+class SubAgentsConfig(Struct, frozen=True):
+    """`[sub_agents_config]`. A `max_depth` of 0 means the default, a `timeout` of 0 none of its own."""
+
+    max_depth: int = 0
+    timeout: int = 0
+    parallel: bool = True
+    max_concurrent: int = 0
+    pass_context: bool = True
+
+
+class MemoryConfig(Struct, frozen=True):
+    """`[memory]`."""
+
+    enabled: bool = False
+    path: str = ""
+    last_n: int = 0
+    max_entries: int = 0
+    scope: str = "agent"
+
+
+class Params(Struct, frozen=True):
+    """`[params]`. What is None is not sent; an explicit 0 is, but for `max_tokens`.
+
+    `effort` is how much the model shall think: `none` to `max`. `thinking_budget` are tokens for
+    that, 0 for no thinking. `extra` goes into the top level of each request's body as it is.
+    """
+
+    temperature: float | None = None
+    max_tokens: int = 0
+    response_format: Mapping[str, Any] | str | None = None
+    effort: str = ""
+    thinking_budget: int | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    num_ctx: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.temperature, self.max_tokens, self.effort))  # Tables have no hash.
+
+
+class RetryConfig(Struct, frozen=True):
+    """`[retry]`. A delay of 0 means the default, an empty `backoff` exponential."""
+
+    max_retries: int = 0
+    backoff: str = ""
+    initial_delay_ms: int = 0
+    max_delay_ms: int = 0
+
+
+class BudgetConfig(Struct, frozen=True):
+    """`[budget]`. 0 means no limit, an empty `scope` the whole tree.
+
+    `max_wall_time` is in seconds, `max_cost` in US dollars.
+    """
+
+    max_tokens: int = 0
+    scope: str = ""
+    max_tool_calls: int = 0
+    max_turns: int = 0
+    max_wall_time: int = 0
+    max_cost: float = 0
+
+
+class ContextConfig(Struct, frozen=True):
+    """`[context]`. `compaction`: the model itself sums up a conversation that becomes too long."""
+
+    compaction: bool = False
+
+
+class IsolationConfig(Struct, frozen=True):
+    """`[isolation]`: `inline`, or `process` for a process of its own."""
+
+    mode: str = "inline"
+
+
+class ToolPolicy(Struct, frozen=True):
+    """`[tool_policy]`: names and globs."""
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+
+class TaskConfig(Struct, frozen=True):
+    """`[task]`: what the `Task` tool may start. `type` holds the inline types by name."""
+
+    types: tuple[str, ...] = tuple(BUILT_IN_TYPES)
+    recursive: bool = False
+    type: Mapping[str, AgentType] = field(default_factory=dict)
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The names that the model may choose from: those listed, and the types of the file itself."""
+        return tuple(dict.fromkeys((*self.types, *self.type)))
+
+    def find(self, name: str) -> AgentType | None:
+        """The type of a name, inline before built-in; None where an agent of that name is meant."""
+        return self.type.get(name) or BUILT_IN_TYPES.get(name)
+
+
+class McpServer(Struct, frozen=True):
+    """One of `[[mcp_servers]]`. `transport` is `sse` or `streamable-http`."""
+
+    name: str
+    url: str
+    transport: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Source(Struct, frozen=True):
+    """An agent file: its path, its text, and the user's own file of the same name that it hides, or ""."""
+
+    path: str
+    text: str
+    shadows: str = ""
+
+
+class AgentDefinition(Struct, frozen=True):
+    """A valid agent file, as the runtime reads it. What its `type` fills in is filled in.
+
+    `rest` is what the file says beyond the fields, so that nothing it asks for is lost silently.
+    `read_only` is no key of a file: types say so of their agents, whose commands may not write.
+    Nor is `beyond_first_axe`, which is whether the file has keys that axe's first version lacked.
+
+    `source` is the file that it was read from; None for what no file has written.
+    """
+
+    name: str
+    model: str
+    description: str = ""
+    type: str = ""
+    system_prompt: str = ""
+    skill: str = ""
+    files: tuple[str, ...] = ()
+    workdir: str = ""
+    timeout: int = 0
+    stream: bool = False
+    tools: tuple[str, ...] = ()
+    tool_policy: ToolPolicy = field(default_factory=ToolPolicy)
+    allowed_hosts: tuple[str, ...] = ()
+    sub_agents: tuple[str, ...] = ()
+    sub_agents_config: SubAgentsConfig = field(default_factory=SubAgentsConfig)
+    memory: MemoryConfig = field(default_factory=MemoryConfig)
+    params: Params = field(default_factory=Params)
+    task: TaskConfig | None = None
+    mcp_servers: tuple[McpServer, ...] = ()
+    input: Mapping[str, Any] | None = None
+    output: Mapping[str, Any] | None = None
+    read_only: bool = False
+    retry: RetryConfig = field(default_factory=RetryConfig)
+    budget: BudgetConfig = field(default_factory=BudgetConfig)
+    context: ContextConfig = field(default_factory=ContextConfig)
+    isolation: IsolationConfig = field(default_factory=IsolationConfig)
+    beyond_first_axe: bool = False
+    source: Source | None = None
+    rest: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def max_depth(self) -> int:
+        """The depth limit in force when this agent is the root (001-9.3)."""
+        return self.sub_agents_config.max_depth or DEFAULT_MAX_DEPTH
+
+    @property
+    def ordinary_tools(self) -> tuple[str, ...]:
+        """The names of the tools that the model may call, besides those for delegation."""
+        return tools_meant(self.tools, self.tool_policy.allow, self.tool_policy.deny)
+
+
+DEFAULT_MAX_DEPTH = 3
+"""How deep sub-agents nest when the root's file says nothing (001-9.3)."""
+
+
+class DefinitionError(ValueError):
+    """The text is no agent. The message is axe's; `is_parse_error` when it could not be decoded."""
+
+    def __init__(self, message: str, *, is_parse_error: bool = False) -> None:
+        super().__init__(message)
+        self.is_parse_error = is_parse_error
+
+
+def load(text: str) -> AgentDefinition:
+    """The definition in `text`; raises DefinitionError with the first problem in axe's order."""
+    parse = Parse(text)
+    if parse.values is None:
+        syntax = parse.problems[0]
+        line, column = parse.lines.position(syntax.range.start, "utf-32")
+        place = f"line {line + 1}, column {column + 1}"
+        raise DefinitionError(f"{place}: {syntax.message}", is_parse_error=True)
+    fatal = [problem for problem in check(parse) if problem.fatal]
+    if fatal:
+        first = min(fatal, key=lambda problem: problem.order)
+        raise DefinitionError(first.message, is_parse_error=first.code == "wrong-type")
+    preset = BUILT_IN_TYPES.get(parse.values.get("type", ""))
+    return _definition(parse.values) if preset is None else _filled(parse.values, preset)
+
+
+def _filled(values: Mapping[str, Any], preset: AgentType) -> AgentDefinition:
+    """The definition, with what the file's type says about keys that are not there."""
+    definition = _definition({**filled_by(values["type"]), **values})
+    prompt = preset.begins(definition.system_prompt)
+    return replace(definition, system_prompt=prompt, read_only=preset.read_only)
+
+
+def _definition(values: Mapping[str, Any]) -> AgentDefinition:
+    known = _known(AgentDefinition, values)
+    for name, table in _TABLES.items():
+        if name in known:
+            known[name] = table(**_known(table, known[name]))
+    if "task" in known:
+        known["task"] = _task(known["task"])
+    servers = known.get("mcp_servers", ())
+    known["mcp_servers"] = tuple(McpServer(**_known(McpServer, each)) for each in servers)
+    rest = {name: value for name, value in values.items() if name not in known}
+    return AgentDefinition(**known, beyond_first_axe=_beyond_first_axe(values), rest=rest)
+
+
+def _beyond_first_axe(values: Mapping[str, Any], table: KeyPath = ()) -> bool:
+    for name, value in values.items():
+        key = AGENT.find((*table, name))
+        if key is not None and key.since != FIRST_AXE:
+            return True
+        if not table and isinstance(value, dict) and _beyond_first_axe(value, (name,)):
+            return True
+    return False
+
+
+def _task(values: Mapping[str, Any]) -> TaskConfig:
+    inline = values.get("type", {}).items()
+    types = {name: AgentType(**_known(AgentType, each)) for name, each in inline}
+    return TaskConfig(**{**_known(TaskConfig, values), "type": types})
+
+
+def _known(data: type[Struct], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that `data` has fields for; arrays become tuples."""
+    return {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in values.items()
+        if name in data.__struct_fields__ and name not in _OF_OUR_OWN
+    }
+
+
+_OF_OUR_OWN = {"rest", "read_only", "beyond_first_axe", "source"}
+"""Fields that are no keys."""
+
+_TABLES: dict[str, type[Struct]] = {
+    "sub_agents_config": SubAgentsConfig,
+    "memory": MemoryConfig,
+    "params": Params,
+    "retry": RetryConfig,
+    "budget": BudgetConfig,
+    "tool_policy": ToolPolicy,
+    "context": ContextConfig,
+    "isolation": IsolationConfig,
+}

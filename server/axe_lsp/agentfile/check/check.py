@@ -1,0 +1,286 @@
+"""What is wrong with one file, whoever asks: the editor, the command line or the runtime.
+
+Each problem carries axe's own message where axe has one. The editor shows all of them at their
+ranges; the runtime refuses a file with the first fatal one in axe's order (`Problem.order`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any
+
+from axe_lsp.agentfile.check.beyond_axe import beyond_axe
+from axe_lsp.agentfile.check.combinations import combinations
+from axe_lsp.agentfile.check.config_values import config_values
+from axe_lsp.agentfile.check.problem import Problem, decode_problem, problem
+from axe_lsp.agentfile.check.schema_tables import schema_tables
+from axe_lsp.agentfile.schema.agent_keys import AGENT
+from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType, Names, Schema
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.schema.tool_names import is_tool_glob, tools_meant
+from axe_lsp.agentfile.text.globs import BadPatternError, segments_of
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.ranges import TextRange, quoted
+from axe_lsp.agentfile.text.tree import KeyPart, Located, Table, Value, ValueKind
+from axe_lsp.agentfile.text.values import decode
+
+
+def check(parse: Parse, lookup: Lookup | None = None) -> tuple[Problem, ...]:
+    """Everything wrong with the keys and values of the file, syntax aside, in written order.
+
+    In a file with syntax errors the finished statements are checked; what is half-typed is left
+    alone. `lookup` is that of the parse, if the caller has made it already.
+    """
+    lookup = lookup or Lookup(parse)
+    checker = _Checker(lookup)
+    found = [
+        *checker.tables(),
+        *checker.entries(),
+        *checker.missing(),
+        *(_of_agents(lookup) if lookup.schema is AGENT else config_values(lookup)),
+    ]
+    return tuple(sorted(found, key=lambda each: each.range))
+
+
+def _of_agents(lookup: Lookup) -> Iterator[Problem]:
+    yield from combinations(lookup)
+    yield from schema_tables(lookup)
+    yield from _secrets(lookup)
+    yield from beyond_axe(lookup)
+
+
+_KIND_OF_TYPE: dict[KeyType, tuple[ValueKind, ...]] = {
+    KeyType.STRING: (ValueKind.STRING,),
+    KeyType.INTEGER: (ValueKind.INTEGER,),
+    # axe reads an integer where a float is wanted, not the other way round.
+    KeyType.FLOAT: (ValueKind.FLOAT, ValueKind.INTEGER),
+    KeyType.BOOLEAN: (ValueKind.BOOLEAN,),
+    KeyType.STRINGS: (ValueKind.ARRAY,),
+    KeyType.TABLE: (ValueKind.INLINE_TABLE,),
+    KeyType.TABLES: (ValueKind.ARRAY,),
+    KeyType.STRING_TABLE: (ValueKind.INLINE_TABLE,),
+    KeyType.JSON_SCHEMA: (ValueKind.INLINE_TABLE,),
+    KeyType.ANY_TABLE: (ValueKind.INLINE_TABLE,),
+}
+_ELEMENT_KIND = {KeyType.STRINGS: ValueKind.STRING, KeyType.TABLES: ValueKind.INLINE_TABLE}
+_FREE = (ValueKind.STRING, ValueKind.BOOLEAN)
+INT64 = range(-(2**63), 2**63)
+
+
+class _Checker:
+    def __init__(self, lookup: Lookup) -> None:
+        self.lookup = lookup
+        self.schema = lookup.schema
+        self.text = lookup.parse.text
+        self.document = lookup.parse.document
+
+    # -- headers
+
+    def tables(self) -> Iterator[Problem]:
+        for table in self.document.tables:
+            if table.header is not None and table.complete:
+                yield from self._table(table, table.header.parts)
+
+    def _table(self, table: Table, parts: tuple[KeyPart, ...]) -> Iterator[Problem]:
+        path = table.path
+        unknown = _first_unknown(self.schema, path)
+        if unknown is not None:
+            yield _unknown_part(self.schema, path, unknown, parts[unknown], in_header=True)
+            return
+        spec = self.schema.find(path)
+        if spec is None:
+            return
+        wanted = KeyType.TABLES if table.is_array else KeyType.TABLE
+        if not spec.is_table or (spec.type is KeyType.TABLES) != (wanted is KeyType.TABLES):
+            found = "array of tables" if table.is_array else "table"
+            yield _wrong_type(spec, path, parts[-1].range, found)
+
+    # -- entries
+
+    def entries(self) -> Iterator[Problem]:
+        for item in self.lookup.located:
+            value = item.entry.value
+            if value is None or not value.complete or not item.table.complete:
+                continue
+            spec = self.schema.find(item.path)
+            if spec is None:
+                yield from self._unknown_entry(item, value)
+            else:
+                yield from self._value(spec, item.path, value)
+
+    def _unknown_entry(self, item: Located, value: Value) -> Iterator[Problem]:
+        unknown = _first_unknown(self.schema, item.path)
+        if unknown is None:
+            parent = self.schema.find(item.path[:-1])
+            if parent is not None and parent.type is KeyType.STRING_TABLE:
+                yield from self._string_in_table(parent, item, value)
+            return
+        first_own = len(item.path) - len(item.entry.key.parts)
+        table = self.schema.find(item.path[:first_own])
+        if unknown < first_own or (table is not None and not table.is_table):
+            return  # A parent is unknown or no table, and has been reported.
+        part = item.entry.key.parts[unknown - first_own]
+        yield _unknown_part(self.schema, item.path, unknown, part)
+
+    def _string_in_table(self, parent: KeySpec, item: Located, value: Value) -> Iterator[Problem]:
+        if value.kind is not ValueKind.STRING:
+            message = f"{'.'.join(item.path)} must be a string, not {_a(value.kind.value)}"
+            yield decode_problem(parent, value.range, message)
+
+    def _value(self, spec: KeySpec, path: KeyPath, value: Value) -> Iterator[Problem]:
+        if value.kind is ValueKind.INVALID:
+            return
+        if spec.shorthand and value.kind is ValueKind.STRING:
+            path = (*path, spec.shorthand)
+            spec = self.schema.key(path)
+        if value.kind not in _KIND_OF_TYPE[spec.type]:
+            yield _wrong_type(spec, path, value.range, value.kind.value)
+            return
+        if value.kind in _FREE and not spec.choices:
+            return  # Any text will do, and either of true and false.
+        element = _ELEMENT_KIND.get(spec.type)
+        if element is not None:
+            if spec.names is Names.TOOL:  # Which there are may depend on other keys.
+                yield from self._elements(spec, path, value, element)
+            else:
+                yield from self.lookup.once(
+                    value, "elements", lambda: tuple(self._elements(spec, path, value, element))
+                )
+            return
+        decoded = decode(self.text, value)
+        if decoded is None:
+            return  # Not TOML, such as `007`, which is reported as that.
+        if spec.type is KeyType.INTEGER and decoded not in INT64:
+            too_large = f"{spec.dotted} is too large: integers have 64 bits"
+            yield decode_problem(spec, value.range, too_large)
+            return
+        message = range_message(spec, decoded)
+        if message is not None:
+            found = value.range.of(self.text)
+            yield problem(spec.code, spec, value.range, message, found=found)
+
+    def _elements(
+        self, spec: KeySpec, path: KeyPath, value: Value, kind: ValueKind
+    ) -> Iterator[Problem]:
+        for item in value.items:
+            if not item.complete or item.kind is ValueKind.INVALID:
+                continue
+            if item.kind is not kind:
+                held = f"{kind.value}s only, not {_a(item.kind.value)}"
+                message = f"{'.'.join(path)} must hold {held}"
+                yield decode_problem(spec, item.range, message)
+            elif spec.names is Names.TOOL:
+                yield from self._tool(spec, path, item)
+            elif spec.names is Names.GLOB:
+                yield from self._glob(spec, item)
+
+    def _tool(self, spec: KeySpec, path: KeyPath, item: Value) -> Iterator[Problem]:
+        name = decode(self.text, item)
+        if not isinstance(name, str) or tools_meant([name]):
+            return
+        is_policy = spec.path[0] == "tool_policy"
+        # It may be a tool of an MCP server, which nobody knows before it runs.
+        if is_policy and self.lookup.has(("mcp_servers",)):
+            return
+        where = "tools config" if path == ("tools",) else ".".join(path)
+        message = f"unknown tool {quoted(name)} in {where}"
+        is_fatal = not is_tool_glob(name) and not is_policy
+        yield problem("unknown-tool", spec, item.range, message, fatal=is_fatal, found=name)
+
+    def _glob(self, spec: KeySpec, item: Value) -> Iterator[Problem]:
+        pattern = decode(self.text, item)
+        try:
+            segments_of(pattern if isinstance(pattern, str) else "")
+        except BadPatternError as error:
+            # Not fatal: axe finds out when it runs the agent.
+            message = f"invalid glob pattern {quoted(pattern)}: {error}"
+            yield problem("bad-glob", spec, item.range, message, fatal=False)
+
+    # -- what is not there, and what does not go together
+
+    def missing(self) -> Iterator[Problem]:
+        for spec in self.schema.keys_of(()):
+            if spec.required and self._is_blank(spec.path):
+                message = f"agent config missing required field: {spec.dotted}"
+                yield problem("missing-key", spec, self._place_of(spec), message)
+
+    def _is_blank(self, path: KeyPath) -> bool:
+        item = self.lookup.find(path)
+        if item is None:
+            return not self.lookup.has(path)
+        value = item.entry.value
+        if value is None or not value.complete or value.kind is not ValueKind.STRING:
+            return False  # Half-typed, or reported already.
+        decoded = decode(self.text, value)
+        return isinstance(decoded, str) and not decoded.strip()
+
+    def _place_of(self, spec: KeySpec) -> TextRange:
+        """The blank value, else the first thing in the file."""
+        item = self.lookup.find(spec.path)
+        if item is not None and item.entry.value is not None:
+            return item.entry.value.range
+        for table in self.document.tables:
+            if table.header is not None:
+                return table.header.range
+            if table.entries:
+                return table.entries[0].key.range
+        return TextRange(0, 0)
+
+
+def _secrets(lookup: Lookup) -> Iterator[Problem]:
+    for where, owner, variable in lookup.secrets:
+        place = f"${variable} or config.toml" if variable else "the environment"
+        message = f"this looks like a key of {owner}, readable by everyone who gets the file; it belongs in {place}"
+        yield Problem("plain-secret", where, message, (), order=0, fatal=False)
+
+
+def _first_unknown(schema: Schema, path: KeyPath) -> int | None:
+    """The index of the first part that the schema does not know, if there is one."""
+    for end in range(1, len(path) + 1):
+        spec = schema.find(path[:end])
+        if spec is None:
+            return None if schema.is_open(path[: end - 1]) else end - 1
+    return None
+
+
+def range_message(spec: KeySpec, value: Any) -> str | None:
+    """What is wrong with a value of the right type, if something is."""
+    if isinstance(value, float) and not isfinite(value):
+        return f"{spec.dotted} must be a finite number"
+    if spec.minimum is not None and isinstance(value, (int, float)) and value < spec.minimum:
+        return f"{spec.dotted} must be non-negative"
+    if spec.maximum is not None and isinstance(value, int) and value > spec.maximum:
+        return f"{spec.dotted} cannot exceed {spec.maximum}"
+    if spec.choices and value and value not in spec.choices:
+        got = f"; got {quoted(value)}" if spec.says_value else ""
+        return f"{spec.dotted} must be one of: {', '.join(spec.choices)}{got}"
+    return None
+
+
+def _unknown_part(
+    schema: Schema, path: KeyPath, unknown: int, part: KeyPart, *, in_header: bool = False
+) -> Problem:
+    parent = schema.find(path[:unknown])
+    if parent is not None and not parent.is_table:
+        return _wrong_type(parent, path[:unknown], part.range, "table")
+    known_to_here = path[: unknown + 1]
+    message = f"unknown {'table' if in_header else 'key'} {quoted('.'.join(known_to_here))}"
+    return Problem(
+        "unknown-key",
+        part.range,
+        message,
+        known_to_here,
+        order=0,
+        fatal=False,
+        in_header=in_header,
+    )
+
+
+def _wrong_type(spec: KeySpec, path: KeyPath, where: TextRange, found: str) -> Problem:
+    message = f"{'.'.join(path)} must be {_a(spec.type.value)}, not {_a(found)}"
+    return decode_problem(spec, where, message)
+
+
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"

@@ -1,0 +1,133 @@
+"""What a single key can't say: keys that don't go together, and tables that lack one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from axe_lsp.agentfile.check.problem import Problem, problem
+from axe_lsp.agentfile.schema import agent_keys
+from axe_lsp.agentfile.schema.key_spec import KeyPath
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.text.addresses import address_fault
+from axe_lsp.agentfile.text.ranges import TextRange, quoted
+from axe_lsp.agentfile.text.tree import Document, Entry, ValueKind
+from axe_lsp.agentfile.text.values import decode
+
+INVOLVED: frozenset[KeyPath] = frozenset(
+    [
+        ("retry", "max_delay_ms"),
+        ("artifacts", "dir"),
+        ("params", "response_format"),
+        ("mcp_servers",),
+    ]
+)
+"""The keys that what is checked here is about, besides `sub_agents_config`: without them there is nothing to find."""
+
+
+def combinations(lookup: Lookup) -> Iterator[Problem]:
+    """axe's checks of more than one key at a time."""
+    yield from _retry(lookup)
+    yield from _artifacts(lookup)
+    yield from _response_format(lookup)
+    yield from _servers(lookup)
+    yield from _delegation(lookup)
+
+
+def _retry(lookup: Lookup) -> Iterator[Problem]:
+    longest_path = ("retry", "max_delay_ms")
+    initial, longest = lookup.decoded(("retry", "initial_delay_ms")), lookup.decoded(longest_path)
+    if isinstance(initial, int) and isinstance(longest, int) and 0 < longest < initial:
+        message = "retry.max_delay_ms must be >= retry.initial_delay_ms"
+        yield _at(lookup, longest_path, "out-of-range", message)
+
+
+def _artifacts(lookup: Lookup) -> Iterator[Problem]:
+    path = ("artifacts", "dir")
+    directory = lookup.decoded(path)
+    if not isinstance(directory, str) or not directory:
+        return
+    if lookup.decoded(("artifacts", "enabled")) is not True:
+        message = "artifacts.dir is set but artifacts.enabled is false"
+        yield _at(lookup, path, "out-of-range", message)
+    elif ".." in directory:
+        message = "artifacts.dir must not contain path traversal sequences"
+        yield _at(lookup, path, "out-of-range", message)
+
+
+def _response_format(lookup: Lookup) -> Iterator[Problem]:
+    table = ("params", "response_format")
+    for path in ((*table, "type"), table):  # The table's key, or the string in place of the table.
+        if lookup.decoded(path) == "json_schema" and not lookup.has((*table, "schema")):
+            message = "params.response_format.schema is required when type is json_schema"
+            yield _at(lookup, path, "missing-key", message)
+
+
+def _delegation(lookup: Lookup) -> Iterator[Problem]:
+    """How to delegate, where there is nobody to delegate to."""
+    path = ("sub_agents_config",)
+    where = lookup.place(path)
+    if where is None or lookup.has(("task",)):
+        return
+    if lookup.has((*path, "parallel")) and (lookup.has(("tools",)) or lookup.has(("mcp_servers",))):
+        return  # Which holds for the calls of tools as well.
+    if lookup.decoded(("sub_agents",)) == [] or not lookup.has(("sub_agents",)):
+        message = "sub_agents_config has no effect without sub_agents"
+        yield problem("unused-config", agent_keys.key(path), where, message, fatal=False)
+
+
+def _at(lookup: Lookup, path: KeyPath, code: str, message: str) -> Problem:
+    value = lookup.value(path)
+    assert value is not None
+    return problem(code, agent_keys.key(path), value.range, message)
+
+
+class _Server(NamedTuple):
+    """One `[[mcp_servers]]`, in whichever way it is written."""
+
+    where: TextRange
+    entries: tuple[Entry, ...]
+
+
+def _servers(lookup: Lookup) -> Iterator[Problem]:
+    names: set[str] = set()
+    for index, server in enumerate(_all_servers(lookup.parse.document)):
+        values = {entry.key.names: entry.value for entry in server.entries}
+        for key in ("name", "url", "transport"):
+            value = values.get((key,))
+            text = decode(lookup.parse.text, value) if value is not None else ""
+            if not isinstance(text, str):
+                continue  # Half-typed, or of the wrong type.
+            message = _server_message(key, text.strip())
+            if message is not None:
+                where = value.range if value is not None else server.where
+                message = f"mcp_servers[{index}].{key} {message}"
+            elif key == "name" and text in names and value is not None:
+                where = value.range
+                message = f"mcp_servers names must be unique: {quoted(text)}"
+            else:
+                names.add(text if key == "name" else "")
+                continue
+            code = "out-of-range" if text.strip() else "missing-key"
+            yield problem(code, agent_keys.key(("mcp_servers", key)), where, message)
+
+
+def _all_servers(document: Document) -> Iterator[_Server]:
+    path = ("mcp_servers",)
+    for table in document.tables:
+        if table.is_array and table.path == path and table.complete:
+            yield _Server(table.header_range, table.entries)
+    for entry in document.tables[0].entries:
+        if entry.key.names == path and entry.value is not None:
+            for item in entry.value.items:
+                if item.kind is ValueKind.INLINE_TABLE and item.complete:
+                    yield _Server(item.range, item.entries)
+
+
+def _server_message(key: str, value: str) -> str | None:
+    if key == "transport":
+        # Any other value is a matter of the schema's choices.
+        return None if value else "must be one of: sse, streamable-http"
+    if not value:
+        return "is required"
+    return address_fault(value) if key == "url" else None

@@ -1,0 +1,52 @@
+"""One thing that is wrong with a file."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from axe_lsp.agentfile.schema.agent_keys import AGENT
+from axe_lsp.agentfile.schema.config_keys import CONFIG
+from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec
+from axe_lsp.agentfile.text.ranges import TextRange
+
+
+class Problem(Struct, frozen=True):
+    """One thing that is wrong. `path` is the key's, `order` its place in axe's order of checks.
+
+    A problem that is not `fatal` keeps nobody from running the agent. `found` is the value that is
+    outside its rule, as written, and `meant` the word that should stand there instead, where there is
+    no doubt. `in_header` is set where it is a table's header that is wrong.
+    """
+
+    code: str
+    range: TextRange
+    message: str
+    path: KeyPath
+    order: int
+    fatal: bool = True
+    found: str = ""
+    in_header: bool = False
+    meant: str = ""
+
+
+_ORDER = {key.path: index for schema in (AGENT, CONFIG) for index, key in enumerate(schema.keys)}
+_DECODING = -1
+"""axe decodes the whole file before it checks anything."""
+
+
+def decode_problem(spec: KeySpec, where: TextRange, message: str) -> Problem:
+    return Problem("wrong-type", where, message, spec.path, _DECODING)
+
+
+def problem(
+    code: str,
+    spec: KeySpec,
+    where: TextRange,
+    message: str,
+    *,
+    fatal: bool = True,
+    found: str = "",
+    meant: str = "",
+) -> Problem:
+    order = _ORDER[spec.path]
+    return Problem(code, where, message, spec.path, order, fatal, found, meant=meant)

@@ -1,0 +1,65 @@
+"""What stands where a key of a provider belongs, whether or not it looks like one.
+
+Nothing of it may be shown: in no message, no outline and no output.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.schema.key_spec import Schema
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.secrets import without_secrets
+
+_BLOT = "•"
+_SHORTEST = 4
+"""Characters of a word that gives something away."""
+
+_VISIBLE = re.compile(r"[^\s\"']")
+_QUOTED = re.compile(r"`([^`]+)`")
+
+
+def printable(text: str, schema: Schema) -> str:
+    """A text, of a file that nobody has open, with each character blotted out that may belong to a key."""
+    if not _secret_names(schema):
+        return without_secrets(text)  # What is in the tree doesn't matter.
+    return without_secret_values(Lookup(Parse(text), schema))
+
+
+def without_secret_values(lookup: Lookup) -> str:
+    """The same of an open file."""
+    text = lookup.parse.text
+    for start, end in _secrets(lookup):
+        text = text[:start] + _VISIBLE.sub(_BLOT, text[start:end]) + text[end:]
+    return without_secrets(text)
+
+
+def discreet(lookup: Lookup, message: str) -> str:
+    """A message about the text, without what it quotes of a key."""
+    said = " ".join(where.of(lookup.parse.text) for where in _secrets(lookup))
+
+    def hidden(quote: re.Match[str]) -> str:
+        word = quote[1]
+        return f"`{_BLOT * 3}`" if len(word) >= _SHORTEST and word in said else quote[0]
+
+    return _QUOTED.sub(hidden, message) if said else message
+
+
+def _secrets(lookup: Lookup) -> Iterator[TextRange]:
+    """The values, and the rest of each line that names such a key: the file may be half-typed."""
+    names = _secret_names(lookup.schema)
+    if not names:
+        return
+    for item in lookup.located:
+        if item.path and item.path[-1] in names and item.entry.value is not None:
+            yield item.entry.value.range
+    line = re.compile(rf"\b(?:{'|'.join(names)})\b[\"']?[ \t]*[=:]?[ \t]*([^\r\n]*)")
+    for match in line.finditer(lookup.parse.text):
+        yield TextRange(*match.span(1))
+
+
+def _secret_names(schema: Schema) -> list[str]:
+    return sorted({key.path[-1] for key in schema.keys if key.is_secret})

@@ -1,0 +1,135 @@
+"""Who may ask for what: the one table of what an agent file can ask for outside its own text.
+
+There are three sources. The user writes the files in the folder of axe's configuration, the settings and the
+command line. The workspace is every other agent file. The model writes the arguments of tools and answers.
+What the runtime enforces (`runtime/safety/reach.py`) and what docs/security.md says follow this table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import Enum
+
+from msgspec import Struct
+
+from axe_lsp.agentfile.agent_definition import AgentDefinition, MemoryConfig
+
+
+class May(Enum):
+    """Whether a source may ask for something."""
+
+    FREELY = "freely"
+    WITH_TRUST = "if the user trusts it"
+    WITH_APPROVAL = "if the user approves the call"
+    NEVER = "never"
+
+
+class Right(Struct, frozen=True):
+    """What each source may ask for. `what` completes the sentence "an agent file asks for"."""
+
+    what: str
+    user: May
+    workspace: May
+    model: May
+
+
+SKILL = "skill"
+WORKDIR = "workdir"
+FILES = "files"
+MEMORY = "memory.path"
+SERVER = "mcp_servers"
+
+RIGHTS: tuple[Right, ...] = (
+    Right(
+        "`files`, `workdir` and `memory.path` inside the workspace",
+        May.FREELY,
+        May.FREELY,
+        May.NEVER,
+    ),
+    Right("`skill` inside the workspace or the axe folder", May.FREELY, May.FREELY, May.NEVER),
+    Right("`skill`, `files` or `workdir` anywhere else", May.FREELY, May.WITH_TRUST, May.NEVER),
+    Right("the user's `config.toml` as `skill` or in `files`", May.FREELY, May.NEVER, May.NEVER),
+    Right("`memory.path` below axe's data folder", May.FREELY, May.WITH_TRUST, May.NEVER),
+    Right("`memory.path` anywhere else", May.FREELY, May.NEVER, May.NEVER),
+    Right("an MCP server", May.FREELY, May.WITH_TRUST, May.NEVER),
+    Right(
+        "an environment variable in a header of an MCP server",
+        May.FREELY,
+        May.WITH_TRUST,
+        May.NEVER,
+    ),
+    Right(
+        "a provider's key in a header of an MCP server",
+        May.FREELY,
+        May.NEVER,
+        May.NEVER,
+    ),
+    Right("an agent that is in `sub_agents` or `task.types`", May.FREELY, May.FREELY, May.FREELY),
+    Right("to read files below the working directory", May.FREELY, May.FREELY, May.FREELY),
+    Right(
+        "a command, a change of a file, a call of an MCP server's tool",
+        May.WITH_APPROVAL,
+        May.WITH_APPROVAL,
+        May.WITH_APPROVAL,
+    ),
+    Right("the address of a provider, or its key", May.FREELY, May.NEVER, May.NEVER),
+)
+
+
+class Server(Struct, frozen=True):
+    """The address of an MCP server, and the environment variables that are sent to it."""
+
+    url: str
+    variables: tuple[str, ...] = ()
+
+
+class Asked(Struct, frozen=True):
+    """What a file says that may lead out of its workspace, as it is written."""
+
+    skill: str = ""
+    workdir: str = ""
+    files: tuple[str, ...] = ()
+    memory: MemoryConfig = MemoryConfig()
+    servers: tuple[Server, ...] = ()
+
+
+VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+"""How a header of an MCP server names an environment variable."""
+
+
+def variables_in(headers: Iterable[str]) -> tuple[str, ...]:
+    """The variables that the values of headers name, each once."""
+    return tuple(dict.fromkeys(name for text in headers for name in VARIABLE.findall(text)))
+
+
+def asked_by(definition: AgentDefinition) -> Asked:
+    """What the file of an agent says."""
+    return Asked(
+        definition.skill,
+        definition.workdir,
+        definition.files,
+        definition.memory,
+        tuple(
+            Server(each.url, variables_in(each.headers.values())) for each in definition.mcp_servers
+        ),
+    )
+
+
+class Reach(Struct, frozen=True):
+    """One thing outside the workspace that a workspace's agent file asks for.
+
+    `key` is where the file says so, `index` which element of an array. `place` is where it leads: a path without
+    links, or an address without passwords. `variables` are the environment variables whose values go there.
+    `refused` is why it is never granted, or "".
+    """
+
+    key: str
+    place: str
+    index: int | None = None
+    variables: tuple[str, ...] = ()
+    refused: str = ""
+
+    def __str__(self) -> str:
+        sent = " and ".join(f"${name}" for name in self.variables)
+        return f"{self.key}: {self.place}{f' (is sent {sent})' if sent else ''}"

@@ -1,0 +1,560 @@
+"""Every key of an agent file, one row each.
+
+Validation, completion, hover, the generated documentation, the published JSON Schema and
+`check --strict-axe` read these rows; nothing else in axe_lsp knows a key by name in order to judge
+it. The order of the rows is the order in which axe checks a file, so the first problem is the one
+that axe reports. `config_schema.py` has the rows of the other kind of file, config.toml.
+"""
+
+from __future__ import annotations
+
+from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
+from axe_lsp.agentfile.schema.key_spec import EXTENSION, KeySpec, KeyType, Names, Schema
+from axe_lsp.agentfile.schema.providers import EFFORTS
+
+
+def _key(dotted: str, type_: KeyType, doc: str, **columns: object) -> KeySpec:
+    return KeySpec(tuple(dotted.split(".")), type_, doc, **columns)  # type: ignore[arg-type]
+
+
+_S, _I, _F, _B = KeyType.STRING, KeyType.INTEGER, KeyType.FLOAT, KeyType.BOOLEAN
+_SS, _T, _TT = KeyType.STRINGS, KeyType.TABLE, KeyType.TABLES
+
+KEYS: tuple[KeySpec, ...] = (
+    # -- who the agent is
+    _key(
+        "name",
+        _S,
+        "The agent's name in lists. References use the *file name*, so the name should be the file name "
+        "without `.toml`.",
+        required=True,
+        names=Names.STEM,
+    ),
+    _key(
+        "model",
+        _S,
+        "The model, as `provider/model-name`, split at the first slash.",
+        required=True,
+        names=Names.MODEL,
+    ),
+    _key("description", _S, "One line about the agent, for lists and for people.", default='""'),
+    _key(
+        "type",
+        _S,
+        "A preset: it provides `tools` and `description` if the file omits them, and the beginning of the "
+        "prompt. An agent of type `explore` or `plan`, and its sub-agents, can't change the workspace.",
+        since=EXTENSION,
+        choices=tuple(BUILT_IN_TYPES),
+        names=Names.PRESET,
+    ),
+    _key(
+        "system_prompt",
+        _S,
+        "The instructions that every conversation of this agent starts with. The skill, the "
+        "context files and the memory are appended to it.",
+        default='""',
+    ),
+    _key(
+        "skill",
+        _S,
+        "A SKILL.md whose text is appended to the system prompt. A relative path starts at the "
+        "user's axe configuration folder; `--skill` overrides it.",
+        default='""',
+        names=Names.SKILL,
+    ),
+    _key(
+        "files",
+        _SS,
+        "Globs, relative to the working directory, of text files for the prompt. `**` crosses folders. "
+        "Pictures are sent with the first message. Other binary files, and links that lead outside, are left "
+        "out.",
+        default="[]",
+        names=Names.GLOB,
+    ),
+    _key(
+        "workdir",
+        _S,
+        "The working directory of globs and tools; it must exist. `--workdir` overrides it; the default is "
+        "the folder in which the run was started. `~` and `$VAR` are expanded.",
+        default='""',
+        names=Names.FOLDER,
+    ),
+    # -- delegation
+    _key(
+        "sub_agents",
+        _SS,
+        "The agents that this agent may call. Each is an agent file. The model gets "
+        "a tool `call_agent` that takes one of these names and a task.",
+        default="[]",
+        names=Names.AGENT,
+    ),
+    _key("sub_agents_config", _T, "How this agent delegates."),
+    _key(
+        "sub_agents_config.max_depth",
+        _I,
+        "Maximum depth of calls. The value of the root agent applies to the whole tree. 0 means 3.",
+        default="3",
+        minimum=0,
+        maximum=5,
+        code="max-depth",
+    ),
+    _key(
+        "sub_agents_config.timeout",
+        _I,
+        "Timeout in seconds of each call of a sub-agent. 0 means the sub-agent's own `timeout`, and at most "
+        "the rest of this agent's time.",
+        default="0",
+        minimum=0,
+        code="negative-timeout",
+    ),
+    _key(
+        "sub_agents_config.parallel",
+        _B,
+        "Whether several calls in one answer run in parallel. Results keep their order. Tools that change "
+        "something always run in sequence; sub-agents start at once.",
+        default="true",
+    ),
+    _key(
+        "sub_agents_config.max_concurrent",
+        _I,
+        "Maximum number of parallel sub-agents of one run. 0 means no limit.",
+        default="0",
+        since=EXTENSION,
+        minimum=0,
+    ),
+    _key(
+        "sub_agents_config.pass_context",
+        _B,
+        "Whether `call_agent` has a `context` parameter. Without it, sub-agents collect their context "
+        "themselves.",
+        default="true",
+        since=EXTENSION,
+    ),
+    _key(
+        "timeout",
+        _I,
+        "Total timeout of a run in seconds. `--timeout` overrides it; for a called agent, the shorter of "
+        "this and the caller's `sub_agents_config.timeout` counts. 0: no total limit; the run ends after 120 "
+        "seconds without progress.",
+        default="0",
+        since="axe 1.7",
+        minimum=0,
+        code="negative-timeout",
+    ),
+    _key(
+        "stream",
+        _B,
+        "Print the answer as it streams (only without tools and without `--json`).",
+        default="false",
+        since="axe 1.7",
+    ),
+    # -- memory
+    _key("memory", _T, "A log of past runs in the agent's prompt."),
+    _key(
+        "memory.enabled",
+        _B,
+        "Append each successful run to a file and load that file into the prompt.",
+        default="false",
+    ),
+    _key(
+        "memory.path",
+        _S,
+        "The file to use instead of `<data folder>/axe/memory/<agent>.md`. It has no effect if `scope` is "
+        "`run`.",
+        default='""',
+    ),
+    _key(
+        "memory.last_n",
+        _I,
+        "Number of newest entries that are loaded. 0 means all.",
+        default="0",
+        minimum=0,
+    ),
+    _key(
+        "memory.max_entries",
+        _I,
+        "A run warns if the file has at least this number of entries. 0 means never.",
+        default="0",
+        minimum=0,
+    ),
+    _key(
+        "memory.scope",
+        _S,
+        "The owner of the log: the agent; the workspace (shared by all its agents with this scope, in the "
+        "data folder); or the run (shared by its agents, deleted at its end).",
+        default='"agent"',
+        since=EXTENSION,
+        choices=("agent", "workspace", "run"),
+    ),
+    # -- tools
+    _key(
+        "tools",
+        _SS,
+        "The tools that the model may call, in addition to the tools for delegation. Never inherited.",
+        default="[]",
+        since="axe 1.0",
+        names=Names.TOOL,
+    ),
+    _key(
+        "allowed_hosts",
+        _SS,
+        "The hosts that `url_fetch` may contact. Absent: the caller's list, or all.",
+        since="axe 1.5",
+    ),
+    _key("tool_policy", _T, "Globs that extend and restrict `tools`.", since=EXTENSION),
+    _key(
+        "tool_policy.allow",
+        _SS,
+        "Tools to add, by name or glob.",
+        default="[]",
+        since=EXTENSION,
+        names=Names.TOOL,
+    ),
+    _key(
+        "tool_policy.deny",
+        _SS,
+        "Tools to remove, by name or glob. It takes precedence over `allow`.",
+        default="[]",
+        since=EXTENSION,
+        names=Names.TOOL,
+    ),
+    _key("mcp_servers", _TT, "Servers whose MCP tools the model may call.", since="axe 1.1"),
+    _key("mcp_servers.name", _S, "The server's name in logs.", since="axe 1.1", required=True),
+    _key(
+        "mcp_servers.url",
+        _S,
+        "Its http or https address.",
+        since="axe 1.1",
+        required=True,
+        names=Names.ADDRESS,
+    ),
+    _key(
+        "mcp_servers.transport",
+        _S,
+        "The transport of the protocol.",
+        since="axe 1.1",
+        required=True,
+        choices=("sse", "streamable-http"),
+    ),
+    _key(
+        "mcp_servers.headers",
+        KeyType.STRING_TABLE,
+        "Headers to send; `${VAR}` takes a value from the environment.",
+        since="axe 1.1",
+    ),
+    # -- the provider, and limits
+    _key("retry", _T, "Retries after temporary failures of the provider.", since="axe 1.4"),
+    _key(
+        "retry.max_retries",
+        _I,
+        "Number of times that a failed request is sent again.",
+        default="0",
+        since="axe 1.4",
+        minimum=0,
+    ),
+    _key(
+        "retry.backoff",
+        _S,
+        "Growth of the waits.",
+        default='"exponential"',
+        since="axe 1.4",
+        choices=("exponential", "linear", "fixed"),
+    ),
+    _key(
+        "retry.initial_delay_ms",
+        _I,
+        "The first wait in milliseconds. 0 means 500.",
+        default="500",
+        since="axe 1.4",
+        minimum=0,
+    ),
+    _key(
+        "retry.max_delay_ms",
+        _I,
+        "The longest wait in milliseconds. 0 means 30000.",
+        default="30000",
+        since="axe 1.4",
+        minimum=0,
+    ),
+    _key("budget", _T, "Limits of a run; it ends when one is used up.", since="axe 1.5"),
+    _key(
+        "budget.max_tokens",
+        _I,
+        "Input and output tokens of the run and its sub-agents. `--max-tokens` overrides it, and always counts sub-agents. 0 means no limit.",
+        default="0",
+        since="axe 1.5",
+        minimum=0,
+    ),
+    _key(
+        "budget.scope",
+        _S,
+        "Whether tokens and tool calls of sub-agents count as well (`tree`), or only those of the run itself (`self`).",
+        default='"tree"',
+        since=EXTENSION,
+        choices=("tree", "self"),
+    ),
+    _key(
+        "budget.max_tool_calls",
+        _I,
+        "Tool calls of the run and, with the scope `tree`, of its sub-agents. 0 means no limit.",
+        default="0",
+        since=EXTENSION,
+        minimum=0,
+    ),
+    _key(
+        "budget.max_turns",
+        _I,
+        "Requests of the run to its provider. At most 50.",
+        default="50",
+        since=EXTENSION,
+        minimum=0,
+        maximum=50,
+    ),
+    _key(
+        "budget.max_wall_time",
+        _I,
+        "Duration of the run in seconds. 0 means no limit except the timeouts.",
+        default="0",
+        since=EXTENSION,
+        minimum=0,
+    ),
+    _key(
+        "budget.max_cost",
+        _F,
+        "Cost of the run and its sub-agents in US dollars, by the prices of the [table](models.md). "
+        "`--max-cost` overrides it, and always counts sub-agents. 0 means no limit.",
+        default="0",
+        since=EXTENSION,
+        minimum=0,
+    ),
+    _key("params", _T, "Parameters of the model."),
+    _key(
+        "params.temperature",
+        _F,
+        "Sampling temperature. Absent: not sent, so the provider decides.",
+    ),
+    _key(
+        "params.max_tokens",
+        _I,
+        "Maximum number of tokens of one answer. 0 means not sent. Anthropic requires a number and gets 16384 for "
+        "models of the [table](models.md), else 4096, as from axe.",
+        default="0",
+    ),
+    _key(
+        "params.effort",
+        _S,
+        "The model's reasoning effort. Absent: not sent, so the provider decides. Each provider has its own "
+        "form; [providers](providers.md) has the table.",
+        since=EXTENSION,
+        choices=EFFORTS,
+        says_value=True,
+    ),
+    _key(
+        "params.thinking_budget",
+        _I,
+        "Tokens that the model may use to think, for providers that count them. 0 turns thinking off.",
+        since=EXTENSION,
+        minimum=0,
+    ),
+    _key(
+        "params.top_p",
+        _F,
+        "Nucleus sampling: the share of probability that the next token is taken from.",
+        since=EXTENSION,
+    ),
+    _key(
+        "params.top_k",
+        _I,
+        "The number of most likely tokens that the next token is taken from.",
+        since=EXTENSION,
+        minimum=0,
+    ),
+    _key(
+        "params.seed",
+        _I,
+        "A seed for sampling: the same request gets the same answer, as far as the provider can.",
+        since=EXTENSION,
+    ),
+    _key(
+        "params.stop",
+        _SS,
+        "Texts at which the answer ends.",
+        default="[]",
+        since=EXTENSION,
+    ),
+    _key(
+        "params.num_ctx",
+        _I,
+        "Size of the context window in tokens, for Ollama, which otherwise cuts long prompts silently.",
+        since=EXTENSION,
+        minimum=1,
+    ),
+    _key(
+        "params.extra",
+        KeyType.ANY_TABLE,
+        "Fields that are merged into the top level of each request unchanged; they override the fields of "
+        "axe-lsp.",
+        since=EXTENSION,
+    ),
+    _key(
+        "params.response_format",
+        _T,
+        "The format of the answer. A string in place of the table is its `type`. Anthropic's API has only "
+        "schemas, not `json_object`.",
+        since="axe 1.8",
+        shorthand="type",
+    ),
+    _key(
+        "params.response_format.type",
+        _S,
+        "Free text, any JSON object, or JSON that fits `schema`.",
+        since="axe 1.8",
+        choices=("text", "json_object", "json_schema"),
+        says_value=True,
+    ),
+    _key(
+        "params.response_format.schema",
+        KeyType.JSON_SCHEMA,
+        "The JSON Schema of the answer; `name` inside it names the schema.",
+        since="axe 1.8",
+    ),
+    _key(
+        "artifacts",
+        _T,
+        "Files that a run produces. axe-lsp does not support them yet; a run warns about it.",
+        since="axe 1.6",
+    ),
+    _key(
+        "artifacts.enabled", _B, "Offer artifacts to the tools.", default="false", since="axe 1.6"
+    ),
+    _key(
+        "artifacts.dir",
+        _S,
+        "Folder of the artifacts. Empty: a new folder in the cache.",
+        default='""',
+        since="axe 1.6",
+    ),
+    _key(
+        "artifacts.default_write",
+        _B,
+        "Write new files as artifacts by default.",
+        default="false",
+        since="axe 1.6",
+    ),
+    # -- extensions of axe-lsp
+    _key(
+        "task",
+        _T,
+        "If present, the model gets a tool `Task` that starts an agent of a type. That agent gets only a "
+        "prompt; a type uses the caller's model, parameters and folder.",
+        since=EXTENSION,
+    ),
+    _key(
+        "task.types",
+        _SS,
+        "Built-in types or agents that `Task` may start, in addition to the inline types. Inline types take "
+        "precedence over built-in types, and these over agents.",
+        default='["explore", "plan", "code"]',
+        since=EXTENSION,
+        names=Names.TASK_TYPE,
+    ),
+    _key(
+        "task.recursive",
+        _B,
+        "Whether agents that `Task` starts may delegate again, up to `max_depth`: types by the same "
+        "`[task]`, agents by their own files.",
+        default="false",
+        since=EXTENSION,
+    ),
+    _key("task.type", _T, "Inline types, one table each.", since=EXTENSION),
+    _key("task.type.*", _T, "An inline type for `Task`.", since=EXTENSION),
+    _key("task.type.*.description", _S, "The purpose of the type.", default='""', since=EXTENSION),
+    _key(
+        "task.type.*.tools",
+        _SS,
+        "The tools of the type.",
+        default="[]",
+        since=EXTENSION,
+        names=Names.TOOL,
+    ),
+    _key(
+        "task.type.*.prompt",
+        _S,
+        "Its instructions, which follow the sentence `You are a <name> subagent.`",
+        default='""',
+        since=EXTENSION,
+    ),
+    _key(
+        "context",
+        _T,
+        "What happens when a conversation becomes too long for its model.",
+        since=EXTENSION,
+    ),
+    _key(
+        "context.compaction",
+        _B,
+        "Whether the model is asked for a summary, which takes the place of all but the task and the last "
+        "step. Without it, or if the model gives none, old results of tools are shortened. The summary costs "
+        "a request, whose tokens count like all others.",
+        default="false",
+        since=EXTENSION,
+    ),
+    _key(
+        "isolation", _T, "The process in which this agent executes as a sub-agent.", since=EXTENSION
+    ),
+    _key(
+        "isolation.mode",
+        _S,
+        "With `process`, a call of this agent runs in a separate operating-system process: if it crashes, "
+        "the caller gets an error text, and all other runs go on.",
+        default='"inline"',
+        since=EXTENSION,
+        choices=("inline", "process"),
+    ),
+    _key(
+        "input",
+        KeyType.JSON_SCHEMA,
+        'JSON Schema of the object that the agent is called with (`type = "object"` may be left '
+        "out).",
+        since=EXTENSION,
+    ),
+    _key(
+        "output",
+        KeyType.JSON_SCHEMA,
+        "JSON Schema of the result. The answer is validated against it.",
+        since=EXTENSION,
+    ),
+)
+
+TOOLS: dict[str, str] = {
+    "read_file": "Text of a file below the workspace, with line numbers.",
+    "list_directory": "Entries of a directory.",
+    "grep": "Regular expression over files (axe-lsp).",
+    "find_files": "Paths by glob (axe-lsp).",
+    "write_file": "Create or replace a file.",
+    "edit_file": "Replace one exact occurrence in a file.",
+    "run_command": "A shell command in the workspace.",
+    "url_fetch": "GET a page from an allowed host.",
+    "web_search": "Search the web.",
+}
+"""The tools that `tools` may name, and what they do."""
+
+EXTENSION_TOOLS = frozenset(["grep", "find_files"])
+"""Those that axe does not know. It refuses a file that names them."""
+
+TOOL_ALIASES: dict[str, str] = {
+    "Read": "read_file",
+    "List": "list_directory",
+    "Grep": "grep",
+    "Glob": "find_files",
+    "Write": "write_file",
+    "Edit": "edit_file",
+    "bash": "run_command",
+    "Bash": "run_command",
+}
+"""Names of other systems for the same tools, accepted in `tools`."""
+
+
+AGENT = Schema("agent file", KEYS)
+
+find, key, keys_of, is_open = AGENT.find, AGENT.key, AGENT.keys_of, AGENT.is_open

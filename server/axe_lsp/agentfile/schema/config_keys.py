@@ -1,0 +1,110 @@
+"""Every key of config.toml, the user's own settings for providers, one row each.
+
+axe and axe-lsp share the file. What is set in the environment wins over it.
+"""
+
+from __future__ import annotations
+
+from axe_lsp.agentfile.schema.key_spec import ANY_NAME, EXTENSION, KeySpec, KeyType, Names, Schema
+from axe_lsp.agentfile.schema.providers import AUTH_NAMES, WIRE_NAMES
+
+PROVIDERS = "providers"
+
+_ONE = (PROVIDERS, ANY_NAME)
+
+CONFIG = Schema(
+    "config.toml",
+    (
+        KeySpec((PROVIDERS,), KeyType.TABLE, "Settings for providers, one table each."),
+        KeySpec(
+            _ONE,
+            KeyType.TABLE,
+            "Settings for one provider; its name is the part of `model` before the slash.",
+            names=Names.PROVIDER,
+        ),
+        KeySpec(
+            (*_ONE, "api_key"),
+            KeyType.STRING,
+            "The API key. `<PROVIDER>_API_KEY` in the environment overrides it "
+            "(for google `GEMINI_API_KEY`).",
+            default='""',
+            is_secret=True,
+        ),
+        KeySpec(
+            (*_ONE, "base_url"),
+            KeyType.STRING,
+            "The address of the service. `AXE_<PROVIDER>_BASE_URL` in the environment overrides it. Empty: "
+            "the provider's usual address.",
+            default='""',
+            names=Names.ADDRESS,
+        ),
+        KeySpec(
+            (*_ONE, "wire"),
+            KeyType.STRING,
+            "The wire format of the service. A provider that is not built in needs it, and can then be used "
+            "as `NAME/model`. Built-in providers have a default.",
+            since=EXTENSION,
+            choices=WIRE_NAMES,
+        ),
+        KeySpec(
+            (*_ONE, "api_key_env"),
+            KeyType.STRING,
+            "The environment variable that holds the key, in place of `<PROVIDER>_API_KEY`.",
+            since=EXTENSION,
+        ),
+        KeySpec(
+            (*_ONE, "auth"),
+            KeyType.STRING,
+            "How requests send the key: `bearer` in the header `Authorization`, in the header of that name, "
+            "as a signature (`sigv4`), or not at all. The default depends on the wire.",
+            since=EXTENSION,
+            choices=AUTH_NAMES,
+        ),
+        KeySpec(
+            (*_ONE, "headers"),
+            KeyType.STRING_TABLE,
+            "Additional headers of each request; `${VAR}` takes a value from the environment. They "
+            "do not replace the key's header unless `auth` is `none`.",
+            since=EXTENSION,
+        ),
+        KeySpec(
+            (*_ONE, "query"),
+            KeyType.STRING_TABLE,
+            "Parameters that are appended to the address, such as Azure's `api-version`; `${VAR}` takes "
+            "a value from the environment.",
+            since=EXTENSION,
+        ),
+        KeySpec(
+            (*_ONE, "max_concurrent"),
+            KeyType.INTEGER,
+            "Maximum number of requests to this provider at the same time. 0 means no limit.",
+            default="0",
+            since=EXTENSION,
+            minimum=0,
+        ),
+        KeySpec(
+            (*_ONE, "region"),
+            KeyType.STRING,
+            "The region of AWS (axe, for bedrock). `AWS_REGION` and `AWS_DEFAULT_REGION` override it.",
+            default='""',
+        ),
+        KeySpec(
+            (*_ONE, "referer"),
+            KeyType.STRING,
+            "The address of the program that the provider gets (axe, for openrouter and requesty).",
+            default='""',
+        ),
+        KeySpec(
+            (*_ONE, "title"),
+            KeyType.STRING,
+            "The name of the program that the provider shows (axe, for openrouter and requesty).",
+            default='""',
+        ),
+        KeySpec(
+            (*_ONE, "categories"),
+            KeyType.STRING,
+            "Categories of the program (axe, for openrouter).",
+            default='""',
+        ),
+    ),
+)

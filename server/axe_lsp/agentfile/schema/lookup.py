@@ -1,0 +1,154 @@
+"""Finding keys in a parsed file by their path, and reading what they are set to."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+from axe_lsp.agentfile.schema.agent_keys import AGENT
+from axe_lsp.agentfile.schema.key_spec import KeyPath, Schema
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.secrets import Secret, find_secrets
+from axe_lsp.agentfile.text.toml import MAX_NESTING
+from axe_lsp.agentfile.text.tree import Entry, Located, Table, Value, walk
+from axe_lsp.agentfile.text.values import decode
+
+Found = TypeVar("Found")
+
+
+class Alike(NamedTuple):
+    """The tables whose path begins with one name, and the entries whose path does, with their tables."""
+
+    tables: list[Table]
+    entries: list[tuple[Table, Entry]]
+
+
+class Lookup:
+    """The keys of one parse, and the schema that they follow.
+
+    Where a key is set twice, the first one counts. `before` is the one of the parse that was handed
+    to the parse.
+    """
+
+    def __init__(self, parse: Parse, schema: Schema = AGENT, before: Lookup | None = None) -> None:
+        self.parse = parse
+        self.schema = schema
+        self.located = tuple(walk(parse.document))
+        self._by_path: dict[KeyPath, Located] = {}
+        for item in self.located:
+            self._by_path.setdefault(item.path, item)
+        self._found: dict[tuple[int, str], tuple[Value, Any]] = {}
+        self._found_before = before._found if before is not None else {}
+        self.secrets = self._secrets(before)
+        """What looks like an API key, anywhere in the text, in written order."""
+
+    def find(self, path: KeyPath) -> Located | None:
+        """The key at `path`, if it is written."""
+        return self._by_path.get(path)
+
+    def value(self, path: KeyPath) -> Value | None:
+        """The finished value of the key at `path`."""
+        item = self._by_path.get(path)
+        value = item.entry.value if item is not None else None
+        return value if value is not None and value.complete else None
+
+    def decoded(self, path: KeyPath) -> Any:
+        """What the key at `path` is set to, or None if it is absent or unfinished."""
+        value = self.value(path)
+        return decode(self.parse.text, value) if value is not None else None
+
+    def path_of(self, entry: Entry) -> KeyPath:
+        """The full path of an entry of this document."""
+        return self._paths_of_entries[id(entry)]
+
+    def has(self, path: KeyPath) -> bool:
+        """Whether the key, or the table of that name, is written at all, dotted keys included."""
+        return path in self.paths
+
+    def once(self, value: Value, what: str, find: Callable[[], Found]) -> Found:
+        """What `find` finds by a value and the key alone, and has found if they stood there before.
+
+        For long arrays: while they stay as they are, not each keystroke has to look through them.
+        """
+        key = (id(value), what)
+        # The value is held on to, so nothing else can have its id.
+        known = self._found.get(key) or self._found_before.get(key) or (value, find())
+        self._found[key] = known
+        found: Found = known[1]
+        return found
+
+    def statement_at(self, offset: int) -> Entry | None:
+        """The `key = value` that holds `offset`, of a table and not of a table within a value."""
+        return part_at(self._statements, offset)
+
+    def place(self, path: KeyPath) -> TextRange | None:
+        """The name of the key or table where it is written first, in a header or before a value."""
+        if not self.has(path):
+            return None
+        for table in self.parse.document.tables:
+            if table.header is not None and table.path[: len(path)] == path:
+                return table.header.parts[len(path) - 1].range
+        for item in self.located:
+            own = len(path) - 1 - len(item.path) + len(item.entry.key.parts)
+            if own >= 0 and item.path[: len(path)] == path:
+                return item.entry.key.parts[own].range
+        return None
+
+    def _secrets(self, before: Lookup | None) -> tuple[Secret, ...]:
+        text, changed = self.parse.text, self.parse.changed
+        if before is None or before.secrets or changed is None:
+            return tuple(sorted(find_secrets(text)))
+        # None of them goes beyond a line.
+        found = sorted(find_secrets(text[changed.start : changed.end]))
+        return tuple(each.moved(changed.start) for each in found)
+
+    def alike(self, path: KeyPath) -> Alike:
+        """What is written below the key or table that `path` begins with, in written order."""
+        return self._alike.get(path[:1], Alike([], []))
+
+    @cached_property
+    def _paths_of_entries(self) -> Mapping[int, KeyPath]:
+        return {id(each.entry): each.path for each in self.located}
+
+    @cached_property
+    def _alike(self) -> Mapping[KeyPath, Alike]:
+        alike: defaultdict[KeyPath, Alike] = defaultdict(lambda: Alike([], []))
+        for table in self.parse.document.tables:
+            path = table.path
+            alike[path[:1]].tables.append(table)
+            for entry in table.entries:
+                alike[(path or entry.key.names)[:1]].entries.append((table, entry))
+        return alike
+
+    @cached_property
+    def _statements(self) -> Sequence[Entry]:
+        """Every entry of a table, in written order."""
+        return [entry for table in self.parse.document.tables for entry in table.entries]
+
+    @cached_property
+    def paths(self) -> frozenset[KeyPath]:
+        """Every key and table that is written, and the tables that they imply, as deep as values nest.
+
+        A dotted key of thousands of parts would otherwise imply millions.
+        """
+        headers = [table.path for table in self.parse.document.tables if table.header is not None]
+        paths = {*self._by_path, *headers}
+        for path in tuple(paths):
+            implied = path[: min(len(path) - 1, MAX_NESTING)]
+            while implied and implied not in paths:
+                paths.add(implied)
+                implied = implied[:-1]
+        return frozenset(paths)
+
+
+_Part = TypeVar("_Part", Entry, Value, Secret)
+
+
+def part_at(parts: Sequence[_Part], offset: int) -> _Part | None:
+    """Which of several parts of a text, in written order, holds `offset`."""
+    index = bisect_right(parts, offset, key=lambda part: part.range.start) - 1
+    return parts[index] if index >= 0 and offset < parts[index].range.end else None

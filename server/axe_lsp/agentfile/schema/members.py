@@ -1,0 +1,55 @@
+"""What an object holds, by the schema that an agent file declares for it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from axe_lsp.agentfile.schema.key_spec import KeyPath
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.schema.nested import Node, nested
+
+
+class Member(NamedTuple):
+    """A member of an object. `type` is how the schema calls it, or "" if it doesn't."""
+
+    name: str
+    type: str
+    description: str
+    is_required: bool
+
+
+def members_of(lookup: Lookup, path: KeyPath) -> tuple[Member, ...]:
+    """The members in the schema at `path`, as far as it is written, in its order."""
+    schema = nested(lookup, path) if lookup.has(path) else None
+    properties = _member(schema, "properties")
+    if properties is None or properties.members is None:
+        return ()
+    required = _member(schema, "required")
+    names = {each.value for each in (required.items if required is not None else None) or ()}
+    return tuple(
+        Member(name, _type(each), _text(_member(each, "description")), name in names)
+        for name, each in properties.members.items()
+    )
+
+
+def member_at(lookup: Lookup, path: KeyPath) -> Member | None:
+    """The member whose schema stands at `path`: a name below `properties`."""
+    *parent, keyword, name = path if len(path) > 2 else ("", "", "")
+    if keyword != "properties":
+        return None
+    return next((each for each in members_of(lookup, tuple(parent)) if each.name == name), None)
+
+
+def _type(schema: Node) -> str:
+    type_ = _member(schema, "type")
+    if type_ is not None and type_.items is not None:
+        return " or ".join(_text(each) for each in type_.items)
+    return _text(type_)
+
+
+def _member(node: Node | None, name: str) -> Node | None:
+    return (node.members or {}).get(name) if node is not None else None
+
+
+def _text(node: Node | None) -> str:
+    return node.value if node is not None and isinstance(node.value, str) else ""

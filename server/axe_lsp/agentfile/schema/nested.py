@@ -1,0 +1,96 @@
+"""The value of a key as one tree, wherever its parts are written.
+
+TOML lets a table grow below several headers, through dotted keys and inline. Whoever has to
+understand a deep value, such as a JSON Schema, gets it here in one piece, with ranges. Unfinished
+parts are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, time
+from typing import Any
+
+from msgspec import Struct
+
+from axe_lsp.agentfile.schema.key_spec import KeyPath
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.tree import Entry, KeyPart, Value, ValueKind
+from axe_lsp.agentfile.text.values import decode
+
+
+class Node(Struct):
+    """A table (`members`), an array (`items`) or another value.
+
+    `range` is what to point at: the value, or the name of a table that has a header or dotted keys.
+    """
+
+    range: TextRange
+    value: Any = None
+    members: dict[str, Node] | None = None
+    items: list[Node] | None = None
+
+    @property
+    def is_json(self) -> bool:
+        """Whether JSON has such a value; it knows neither dates nor infinities."""
+        if isinstance(self.value, float):
+            return self.value - self.value == 0
+        return not isinstance(self.value, date | time)
+
+
+def nested(lookup: Lookup, path: KeyPath) -> Node | None:
+    """The value of the key at `path`, as far as it is written."""
+    root = Node(TextRange(0, 0), members={})
+    for table in lookup.parse.document.tables:
+        if table.path[: len(path)] != path[: len(table.path)] or not table.complete:
+            continue
+        parts = table.header.parts if table.header is not None else ()
+        here = _table(root, parts, is_array=table.is_array)
+        for entry in table.entries:
+            names = table.path + entry.key.names
+            if here is not None and names[: len(path)] == path[: len(names)]:
+                _put(here, entry, lookup.parse.text)
+    return _find(root, path)
+
+
+def _table(parent: Node, parts: Sequence[KeyPart], *, is_array: bool = False) -> Node | None:
+    """The table that a header or the front of a dotted key names; None if it is something else."""
+    here = parent
+    for index, part in enumerate(parts):
+        if here.members is None:
+            return None
+        is_element = is_array and index == len(parts) - 1
+        fresh = Node(part.range, items=[]) if is_element else Node(part.range, members={})
+        below = here.members.setdefault(part.name, fresh)
+        if is_element and below.items is not None:
+            below.items.append(Node(part.range, members={}))
+        here = below.items[-1] if below.items else below
+    return here
+
+
+def _put(parent: Node, entry: Entry, text: str) -> None:
+    *front, last = entry.key.parts or (None,)
+    if last is None or entry.value is None or not entry.value.complete:
+        return
+    table = _table(parent, [part for part in front if part is not None])
+    if table is not None and table.members is not None:
+        table.members.setdefault(last.name, _node(entry.value, text))
+
+
+def _node(value: Value, text: str) -> Node:
+    if value.kind is ValueKind.ARRAY:
+        return Node(value.range, items=[_node(item, text) for item in value.items])
+    if value.kind is ValueKind.INLINE_TABLE:
+        node = Node(value.range, members={})
+        for entry in value.entries:
+            _put(node, entry, text)
+        return node
+    return Node(value.range, decode(text, value))
+
+
+def _find(root: Node, path: KeyPath) -> Node | None:
+    here: Node | None = root
+    for name in path:
+        here = here.members.get(name) if here is not None and here.members is not None else None
+    return here

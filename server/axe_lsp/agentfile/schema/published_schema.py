@@ -1,0 +1,139 @@
+"""The JSON Schema of a kind of file, for editors and linters that know TOML but not us.
+
+Draft 7, the newest one that all of them read. A JSON Schema sees one file and few relations between
+its keys, so it says less than `check`: docs/schemas.md lists what it can't say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tomli
+
+from axe_lsp.agentfile.schema.agent_keys import AGENT, TOOL_ALIASES, TOOLS
+from axe_lsp.agentfile.schema.config_keys import CONFIG
+from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names, Schema
+from axe_lsp.agentfile.schema.published_keywords import DEFINITIONS, INPUT, IS_SCHEMA, JsonSchema
+
+PUBLISHED = {"agent": AGENT, "config": CONFIG}
+"""The kinds of files by the names that the command line and the files of schemas have for them."""
+
+
+def json_schema(schema: Schema) -> JsonSchema:
+    """The JSON Schema of the files that have these keys."""
+    has_schemas = any(key.type is KeyType.JSON_SCHEMA for key in schema.keys)
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": f"axe {schema.name}",
+        **_table(schema, ()),
+        **({"definitions": DEFINITIONS} if has_schemas else {}),
+    }
+
+
+def _table(schema: Schema, path: KeyPath) -> JsonSchema:
+    """A table of known keys; any other key is a mistake."""
+    keys = schema.keys_of(path)
+    named = {key.path[-1]: _key(schema, key) for key in keys}
+    any_name = named.pop(ANY_NAME, False)
+    required = [key.path[-1] for key in keys if key.required]
+    return {
+        "type": "object",
+        **({"properties": named} if named else {}),
+        **({"required": required} if required else {}),
+        "additionalProperties": any_name,
+    }
+
+
+def _key(schema: Schema, spec: KeySpec) -> JsonSchema:
+    value = _value(schema, spec)
+    if spec.shorthand:
+        short = _value(schema, schema.key((*spec.path, spec.shorthand)))
+        value = {"anyOf": [{**short, **_ALONE.get(spec.path, {})}, value]}
+    return {**_about(spec), **value}
+
+
+def _about(spec: KeySpec) -> JsonSchema:
+    note = " (An extension of axe-lsp, which axe ignores.)" if spec.is_extension else ""
+    default = {} if spec.default is None else {"default": _from_toml(spec.default)}
+    return {"description": spec.doc + note, **default}
+
+
+def _from_toml(value: str) -> Any:
+    return tomli.loads(f"value = {value}")["value"]
+
+
+def _value(schema: Schema, spec: KeySpec) -> JsonSchema:
+    if spec.type is KeyType.TABLE:
+        return {**_table(schema, spec.path), **_TOGETHER.get(spec.path, {})}
+    if spec.type is KeyType.TABLES:
+        return {"type": "array", "items": _table(schema, spec.path)}
+    if spec.type is KeyType.STRINGS:
+        return {"type": "array", "items": {"type": "string", **_words(spec)}}
+    if spec.type in (KeyType.STRING_TABLE, KeyType.ANY_TABLE):
+        its_values = {"type": "string"} if spec.type is KeyType.STRING_TABLE else True
+        return {"type": "object", "additionalProperties": its_values}
+    if spec.type is KeyType.JSON_SCHEMA:
+        its_own = INPUT if spec.path == ("input",) else {"allOf": [IS_SCHEMA]}
+        return {"type": "object", **its_own, "additionalProperties": True}
+    return {"type": _TYPES[spec.type], **_limits(spec), **_words(spec)}
+
+
+_TOGETHER: dict[KeyPath, JsonSchema] = {
+    ("artifacts",): {
+        "if": {
+            "properties": {"dir": {"minLength": 1}},
+            "required": ["dir"],
+            "additionalProperties": True,
+        },
+        "then": {
+            "properties": {"dir": {"not": {"pattern": r"\.\."}}, "enabled": {"const": True}},
+            "required": ["enabled"],
+            "additionalProperties": True,
+        },
+    },
+    ("params", "response_format"): {
+        "if": {
+            "properties": {"type": {"const": "json_schema"}},
+            "required": ["type"],
+            "additionalProperties": True,
+        },
+        "then": {"required": ["schema"], "additionalProperties": True},
+    },
+}
+"""What `combinations` says of two keys of a table, as far as a JSON Schema can.
+
+tombi wants to be told in each part that other keys are allowed.
+"""
+
+_ALONE: dict[KeyPath, JsonSchema] = {
+    ("params", "response_format"): {"not": {"const": "json_schema"}},
+}
+"""What a string in place of a table can't be: it has no place for what that needs."""
+
+
+_TYPES = {
+    KeyType.STRING: "string",
+    KeyType.INTEGER: "integer",
+    KeyType.FLOAT: "number",
+    KeyType.BOOLEAN: "boolean",
+}
+
+
+def _limits(spec: KeySpec) -> JsonSchema:
+    limits = {"minimum": spec.minimum, "maximum": spec.maximum}
+    return {keyword: limit for keyword, limit in limits.items() if limit is not None}
+
+
+def _words(spec: KeySpec) -> JsonSchema:
+    """Which strings are allowed."""
+    if spec.choices:
+        # An empty word counts as an absent one.
+        return {"enum": [*spec.choices, *([] if spec.required else [""])]}
+    if spec.names is Names.MODEL:
+        return {"pattern": r"^[^/]+/[\s\S]"}  # The user's config.toml adds providers.
+    if spec.names is Names.TOOL:
+        return {"anyOf": [{"enum": [*TOOLS, *TOOL_ALIASES]}, {"pattern": r"[*?\[]"}]}
+    if spec.names is Names.ADDRESS:
+        unset = "" if spec.required else r"^\s*$|"
+        return {"pattern": rf"{unset}^\s*[Hh][Tt][Tt][Pp][Ss]?://[^/]*[^/\s]"}
+    return {"pattern": r"\S"} if spec.required else {}

@@ -1,0 +1,78 @@
+"""The keywords of a JSON Schema that people write, as rows like those of an agent file's keys.
+
+For completion and hover only: what a schema may hold is judged by json_schema.py, which knows all
+keywords and forbids none.
+"""
+
+from __future__ import annotations
+
+from axe_lsp.agentfile.schema import agent_keys
+from axe_lsp.agentfile.schema.json_schema import TYPES
+from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType
+
+_NAMED = ("properties", "$defs")
+"""Keywords that hold a schema for each name of the user's choice."""
+_NESTED = ("items", "additionalProperties")
+"""Keywords that hold a schema."""
+
+_KEYWORDS = (
+    KeySpec(("type",), KeyType.STRING, "What the value must be.", choices=TYPES),
+    KeySpec(("description",), KeyType.STRING, "What the value is for. The model reads it."),
+    KeySpec(("properties",), KeyType.TABLE, "The members of an object, each with its schema."),
+    KeySpec(("required",), KeyType.STRINGS, "The members that must be there."),
+    KeySpec(
+        ("additionalProperties",),
+        KeyType.BOOLEAN,
+        "Whether an object may have other members than `properties` names.",
+        default="true",
+    ),
+    KeySpec(("items",), KeyType.JSON_SCHEMA, "The schema of an array's elements."),
+    KeySpec(("enum",), KeyType.STRINGS, "The values that are allowed."),
+    KeySpec(("minimum",), KeyType.INTEGER, "The least number."),
+    KeySpec(("maximum",), KeyType.INTEGER, "The greatest number."),
+    KeySpec(("pattern",), KeyType.STRING, "A regular expression that a string must match."),
+)
+
+
+def keywords_of(table: KeyPath) -> tuple[KeySpec, ...]:
+    """The keywords directly inside a table, if that is a schema."""
+    if not _is_schema(table):
+        return ()
+    return tuple(_row(table, row) for row in _KEYWORDS)
+
+
+def _row(table: KeyPath, row: KeySpec) -> KeySpec:
+    """The row of a keyword in this table. Agents are called with an object and nothing else."""
+    choices = ("object",) if (*table, *row.path) == ("input", "type") else row.choices
+    return KeySpec((*table, *row.path), row.type, row.doc, default=row.default, choices=choices)
+
+
+def find_keyword(path: KeyPath) -> KeySpec | None:
+    """The row of a keyword, if the path leads to one."""
+    return next((row for row in keywords_of(path[:-1]) if row.path == path), None)
+
+
+def is_member(path: KeyPath) -> bool:
+    """Whether the path ends in a name of the user's choice, which has a schema."""
+    return len(path) > 1 and path[-2] in _NAMED and _is_schema(path) and not _is_schema(path[:-1])
+
+
+def _is_schema(path: KeyPath) -> bool:
+    for start in range(1, len(path) + 1):
+        spec = agent_keys.find(path[:start])
+        if spec is not None and spec.type is KeyType.JSON_SCHEMA:
+            return _leads_to_schema(path[start:])
+    return False
+
+
+def _leads_to_schema(inside: KeyPath) -> bool:
+    """Whether this path, which begins in a schema, ends in one."""
+    names_follow = False
+    for part in inside:
+        if names_follow:
+            names_follow = False
+        elif part in _NAMED:
+            names_follow = True
+        elif part not in _NESTED:
+            return False
+    return not names_follow

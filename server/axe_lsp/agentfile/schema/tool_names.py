@@ -1,0 +1,33 @@
+"""Which tools a list of names, other systems' names and globs means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from axe_lsp.agentfile.schema.agent_keys import TOOL_ALIASES, TOOLS
+
+
+def tools_meant(
+    listed: Sequence[str], allow: Sequence[str] = (), deny: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The tools that are listed or allowed, and not denied; each once, in the order of the names.
+
+    Names that no tool has mean none.
+    """
+    denied = set(_expanded(deny))
+    meant = dict.fromkeys(_expanded([*listed, *allow]))
+    return tuple(tool for tool in meant if tool in TOOLS and tool not in denied)
+
+
+def is_tool_glob(name: str) -> bool:
+    """Whether a name stands for any number of tools."""
+    return any(character in name for character in "*?[")
+
+
+def _expanded(names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        if is_tool_glob(name):
+            yield from (tool for tool in TOOLS if fnmatchcase(tool, name))
+        else:
+            yield TOOL_ALIASES.get(name, name)

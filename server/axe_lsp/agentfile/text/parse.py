@@ -1,0 +1,252 @@
+"""A text and everything that its syntax says: tree, problems, values, lines.
+
+tomli is the judge: a text is TOML if tomli reads it, and means what tomli reads. Our own tree says
+*where* things are, and where the trouble is when there is any.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import tomli
+
+from axe_lsp.agentfile.text.clashes import clashes
+from axe_lsp.agentfile.text.difference import difference
+from axe_lsp.agentfile.text.ranges import LineIndex, TextRange
+from axe_lsp.agentfile.text.toml import SyntaxProblem, parse_rest, parse_tree
+from axe_lsp.agentfile.text.tree import Document, Entry, Value, ValueKind
+
+
+def values_of(text: str) -> Mapping[str, Any] | None:
+    """What a text says; None when it is not TOML."""
+    return _judge(text)[0]
+
+
+class Parse:
+    """The syntax of one text.
+
+    `before` is that of the text which it was before an edit. Nothing is known of it that a fresh look
+    would not find, but most of the tree need not be made again, nor most of the text judged.
+    """
+
+    def __init__(self, text: str, before: Parse | None = None) -> None:
+        self.text = text
+        self.document: Document
+        self.problems: tuple[SyntaxProblem, ...] = ()
+        self.changed = difference(before.text, text) if before is not None else None
+        """The lines that differ from those before."""
+        if before is None or self.changed is None:
+            self._read()
+            return
+        if "lines" in vars(before):
+            self.lines = before.lines.edited(text, self.changed)
+        if before.problems or not self._read_rest(before, self.changed.start):
+            self._read()
+
+    @cached_property
+    def values(self) -> Mapping[str, Any] | None:
+        """What the text says; None when it is not TOML."""
+        return values_of(self.text)
+
+    @cached_property
+    def lines(self) -> LineIndex:
+        """The lines of the text."""
+        return LineIndex(self.text)
+
+    def _read(self) -> None:
+        self.document, found = parse_tree(self.text)
+        verdict = _verdict(self.text, self.document, found)
+        if verdict is not None:
+            self.problems = tuple(sorted(_problems(self.text, self.document, found, verdict)))
+
+    def _read_rest(self, before: Parse, start: int) -> bool:
+        """Read only what is behind `start`; False if there are problems, which takes a whole look."""
+        self.document, is_sound = parse_rest(self.text, before.document, start)
+        if not is_sound:
+            return False
+        if _is_as_valid(self.text, self.document, before):
+            return True
+        return _verdict(self.text, self.document, ()) is None
+
+
+def _is_as_valid(text: str, document: Document, before: Parse) -> bool:
+    """Whether one value alone is another one than in the valid text before, and a valid one.
+
+    What other statements may say about the key does not depend on its value.
+    """
+    pair = _first_difference(before.document, document)
+    if pair is None:
+        return False
+    old, new = pair
+    return (
+        new.value is not None
+        and new.key.range.of(text) == old.key.range.of(before.text)
+        and text[: new.range.start] == before.text[: old.range.start]
+        and text[new.range.end :] == before.text[old.range.end :]
+        and (_prose(text, new.value) is not None or _judge(new.range.of(text))[1] is None)
+    )
+
+
+def _first_difference(before: Document, document: Document) -> tuple[Entry, Entry] | None:
+    """The first entry that is another one than in the tree from which the document was made."""
+    for old_table, table in zip(before.tables, document.tables, strict=False):
+        if old_table is not table:
+            for old, new in zip(old_table.entries, table.entries, strict=False):
+                if old is not new:
+                    return old, new
+    return None
+
+
+def _verdict(
+    text: str, document: Document, found: tuple[SyntaxProblem, ...]
+) -> tomli.TOMLDecodeError | None:
+    """Why the text is not TOML, if it isn't."""
+    if not found and _judge(_without_prose(text, document))[1] is None:
+        return None
+    return _judge(text)[1]
+
+
+def _without_prose(text: str, document: Document) -> str:
+    """The text with empty prompts, which is valid exactly if the text is.
+
+    Only strings are emptied that hold nothing but what may stand in any string. A long prompt is
+    most of its file, and would be most of what a keystroke costs.
+    """
+    pieces: list[str] = []
+    position = 0
+    for entry in (entry for table in document.tables for entry in table.entries):
+        prose = _prose(text, entry.value) if entry.value is not None else None
+        if prose is not None:
+            pieces.append(text[position : prose.start])
+            position = prose.end
+    return "".join([*pieces, text[position:]])
+
+
+def _prose(text: str, value: Value) -> TextRange | None:
+    """The inside of a string of several lines, if it is prose."""
+    if not text.startswith(('"""', "'''"), value.range.start):
+        return None
+    inside = TextRange(value.range.start + 3, value.range.end - 3)
+    return inside if is_prose(inside.of(text)) else None
+
+
+_NOT_IN_PROSE = b"\\" + bytes([*range(9), *range(11, 32), 127])
+"""The backslash, and the control characters that are neither tab nor line feed."""
+
+
+def is_prose(text: str) -> bool:
+    """Whether a text holds nothing but what may stand in any string of several lines, quotes aside."""
+    # A regular expression would take three times as long.
+    raw = text.encode("utf-8", "surrogatepass")
+    return len(raw.translate(None, _NOT_IN_PROSE)) == len(raw)
+
+
+def _judge(text: str) -> tuple[Mapping[str, Any] | None, tomli.TOMLDecodeError | None]:
+    try:
+        return tomli.loads(text.removeprefix("\ufeff")), None
+    except tomli.TOMLDecodeError as error:
+        return None, error
+    except RecursionError:
+        return None, tomli.TOMLDecodeError("Values are nested too deep", text, 0)
+    except ValueError as error:  # Python refuses integers of thousands of digits.
+        return None, tomli.TOMLDecodeError(str(error), text, _place_of_digits(text))
+
+
+_MANY_DIGITS = re.compile(r"(?<=[=\[,\s+-])[0-9](?:_?[0-9]){4299,}")
+
+
+def _place_of_digits(text: str) -> int:
+    """Where the first integer begins that Python refuses, counted as tomli counts."""
+    match = _MANY_DIGITS.search(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    return match.start() if match is not None else 0
+
+
+def _problems(
+    text: str,
+    document: Document,
+    found: tuple[SyntaxProblem, ...],
+    verdict: tomli.TOMLDecodeError,
+) -> Iterator[SyntaxProblem]:
+    """Everything that keeps the text from being TOML, as far as it can be told at once."""
+    yield from found
+    clashing = [SyntaxProblem(*each) for each in clashes(document)]
+    yield from clashing
+    if not found and not (clashing and verdict.msg.startswith(_CLASH)):
+        yield _explain(text, document, verdict)
+
+
+_CLASH = ("Cannot", "Duplicate")
+"""How tomli begins to say that two statements clash."""
+
+
+def _explain(text: str, document: Document, verdict: tomli.TOMLDecodeError) -> SyntaxProblem:
+    """tomli's verdict on a text whose statements are well-formed each for itself."""
+    offset = _offset(text, verdict)
+    here = TextRange(offset, min(offset + 1, len(text)))
+    value = None
+    for entry in (entry for table in document.tables for entry in table.entries):
+        value = value or _innermost(entry.value, offset)
+    if value is None or value.kind in _CONTAINERS or here.of(text) == "\r":
+        return SyntaxProblem(here, _in_words(text, offset, verdict.msg))
+    if value.kind is ValueKind.STRING:
+        return _explain_string(text, offset, verdict.msg)
+    token = value.range.of(text)
+    return SyntaxProblem(value.range, f"`{token[:40]}` is not a valid {value.kind.value}")
+
+
+def _offset(text: str, verdict: tomli.TOMLDecodeError) -> int:
+    """Where in `text` tomli stopped. tomli counts in a text without BOM and with CR LF as LF."""
+    original = text.removeprefix("\ufeff")
+    offset = verdict.pos
+    if "\r\n" in original:
+        offset = 0
+        for _ in range(verdict.pos):
+            offset += 2 if original.startswith("\r\n", offset) else 1
+    return min(offset + len(text) - len(original), len(text))
+
+
+def _explain_string(text: str, offset: int, message: str) -> SyntaxProblem:
+    escape = TextRange(offset - 2, offset)  # tomli stops behind the letter of an escape.
+    if message.startswith("Unescaped"):
+        message = f"`{escape.of(text)}` is not an escape (write `\\\\` for a backslash)"
+        return SyntaxProblem(escape, message)
+    if message.startswith("Invalid hex"):
+        digits = _DIGITS_OF_ESCAPE.get(text[offset - 1 : offset], "more")
+        message = (
+            f"`{escape.of(text)}` is not an escape without {digits} hexadecimal digits "
+            "(write `\\\\` for a backslash)"
+        )
+        return SyntaxProblem(escape, message)
+    return SyntaxProblem(TextRange(offset, offset + 1), _in_words(text, offset, message))
+
+
+_DIGITS_OF_ESCAPE = {"x": "2", "u": "4", "U": "8"}
+
+
+def _in_words(text: str, offset: int, message: str) -> str:
+    """tomli's message as people understand it who have never seen a parser."""
+    character = text[offset : offset + 1]
+    if character == "\r":
+        return "a carriage return alone does not end a line (lines end with LF or CR LF)"
+    if message.startswith(("Illegal", "Found invalid")):
+        return (
+            f"there is a control character here, U+{ord(character):04X}, which TOML does not allow"
+        )
+    if message.startswith("Escaped character"):
+        return "this escape does not name a character"
+    if message.startswith(_CLASH):
+        return "this clashes with what is written above"
+    return message[:1].lower() + message[1:]
+
+
+_CONTAINERS = (ValueKind.ARRAY, ValueKind.INLINE_TABLE)
+
+
+def _innermost(value: Value | None, offset: int) -> Value | None:
+    if value is None or not value.range.touches(offset):
+        return None
+    parts = (*value.items, *(entry.value for entry in value.entries))
+    return next((inner for part in parts if (inner := _innermost(part, offset))), value)

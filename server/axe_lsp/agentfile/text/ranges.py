@@ -1,0 +1,135 @@
+"""Positions in a text.
+
+Inside axe_lsp a position is an *offset*: a number of code points from the start of the text. Lines
+and columns exist only where a protocol or a person needs them, and are computed here.
+
+Lines end where LSP says that they end (LSP 3.17, "Text Documents"): at LF, CR LF or a lone CR, and
+nowhere else. `str.splitlines` also breaks at U+2028, U+0085, form feed and others, all of which may
+stand inside a TOML string.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from axe_lsp.agentfile.text.difference import Difference
+
+PositionEncoding = Literal["utf-8", "utf-16", "utf-32"]
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE_FEED = re.compile(r"\n")
+
+
+class TextRange(Struct, frozen=True, order=True, gc=False):
+    """A half-open range of offsets. A struct for the reason that `tree` gives."""
+
+    start: int
+    end: int
+
+    def __iter__(self) -> Iterator[int]:
+        return iter((self.start, self.end))
+
+    def touches(self, offset: int) -> bool:
+        """Whether a cursor at `offset` stands inside or right at either edge."""
+        return self.start <= offset <= self.end
+
+    def of(self, text: str) -> str:
+        """The part of `text` that the range covers."""
+        return text[self.start : self.end]
+
+
+class LineIndex:
+    """Where the lines of a text begin, and the way between offsets and columns."""
+
+    __slots__ = ("starts", "text")
+
+    def __init__(self, text: str, starts: list[int] | None = None) -> None:
+        """`starts`, if the caller knows where the lines of `text` begin."""
+        self.text = text
+        self.starts: list[int] = _line_starts(text) if starts is None else starts
+
+    def edited(self, text: str, changed: Difference) -> LineIndex:
+        """The lines of the text that an edit has made of this one."""
+        first = bisect_left(self.starts, changed.start)
+        rest = self.starts[bisect_right(self.starts, changed.old_end) :]
+        between = _line_starts(text[changed.start : changed.end])
+        if changed.shift:
+            rest = [start + changed.shift for start in rest]
+        new = [changed.start + start for start in between]
+        return LineIndex(text, self.starts[:first] + new + rest)
+
+    def line_at(self, offset: int) -> int:
+        """The number of the line, from 0, that holds `offset`."""
+        return bisect_right(self.starts, offset) - 1
+
+    def line_range(self, line: int) -> TextRange:
+        """The line without its end-of-line characters."""
+        start = self.starts[line]
+        end = self.starts[line + 1] if line + 1 < len(self.starts) else len(self.text)
+        while end > start and self.text[end - 1] in "\r\n":
+            end -= 1
+        return TextRange(start, end)
+
+    def text_of(self, where: TextRange) -> str:
+        """The part of the text that `where` covers."""
+        return where.of(self.text)
+
+    def position(self, offset: int, encoding: PositionEncoding) -> tuple[int, int]:
+        """Line and column, both from 0; the column counts units of `encoding`."""
+        offset = max(0, min(offset, len(self.text)))
+        line = self.line_at(offset)
+        before = self.text[self.starts[line] : offset]
+        return line, _units(before, encoding)
+
+    def offset(self, line: int, column: int, encoding: PositionEncoding) -> int:
+        """The inverse of `position`.
+
+        A column behind the end of its line means that end, a line behind the last one the end of
+        the text (LSP 3.17, "Position"); a column inside a surrogate pair or a UTF-8 sequence means
+        the character's start.
+        """
+        if line < 0:
+            return 0
+        if line >= len(self.starts):
+            return len(self.text)
+        bounds = self.line_range(line)
+        return bounds.start + offset_in_line(bounds.of(self.text), column, encoding)
+
+
+def offset_in_line(line: str, column: int, encoding: PositionEncoding) -> int:
+    """Where a column lies in a line, its end if the column is behind that."""
+    if column <= 0:
+        return 0
+    if encoding == "utf-32" or line.isascii():
+        return min(column, len(line))
+    seen = 0
+    for index, character in enumerate(line):
+        seen += _units(character, encoding)
+        if seen > column:
+            return index
+    return len(line)
+
+
+def quoted(text: str) -> str:
+    """`text` in double quotes, as messages show names and values."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _line_starts(text: str) -> list[int]:
+    # To look for one character only is three times as fast, and most texts have no CR.
+    line_end = _LINE_END if "\r" in text else _LINE_FEED
+    return [0, *(match.end() for match in line_end.finditer(text))]
+
+
+def _units(text: str, encoding: PositionEncoding) -> int:
+    if encoding == "utf-32" or text.isascii():
+        return len(text)
+    if encoding == "utf-16":
+        return len(text) + sum(character > "\uffff" for character in text)
+    return len(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,92 @@
+"""The Python value of what is written, one node at a time.
+
+A whole file has a value only if it is valid; a node has one as soon as the node itself is. tomli
+decides in every case that is not trivial, so that a node means what the runtime will read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import tomli
+
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.tree import Value, ValueKind
+
+_DECIMAL = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+
+
+def decode(text: str, value: Value) -> Any:
+    """The value of a node, or None if the node is unfinished or invalid."""
+    if not value.complete or value.kind is ValueKind.INVALID:
+        return None
+    if value.kind is ValueKind.STRING:
+        return unquote(value.range.of(text))
+    if value.kind is ValueKind.ARRAY:
+        return [decode(text, item) for item in value.items]
+    token = value.range.of(text)
+    if value.kind is ValueKind.BOOLEAN:
+        return token == "true"
+    if _DECIMAL.fullmatch(token):
+        return _number(token)
+    return _by_tomli(token)
+
+
+def unquote(token: str) -> str | None:
+    """What a quoted string says, or None if its escapes are wrong."""
+    quote = _quote(token)
+    if len(quote) == 1 and (quote == "'" or "\\" not in token):
+        return token[1:-1]
+    if "\r" not in token and (quote == "'''" or "\\" not in token):
+        return token[3:-3].removeprefix("\n")
+    value = _by_tomli(token)
+    return value if isinstance(value, str) else None
+
+
+def content_range(text: str, value: Value) -> TextRange:
+    """The range between the quotes of a string, closed or not."""
+    start, end = value.range
+    quotes = len(_quote(text[start : start + 3]))
+    return TextRange(start + quotes, max(start + quotes, end - quotes if value.complete else end))
+
+
+def inner_range(text: str, value: Value) -> TextRange:
+    """The range between the quotes or brackets of a value, all of it where there are none."""
+    start, end = value.range
+    if value.kind is ValueKind.STRING:
+        return content_range(text, value)
+    if value.kind in (ValueKind.ARRAY, ValueKind.INLINE_TABLE) and end > start:
+        return TextRange(start + 1, max(start + 1, end - 1 if value.complete else end))
+    return value.range
+
+
+def say_the_same(text: str, other: str) -> bool:
+    """Whether two texts are TOML and say the same; numbers with a point are compared as written."""
+    try:
+        return _said(text) == _said(other)
+    except (tomli.TOMLDecodeError, RecursionError, ValueError):
+        return False
+
+
+def _quote(token: str) -> str:
+    return token[:3] if token.startswith(('"""', "'''")) else token[:1]
+
+
+def _number(token: str) -> int | float | None:
+    try:
+        return float(token) if "." in token else int(token)
+    except ValueError:  # Python refuses to convert thousands of digits.
+        return None
+
+
+def _by_tomli(token: str) -> Any:
+    try:
+        return tomli.loads(f"value = {token}")["value"]
+    except (tomli.TOMLDecodeError, RecursionError, ValueError):
+        return None
+
+
+def _said(text: str) -> dict[str, Any]:
+    # As text, because nan is no number that equals itself.
+    return tomli.loads(text.removeprefix("\ufeff"), parse_float=str)

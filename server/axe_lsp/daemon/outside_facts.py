@@ -1,0 +1,300 @@
+"""Finds out what lies outside an agent file: paths, what globs match, whether a key is there.
+
+The same as a run would find, but no file is read for its text that a glob matches, and a search ends
+when it is told to. Everything here may block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from axe_lsp.agentfile.agent_definition import MemoryConfig
+from axe_lsp.agentfile.rights import Asked, Reach
+from axe_lsp.agentfile.schema.model_name import (
+    REPLAY_PROVIDER,
+    ModelName,
+    ModelNameError,
+    parse_model_name,
+)
+from axe_lsp.agentfile.text.globs import BadPatternError, segments_of
+from axe_lsp.daemon.skill_file import SkillFile, look_at_skill
+from axe_lsp.daemon.uris import uri_of
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.context_files import (
+    ContextFile,
+    is_file,
+    is_folder,
+    matching_files,
+    measure_context_file,
+)
+from axe_lsp.runtime.files.folders import Environment, expand_path
+from axe_lsp.runtime.files.user_config import UserConfig, load_user_config, user_config
+from axe_lsp.runtime.memory.memory import Memory, load_memory
+from axe_lsp.runtime.plain_text import shown_path
+from axe_lsp.runtime.prompt import load_skill, system_prompt
+from axe_lsp.runtime.recordings.lookup import recording_places
+from axe_lsp.runtime.safety.reach import is_users, reaches
+from axe_lsp.workspace.facts import (
+    Facts,
+    Found,
+    MatchedFile,
+    Matches,
+    ProviderKey,
+    Recording,
+    Remembered,
+)
+from axe_lsp.workspace.outside_values import Question
+
+MAX_MATCHES = 10_000
+"""Files of one glob that are counted. So many are no prompt any more."""
+
+SHOWN_MATCHES = 50
+"""Those that are remembered by name."""
+
+
+class Standpoint(Struct, frozen=True):
+    """From where the paths of an agent are looked at.
+
+    Runs start in `workspace`, which `is_usual` unless nobody can say where the agent will be run.
+    `open_config` is the text of config.toml while an editor has it open, `file` the agent's own if it is saved.
+    """
+
+    agent: str
+    workspace: Path
+    environment: Environment
+    is_usual: bool = True
+    open_config: str | None = None
+    file: Path | None = None
+
+    def __repr__(self) -> str:
+        return f"Standpoint({self.agent!r}, {str(self.workspace)!r})"  # All else may hold keys.
+
+
+def find_out(
+    question: Question,
+    standpoint: Standpoint,
+    go_on: Callable[[], bool] = lambda: True,
+    searched: Searched | None = None,
+    *,
+    with_prompt: bool = True,
+) -> Facts:
+    """The facts that are asked for, as far as they can be told. Searches for files while `go_on()`.
+
+    What is in `searched` is not searched again, and what was searched is put there. Only people ask
+    for the memory and the length of the whole prompt; what is wrong can be told without.
+    """
+    folder, is_certain = folder_in_force(question.workdir, standpoint)
+    seen = Searched() if searched is None else searched
+    measured = {} if folder is None else _measured(question.globs, folder, go_on, seen)
+    skill = _skill(question.skill, standpoint.environment, seen)
+    model = _model(question.model)
+    memory = _memory(question.memory, standpoint) if with_prompt else Memory(None)
+    return Facts(
+        question=question,
+        folder=_folder(folder, seen) if folder is not None else None,
+        is_certain=is_certain,
+        skill=_found(skill.path, skill.exists) if skill is not None else None,
+        skill_fault=skill.fault if skill is not None else "",
+        matches={pattern: found.matches for pattern, found in measured.items()},
+        key=_key(model, standpoint, seen) if model is not None else None,
+        named_providers=_named_providers(standpoint),
+        recording=_recording(model, folder, standpoint),
+        memory=Remembered(shown_path(memory.path), memory.count) if memory.path else None,
+        reaches=_reaches(question, standpoint, seen),
+        added=_added(question, standpoint, measured, memory) if with_prompt else None,
+    )
+
+
+def folder_in_force(workdir: str, standpoint: Standpoint) -> tuple[Path | None, bool]:
+    """The folder where globs start, and whether it is the same wherever the agent is run."""
+    try:
+        expanded = expand_path(workdir, standpoint.environment)
+    except ConfigError:  # There is no home folder.
+        return None, False
+    if "\0" in expanded:
+        return None, False
+    folder = standpoint.workspace / (expanded or standpoint.workspace)
+    return folder, standpoint.is_usual or Path(expanded).is_absolute()
+
+
+def _folder(path: Path, searched: Searched) -> Found:
+    if path not in searched.folders:
+        searched.folders[path] = _found(path, is_folder(path))
+    return searched.folders[path]
+
+
+def _found(path: Path, exists: bool) -> Found:
+    return Found(uri_of(path), shown_path(path), exists)
+
+
+def _skill(skill: str, environment: Environment, searched: Searched) -> SkillFile | None:
+    if skill not in searched.skills:
+        searched.skills[skill] = look_at_skill(skill, environment)
+    return searched.skills[skill]
+
+
+class _Measured(Struct, frozen=True):
+    """What a glob matches, and every text file of it with its size."""
+
+    matches: Matches
+    texts: Mapping[str, int]
+
+
+class Searched(Struct):
+    """What was found for other agents of the same moment and environment, which ask for much the same.
+
+    What `globs` match goes by the folder in which they start, `keys` by the model, `skills` by what
+    agents write, `reaches` by all that an agent asks for and the workspace.
+    """
+
+    globs: dict[tuple[Path, str], _Measured] = field(default_factory=dict)
+    folders: dict[Path, Found] = field(default_factory=dict)
+    keys: dict[str, ProviderKey | None] = field(default_factory=dict)
+    skills: dict[str, SkillFile | None] = field(default_factory=dict)
+    reaches: dict[tuple[Asked, Path], tuple[Reach, ...]] = field(default_factory=dict)
+
+
+def _measured(
+    patterns: tuple[str, ...], folder: Path, go_on: Callable[[], bool], searched: Searched
+) -> dict[str, _Measured]:
+    measured = {}
+    for pattern in patterns:
+        try:
+            segments = segments_of(pattern)
+        except BadPatternError:
+            continue  # There is another diagnostic for that.
+        if (folder, pattern) not in searched.globs:
+            searched.globs[folder, pattern] = _matches(segments, folder, go_on)
+        measured[pattern] = searched.globs[folder, pattern]
+    return measured
+
+
+def _matches(segments: tuple[str, ...], folder: Path, go_on: Callable[[], bool]) -> _Measured:
+    sizes: dict[str, int] = {}
+    paths: dict[str, Path] = {}
+    pictures: list[str] = []
+    is_complete = True
+    try:
+        root = folder.resolve()
+        for number, (name, path) in enumerate(matching_files(segments, folder, go_on)):
+            if number >= MAX_MATCHES or not go_on():
+                is_complete = False
+                break
+            measured = measure_context_file(name, path, root)
+            if measured is not None:
+                sizes[name], paths[name] = measured[0], path
+                pictures += [name] if measured[1] else []
+    except (OSError, RuntimeError, ValueError):  # Circles of links; a NUL in a name.
+        is_complete = False
+    first = sorted(sizes)[:SHOWN_MATCHES]
+    files = tuple(
+        MatchedFile(shown_path(each), uri_of(paths[each].absolute()), sizes[each]) for each in first
+    )
+    matches = Matches(
+        files,
+        len(sizes),
+        sum(sizes.values()),
+        is_complete and go_on(),
+        shown_path(min(pictures, default="")),
+    )
+    texts = {name: size for name, size in sizes.items() if name not in pictures}
+    return _Measured(matches, texts)
+
+
+def _model(text: str) -> ModelName | None:
+    try:
+        return parse_model_name(text)
+    except ModelNameError:
+        return None
+
+
+def _named_providers(standpoint: Standpoint) -> tuple[str, ...] | None:
+    """The providers that config.toml adds to those that are built in."""
+    try:
+        return _config(standpoint).named_providers()
+    except ConfigError:
+        return None
+
+
+def _key(model: ModelName, standpoint: Standpoint, searched: Searched) -> ProviderKey | None:
+    name = str(model)
+    if name not in searched.keys:
+        searched.keys[name] = _look_for_key(model, standpoint)
+    return searched.keys[name]
+
+
+def _look_for_key(model: ModelName, standpoint: Standpoint) -> ProviderKey | None:
+    provider = model.provider
+    try:
+        config = _config(standpoint)
+    except ConfigError:  # No run gets as far as asking for a key.
+        return None
+    row = config.provider(provider)
+    if row is None:
+        return None
+    return ProviderKey(
+        provider=provider,
+        variable=row.key_variable,
+        wire=row.wire_of(model.name),
+        origin=config.key_origin(provider),
+        address_origin=config.base_url_origin(provider),
+        is_needed=row.needs_key,
+    )
+
+
+def _config(standpoint: Standpoint) -> UserConfig:
+    """config.toml as its author sees it. Raises ConfigError."""
+    environment, text = standpoint.environment, standpoint.open_config
+    if text is None:
+        return load_user_config(environment)
+    # Half a character, which an editor may send, is for runs to complain of.
+    return user_config(text.encode("utf-8", "replace"), Path("config.toml"), environment)
+
+
+def _recording(
+    model: ModelName | None, folder: Path | None, standpoint: Standpoint
+) -> Recording | None:
+    if model is None or model.provider != REPLAY_PROVIDER or folder is None or "\0" in model.name:
+        return None
+    try:
+        places = recording_places(model.name, folder, standpoint.workspace, standpoint.environment)
+    except ConfigError:
+        return None
+    there = next(filter(is_file, places), None)
+    searched = tuple(shown_path(place.parent) for place in places)
+    return Recording(searched, uri_of(there) if there is not None else "")
+
+
+def _memory(config: MemoryConfig, standpoint: Standpoint) -> Memory:
+    if not config.enabled:
+        return Memory(None)
+    return load_memory(standpoint.agent, config, standpoint.workspace, standpoint.environment)
+
+
+def _reaches(question: Question, standpoint: Standpoint, searched: Searched) -> tuple[Reach, ...]:
+    asked = question.asked, standpoint.workspace
+    if asked not in searched.reaches:
+        searched.reaches[asked] = reaches(*asked, standpoint.environment)
+    found, file = searched.reaches[asked], standpoint.file
+    # Asked last: most agents reach for nothing, and each has a path of its own to follow.
+    is_free = found and file is not None and is_users(file, standpoint.environment)
+    return () if is_free else found
+
+
+def _added(
+    question: Question,
+    standpoint: Standpoint,
+    measured: Mapping[str, _Measured],
+    memory: Memory,
+) -> int | None:
+    """What is appended to the agent's own prompt. A file counts as many characters as it has bytes."""
+    sizes = dict(size for found in measured.values() for size in found.texts.items())
+    empty = [ContextFile(name, "", size) for name, size in sorted(sizes.items())]
+    try:
+        skill = load_skill(question.skill, standpoint.environment)
+    except ConfigError:  # The run would fail.
+        return None
+    return len(system_prompt("", skill, empty, memory.entries)) + sum(sizes.values())

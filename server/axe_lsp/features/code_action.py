@@ -1,0 +1,67 @@
+"""What could be done to a file at a place: fixes of findings there, and refactorings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.features import ignore_comments
+from axe_lsp.features.action import ActionKind, CodeAction
+from axe_lsp.features.fix import Case, Context
+from axe_lsp.features.fix_all import fix_all
+from axe_lsp.features.refactorings import REFACTORINGS
+from axe_lsp.features.rules import fixes_of
+from axe_lsp.workspace.agent_file import AgentFile
+
+
+def code_actions(
+    context: Context, file: AgentFile, where: TextRange, kinds: frozenset[str] | None = None
+) -> list[CodeAction]:
+    """The actions for a selection in an open file, those of `kinds` only, the likely ones first."""
+    if file.open is None:
+        return []
+    actions: list[CodeAction] = []
+    if ActionKind.QUICK_FIX.is_asked_for(kinds):
+        findings = [each for each in context.diagnose(file) if _meet(each.range, where)]
+        actions += _fixes([Case(context, file, file.open, each) for each in findings])
+    # Unasked it is only beside other fixes, so that moving the cursor costs nothing.
+    if ActionKind.FIX_ALL.is_asked_for(kinds) and (actions or kinds is not None):
+        actions += _fix_all(context, file, actions)
+    for refactoring in REFACTORINGS:
+        actions += refactoring(context.snapshot, file, where)
+    return [action for action in actions if action.kind.is_asked_for(kinds)]
+
+
+def _fixes(cases: Sequence[Case]) -> Iterator[CodeAction]:
+    """What fixes the findings, and then what silences them. What fixes several of them is offered once."""
+    offered = set[tuple[str, int]]()
+    for fixer in (fixes_of, ignore_comments.fixes):
+        for case in cases:
+            for fix in fixer(case):
+                # By identity: such an edit is made once, and to compare thousands of its steps takes long.
+                same = (fix.title, id(fix.edit))
+                if same in offered:
+                    continue
+                offered.add(same)
+                yield CodeAction(
+                    fix.title,
+                    ActionKind.QUICK_FIX,
+                    fix.edit,
+                    case.finding,
+                    fix.preferred,
+                    secret=fix.secret,
+                    shows=fix.shows,
+                )
+
+
+def _fix_all(
+    context: Context, file: AgentFile, fixes: Sequence[CodeAction]
+) -> Iterator[CodeAction]:
+    edit = fix_all(context, file)
+    if edit and all(fix.edit != edit for fix in fixes):
+        yield CodeAction("Fix everything that has a certain fix", ActionKind.FIX_ALL, edit)
+
+
+def _meet(one: TextRange, other: TextRange) -> bool:
+    """Whether the ranges have a place for a cursor in common."""
+    return one.start <= other.end and other.start <= one.end

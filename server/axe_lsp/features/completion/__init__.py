@@ -1,0 +1,1 @@
+"""Completion: what could be typed at an offset."""

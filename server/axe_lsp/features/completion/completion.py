@@ -1,0 +1,191 @@
+"""What could be typed at an offset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from axe_lsp.agentfile.schema import agent_keys
+from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
+from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Names
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.schema.models import LocalModel
+from axe_lsp.agentfile.text.splices import literal
+from axe_lsp.agentfile.text.tree import ValueKind
+from axe_lsp.agentfile.text.values import decode
+from axe_lsp.features.completion.cursor import Cursor, Where, cursor_at
+from axe_lsp.features.completion.ignore_offers import ignore_offers
+from axe_lsp.features.completion.item import Completion, CompletionKind, offer, separators
+from axe_lsp.features.completion.key_offers import header_offers, key_offers, table_offers
+from axe_lsp.features.completion.model_offers import model_offers
+from axe_lsp.features.completion.shortlist import shortlist
+from axe_lsp.features.describe import agent_markdown, key_markdown, type_markdown
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+_FEW = 10
+"""Numbers of a range that are worth listing."""
+
+
+class _Asked(NamedTuple):
+    """Everything that offers depend on. `typed` is the word as far as the cursor."""
+
+    snapshot: Snapshot
+    file: AgentFile
+    text: str
+    cursor: Cursor
+    typed: str
+    installed: Sequence[LocalModel]
+
+
+def completion(
+    snapshot: Snapshot, file: AgentFile, offset: int, installed: Sequence[LocalModel] = ()
+) -> list[Completion]:
+    """The offers at `offset` of an open file, the likely ones first and none twice.
+
+    `installed` are the models of the Ollama that is running, if one is. Of too many agents only those are
+    offered that fit best.
+    """
+    if file.open is None:
+        return []
+    cursor, text = cursor_at(file.open, offset), file.open.parse.text
+    typed = text[cursor.range.start : offset]
+    found: dict[str, Completion] = {}
+    asked = _Asked(snapshot, file, text, cursor, typed, installed)
+    in_comment = ignore_offers(snapshot, file, file.open, offset)
+    for each in (*_offers(file.open, asked), *in_comment):
+        found.setdefault(each.label, each)
+    return list(found.values())
+
+
+def _offers(lookup: Lookup, asked: _Asked) -> Iterator[Completion]:
+    cursor = asked.cursor
+    if cursor.where is Where.HEADER:
+        yield from header_offers(lookup, cursor)
+    elif cursor.where is Where.KEY:
+        yield from key_offers(lookup, cursor)
+        yield from table_offers(lookup, cursor)
+    elif cursor.where is Where.INNER_KEY:
+        yield from key_offers(lookup, cursor)
+    elif cursor.where in (Where.STRING, Where.VALUE):
+        yield from _values(asked)
+
+
+# -- values
+
+
+def _values(asked: _Asked) -> Iterator[Completion]:
+    cursor, text, spec = asked.cursor, asked.text, asked.cursor.spec
+    if spec is None or "\n" in cursor.range.of(text):
+        return  # Editors take what replaces a part of one line (LSP 3.17, "Completion Item").
+    is_element = cursor.value is not None and cursor.value.kind is ValueKind.ARRAY
+    if is_element and spec.type is not KeyType.STRINGS:
+        return
+    if cursor.where is Where.VALUE:
+        for word in _bare_values(spec):
+            yield _at(_described(word, spec), cursor, text, word)
+    listed = _listed(cursor, text)
+    for each in _strings(asked, spec, listed):
+        if each.label not in listed and (placed := _quoted(each, cursor, text)) is not None:
+            yield placed
+
+
+def _bare_values(spec: KeySpec) -> list[str]:
+    """Values that need no quotes. Nobody writes a default, unless to say that it is meant."""
+    if spec.type is KeyType.BOOLEAN:
+        return sorted(("true", "false"), key=lambda word: word == spec.default)
+    if spec.type is not KeyType.INTEGER:
+        return []
+    first, last = spec.minimum or 0, spec.maximum
+    if last is not None and last - first < _FEW:
+        return [str(number) for number in range(first, last + 1)]
+    return [spec.default] if spec.default is not None else []
+
+
+def _described(word: str, spec: KeySpec) -> Completion:
+    detail = "default" if spec.default in (word, f'"{word}"') else ""
+    return offer(word, CompletionKind.CHOICE, detail, key_markdown(spec))
+
+
+def _strings(asked: _Asked, spec: KeySpec, listed: set[str]) -> Iterator[Completion]:
+    """The strings that a key may hold; their place is decided by the caller."""
+    file = asked.file
+    if spec.names is Names.PRESET:
+        yield from _types(BUILT_IN_TYPES)
+    elif spec.choices:
+        yield from (_described(choice, spec) for choice in spec.choices)
+    elif spec.names is Names.STEM and file.uri.endswith(SUFFIX):
+        yield offer(file.place.stem, CompletionKind.CHOICE, "name of the file")
+    elif spec.names is Names.AGENT:
+        yield from _agents(asked, listed)
+    elif spec.names is Names.TASK_TYPE:
+        yield from _types(name for name in BUILT_IN_TYPES if name not in file.inline_types)
+        for name in sorted(file.inline_types):
+            yield offer(name, CompletionKind.CHOICE, "type of this file")
+        yield from _agents(asked, listed)
+    elif spec.names is Names.TOOL:
+        for tool, doc in agent_keys.TOOLS.items():
+            yield offer(tool, CompletionKind.TOOL, doc)
+    elif spec.names is Names.MODEL:
+        yield from model_offers(asked.snapshot, file, asked.installed)
+
+
+def _types(names: Iterable[str]) -> Iterator[Completion]:
+    for name in names:
+        built_in = BUILT_IN_TYPES[name]
+        yield offer(
+            name, CompletionKind.CHOICE, built_in.description, type_markdown(name, built_in)
+        )
+
+
+def _agents(asked: _Asked, listed: set[str]) -> Iterator[Completion]:
+    names = asked.snapshot.names.keys() - listed
+    for name in shortlist(names, asked.typed):
+        agent = asked.snapshot.agent(name, asked.file)
+        if agent is not None and agent.uri != asked.file.uri:
+            model = agent.model.value if agent.model is not None else ""
+            detail = agent.description or model
+            yield offer(name, CompletionKind.AGENT, detail, agent_markdown(agent))
+
+
+def _listed(cursor: Cursor, text: str) -> set[str]:
+    """What the array under the cursor holds already, elsewhere than at the cursor."""
+    items = cursor.value.items if cursor.value is not None else ()
+    names = (decode(text, item) for item in items if item is not cursor.item)
+    return {name for name in names if isinstance(name, str)}
+
+
+# -- their places
+
+
+def _quoted(each: Completion, cursor: Cursor, text: str) -> Completion | None:
+    """The offer at its place, with the quotes that are not there yet."""
+    if cursor.where is Where.STRING and cursor.item is not None:
+        opening = text[cursor.item.range.start : cursor.range.start]
+        content = _between(opening, each.text)
+        closing = "" if cursor.item.complete else opening
+        return _at(each, cursor, text, content + closing) if content is not None else None
+    quoted = literal(each.text)
+    is_element = cursor.value is not None and cursor.value.kind is ValueKind.ARRAY
+    is_wanted = cursor.value is None or cursor.value.kind is ValueKind.INVALID
+    wants_array = cursor.spec is not None and cursor.spec.type is KeyType.STRINGS
+    if is_element and cursor.value is not None:
+        parts = [item.range for item in cursor.value.items]
+        before, after = separators(text, parts, cursor.range)
+        return _at(each, cursor, text, before + quoted + after)
+    return _at(each, cursor, text, f"[{quoted}]" if wants_array and is_wanted else quoted)
+
+
+def _between(quotes: str, content: str) -> str | None:
+    """What stands for `content` between such quotes, if anything can."""
+    if '"' in quotes:
+        return literal(content)[1:-1]
+    return content if "'" not in content and content.isprintable() else None
+
+
+def _at(each: Completion, cursor: Cursor, text: str, new: str) -> Completion:
+    is_close = text[cursor.range.start - 1 : cursor.range.start] == "="
+    return replace(each, replace=cursor.range, text=f" {new}" if is_close else new)

@@ -1,0 +1,33 @@
+"""Agents by what somebody remembers of their names."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from itertools import islice
+
+from axe_lsp.features.completion.fuzzy import Matcher, Score
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+MOST = 200
+"""More than that nobody reads; who looks for another one types more of its name."""
+
+
+def workspace_symbols(snapshot: Snapshot, query: str) -> list[AgentFile]:
+    """The agents whose names fit a query, the best first. An empty query fits all."""
+    names = heapq.nsmallest(MOST, _fitting(snapshot, query))
+    return list(islice((each for _, name in names for each in _defining(snapshot, name)), MOST))
+
+
+def _fitting(snapshot: Snapshot, query: str) -> Iterator[tuple[Score, str]]:
+    matcher = Matcher(query)
+    for name in snapshot.names:
+        score = matcher.score(name)
+        if score is not None:
+            yield score, name
+
+
+def _defining(snapshot: Snapshot, name: str) -> list[AgentFile]:
+    files = [file for uri in snapshot.names[name] if (file := snapshot.file(uri)) is not None]
+    return sorted(files, key=lambda file: (file.place.scope, file.uri))

@@ -1,0 +1,173 @@
+"""What a file says: by its tree, or of a sound file by its values alone, and the places later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from axe_lsp.agentfile.check.fast_path import Brief, Sound
+from axe_lsp.agentfile.rights import variables_in
+from axe_lsp.agentfile.schema.key_spec import KeyPath
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.schema.nested import nested
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.tree import Value, ValueKind
+from axe_lsp.agentfile.text.values import decode
+
+
+class Sought(Struct, frozen=True, gc=False):
+    """A place in a sound file that is looked for when somebody wants to know it."""
+
+    brief: Brief
+    path: KeyPath
+    index: int | None
+
+    def find(self) -> TextRange:
+        return self.brief.place_of(self.path, self.index)
+
+
+Where = TextRange | Sought
+
+
+def found(where: Where) -> TextRange:
+    """The place itself."""
+    return where.find() if isinstance(where, Sought) else where
+
+
+class Written(Struct, frozen=True, gc=False):
+    """A string of a file: the value of a key, or an element of it.
+
+    `there` is its place, or in a sound file the text in which to look for it: there are so many of
+    these strings that each is one object.
+    """
+
+    value: str
+    there: TextRange | Brief
+    key: KeyPath
+    index: int | None = None
+
+    @property
+    def where(self) -> Where:
+        """Where it stands, quotes included."""
+        if isinstance(self.there, TextRange):
+            return self.there
+        return Sought(self.there, self.key, self.index)
+
+    @property
+    def range(self) -> TextRange:
+        """The place itself."""
+        return found(self.where)
+
+
+class Reading(Protocol):
+    """What a file says, however it was read."""
+
+    def has(self, path: KeyPath) -> bool:
+        """Whether the key, or the table of that name, is written at all."""
+
+    def decoded(self, path: KeyPath) -> Any:
+        """What the key at `path` is set to, or None if it is absent or unfinished."""
+
+    def string(self, path: KeyPath) -> Written | None:
+        """The string that a key is set to. On a line that is broken it is still being typed."""
+
+    def strings(self, path: KeyPath) -> Sequence[Written]:
+        """The strings in the array that a key is set to; it may be unfinished."""
+
+    def names(self, table: KeyPath, among: Sequence[str]) -> Sequence[Written]:
+        """Those of the names that are keys of a table, where their values are."""
+
+    def servers(self) -> Iterator[tuple[str, tuple[str, ...], TextRange]]:
+        """The MCP servers: address, variables in headers, and where the address stands."""
+
+
+class ByTree:
+    """The reading of a file that may be half-typed."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+        self.has = lookup.has
+        self.decoded = lookup.decoded
+
+    def string(self, path: KeyPath) -> Written | None:
+        value = self._lookup.value(path)
+        decoded = self.decoded(path)
+        if value is None or not isinstance(decoded, str):
+            return None
+        is_broken = _is_beside_a_problem(self._lookup.parse, value)
+        return None if is_broken else Written(decoded, value.range, path)
+
+    def strings(self, path: KeyPath) -> Sequence[Written]:
+        item = self._lookup.find(path)
+        if item is None or item.entry.value is None:
+            return ()
+        value, text = item.entry.value, self._lookup.parse.text
+        return self._lookup.once(value, "strings", lambda: tuple(_strings(value, text, path)))
+
+    def names(self, table: KeyPath, among: Sequence[str]) -> Sequence[Written]:
+        places = ((name, self._lookup.place((*table, name))) for name in among)
+        return [Written(name, place, (*table, name)) for name, place in places if place]
+
+    def servers(self) -> Iterator[tuple[str, tuple[str, ...], TextRange]]:
+        if not self.has(_SERVERS):
+            return
+        node = nested(self._lookup, _SERVERS)
+        for each in (node.items if node is not None else None) or ():
+            members = each.members or {}
+            url, headers = members.get("url"), members.get("headers")
+            if url is not None and isinstance(url.value, str):
+                values = (headers.members if headers is not None else None) or {}
+                texts = [one.value for one in values.values() if isinstance(one.value, str)]
+                yield url.value, variables_in(texts), url.range
+
+
+class ByValues:
+    """The reading of a sound file."""
+
+    def __init__(self, sound: Sound) -> None:
+        self._sound = sound
+
+    def has(self, path: KeyPath) -> bool:
+        return self.decoded(path) is not None
+
+    def decoded(self, path: KeyPath) -> Any:
+        value: Any = self._sound.values
+        for name in path:
+            value = value.get(name)
+            if value is None:
+                return None
+        return value
+
+    def string(self, path: KeyPath) -> Written | None:
+        value = self.decoded(path)
+        return Written(value, self._sound.brief, path) if value is not None else None
+
+    def strings(self, path: KeyPath) -> Sequence[Written]:
+        values, brief = self.decoded(path) or (), self._sound.brief
+        return [Written(each, brief, path, index) for index, each in enumerate(values)]
+
+    def names(self, table: KeyPath, among: Sequence[str]) -> Sequence[Written]:
+        values, brief = self.decoded(table) or (), self._sound.brief
+        return [Written(name, brief, (*table, name)) for name in among if name in values]
+
+    def servers(self) -> Iterator[tuple[str, tuple[str, ...], TextRange]]:
+        return iter(())  # A file with servers is not told by its values alone.
+
+
+_SERVERS: KeyPath = ("mcp_servers",)
+
+
+def _is_beside_a_problem(parse: Parse, value: Value) -> bool:
+    if not parse.problems:
+        return False  # As nearly always, and then nobody may have to know the lines.
+    line_of = parse.lines.line_at
+    return any(line_of(each.range.start) == line_of(value.range.end) for each in parse.problems)
+
+
+def _strings(value: Value, text: str, path: KeyPath) -> Iterator[Written]:
+    for index, each in enumerate(value.items):
+        if each.kind is ValueKind.STRING and isinstance(word := decode(text, each), str):
+            yield Written(word, each.range, path, index)

@@ -1,0 +1,98 @@
+"""What a file says about things that lie outside it: paths, globs, a model that needs a key."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from axe_lsp.agentfile.agent_definition import MemoryConfig, Params
+from axe_lsp.agentfile.rights import Asked, Server
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.workspace.file_values import Reading, Written
+
+PARAMS = ("params",)
+
+_PARAMS = Params.__struct_fields__
+_NO_MEMORY = MemoryConfig()
+
+
+class WrittenServer(Server, frozen=True):
+    """An MCP server, and where its address stands."""
+
+    range: TextRange = TextRange(0, 0)
+
+
+class Outside(Struct, frozen=True):
+    """The values of one file that name something outside it, and where they stand."""
+
+    skill: Written | None = None
+    workdir: Written | None = None
+    globs: tuple[Written, ...] = ()
+    memory: MemoryConfig = _NO_MEMORY
+    params: tuple[Written, ...] = ()
+    """The names of the keys of `[params]`."""
+    memory_path: Written | None = None
+    servers: tuple[WrittenServer, ...] = ()
+
+
+class Question(Struct, frozen=True):
+    """The same without the places: what somebody who can look at the disk is asked about a file.
+
+    A keystroke elsewhere in the file leaves the question as it is.
+    """
+
+    model: str = ""
+    skill: str = ""
+    workdir: str = ""
+    globs: tuple[str, ...] = ()
+    memory: MemoryConfig = _NO_MEMORY
+    servers: tuple[Server, ...] = ()
+
+    @property
+    def asked(self) -> Asked:
+        """What of it may lead out of the workspace."""
+        return Asked(self.skill, self.workdir, self.globs, self.memory, self.servers)
+
+
+NOTHING = Outside()
+
+
+def read_outside(reading: Reading) -> Outside:
+    """What the file names. Most files name nothing, and share one value."""
+    outside = Outside(
+        skill=reading.string(("skill",)),
+        workdir=reading.string(("workdir",)),
+        globs=tuple(reading.strings(("files",))),
+        memory=_memory(reading) if reading.has(("memory",)) else _NO_MEMORY,
+        params=tuple(reading.names(PARAMS, _PARAMS)) if reading.has(PARAMS) else (),
+        memory_path=reading.string(("memory", "path")),
+        servers=tuple(WrittenServer(*each) for each in reading.servers()),
+    )
+    return outside if outside != NOTHING else NOTHING
+
+
+def question(outside: Outside, model: Written | None) -> Question:
+    """What has to be found out about a file."""
+    return Question(
+        model=_value(model),
+        skill=_value(outside.skill),
+        workdir=_value(outside.workdir),
+        globs=tuple(dict.fromkeys(each.value for each in outside.globs)),
+        memory=outside.memory,
+        servers=tuple(Server(each.url, each.variables) for each in outside.servers),
+    )
+
+
+def _memory(reading: Reading) -> MemoryConfig:
+    path = reading.decoded(("memory", "path"))
+    last_n = reading.decoded(("memory", "last_n"))
+    scope = reading.decoded(("memory", "scope"))
+    return MemoryConfig(
+        enabled=reading.decoded(("memory", "enabled")) is True,
+        path=path if isinstance(path, str) else "",
+        last_n=last_n if isinstance(last_n, int) and last_n > 0 else 0,
+        scope=scope if isinstance(scope, str) else _NO_MEMORY.scope,
+    )
+
+
+def _value(text: Written | None) -> str:
+    return text.value if text is not None else ""

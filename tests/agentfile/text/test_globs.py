@@ -1,0 +1,137 @@
+"""Globs as Go's filepath.Match has them."""
+
+from __future__ import annotations
+
+import pytest
+
+from axe_lsp.agentfile.text.globs import (
+    BadPatternError,
+    compile_segment,
+    has_magic,
+    matches,
+    may_match_below,
+    segments_of,
+)
+
+# Names that match, names that do not. From the documentation and the tests of Go's path/filepath.
+CASES = [
+    ("abc", "abc", "abd"),
+    ("*", "abc .a", None),
+    ("*c", "abc", "abd"),
+    ("a*", "a abc", "b"),
+    ("a?c", "abc", "ac"),
+    ("a*b*c", "aXbYc abc", "acb"),
+    ("*.md", "x.md .md .hidden.md", "x.MD x.mdx"),
+    ("ab[c]", "abc", "abd"),
+    ("ab[b-d]", "abc", "abe"),
+    ("ab[^c]", "abd ab!", "abc"),
+    ("ab[^b-d]", "abe", "abc"),
+    ("[a-ζ]*", "α", "A"),
+    ("a[!a]b", "a!b aab", "axb"),
+    (r"a\*b", "a*b", "ab aXb"),
+    (r"[\]a]", "] a", "b"),
+    (r"[\-]", "-", "x"),
+    (r"[x\-]", "x -", "z"),
+    (r"[\-x]", "x -", "a"),
+    ("[z-a]", None, "z a m"),
+    ("[^z-a]", "m", None),
+    ("**", "abc", None),
+    ("**.md", "x.md", "x.txt"),
+    ("é", "é", "e"),
+    ("a.b", "a.b", "aXb"),
+    ("(a|b)", "(a|b)", "a"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "matching", "others"), CASES)
+def test_a_segment(pattern: str, matching: str | None, others: str | None) -> None:
+    compiled = compile_segment(pattern)
+    for name in (matching or "").split():
+        assert compiled.fullmatch(name), name
+    for name in (others or "").split():
+        assert not compiled.fullmatch(name), name
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "[",
+        "[x",
+        "[^",
+        "[^bc",
+        "[]",
+        "[]a]",
+        "[-]",
+        "[x-]",
+        "[-x]",
+        "a[",
+        "a[b-",
+        "\\",
+        "a\\",
+        "[\\",
+    ],
+)
+def test_a_malformed_segment(pattern: str) -> None:
+    with pytest.raises(BadPatternError, match="syntax error in pattern"):
+        compile_segment(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "expected"),
+    [
+        ("**/*.md", "a.md", True),
+        ("**/*.md", "x/y/a.md", True),
+        ("**/*.md", "a.txt", False),
+        ("a/**/b.md", "a/b.md", True),
+        ("a/**/b.md", "a/x/y/b.md", True),
+        ("a/**/b.md", "b.md", False),
+        ("a/**", "a", True),
+        ("a/**", "a/b/c", True),
+        ("**/x/**", "q/x/r", True),
+        ("**", "any/thing", True),
+        ("*/a", "b/c/a", False),
+    ],
+)
+def test_two_stars_cross_folders(pattern: str, path: str, expected: bool) -> None:
+    assert matches(tuple(pattern.split("/")), tuple(path.split("/"))) is expected
+
+
+def test_only_special_characters_make_a_pattern() -> None:
+    assert not has_magic("plain.md")
+    assert all(has_magic(name) for name in ("*", "a?", "[a]", "\\*"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "segments"),
+    [
+        ("src/**/*.py", ("src", "**", "*.py")),
+        ("./a//b/../c", ("a", "c")),
+        ("/a.md", ("a.md",)),
+        ("../a", ("..", "a")),
+    ],
+)
+def test_the_segments_of_a_pattern(pattern: str, segments: tuple[str, ...]) -> None:
+    assert segments_of(pattern) == segments
+
+
+def test_one_malformed_segment_is_enough() -> None:
+    with pytest.raises(BadPatternError):
+        segments_of("**/[x")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "folder", "expected"),
+    [
+        ("src/**/*.py", "src", True),
+        ("src/**/*.py", "src/a/b", True),
+        ("src/**/*.py", "node_modules", False),
+        ("s*/x.md", "src", True),
+        ("s*/x.md", "src/deep", False),
+        ("**/x.md", "anything/at/all", True),
+        ("a.md", "a.md", False),
+    ],
+)
+def test_folders_that_no_match_lies_below_need_not_be_entered(
+    pattern: str, folder: str, expected: bool
+) -> None:
+    assert may_match_below(segments_of(pattern), tuple(folder.split("/"))) is expected

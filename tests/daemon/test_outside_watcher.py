@@ -1,0 +1,142 @@
+"""When the disk is looked at on behalf of open files, and what the snapshot knows afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.daemon import outside_facts, outside_watcher
+from axe_lsp.daemon.uris import uri_of
+from axe_lsp.daemon.view import View
+from axe_lsp.workspace.facts import Facts
+
+_PATIENCE = 30.0
+
+
+@pytest.fixture
+def seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody looks by himself, as far as a test can tell."""
+    monkeypatch.setattr(outside_watcher, "INTERVAL", 3600.0)
+
+
+@asynccontextmanager
+async def _view(root: Path) -> AsyncIterator[View]:
+    view = View({"XDG_CONFIG_HOME": str(root / "home")})
+    try:
+        view.add_roots([root])
+        yield view
+    finally:
+        await view.close(_PATIENCE)
+
+
+async def _facts(view: View, uri: str, fits: Callable[[Facts], bool]) -> Facts:
+    """Wait until what is known of a file fits."""
+    news = asyncio.Event()
+    stop = view.listen(lambda _: news.set())
+    try:
+        while True:
+            facts = view.snapshot.facts.get(uri)
+            if facts is not None and fits(facts):
+                return facts
+            await asyncio.wait_for(news.wait(), _PATIENCE)
+            news.clear()
+    finally:
+        stop()
+
+
+def _uri(root: Path) -> str:
+    return uri_of(root / "axe/agents/main.toml")
+
+
+def _matched(facts: Facts, pattern: str = "*.md") -> int:
+    found = facts.matches.get(pattern)
+    return found.count if found is not None else -1
+
+
+@pytest.mark.usefixtures("seldom")
+async def test_an_open_file_is_looked_beyond(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("a")
+    async with _view(tmp_path) as view:
+        view.edit(_uri(tmp_path), 'files = ["*.md"]\n')
+        facts = await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 1)
+        assert facts.folder is not None
+        assert facts.folder.shown == str(tmp_path)
+
+
+@pytest.mark.usefixtures("seldom")
+async def test_what_a_file_asks_now_is_looked_up(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("a")
+    async with _view(tmp_path) as view:
+        view.edit(_uri(tmp_path), 'files = ["*.md"]\n')
+        await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 1)
+        view.edit(_uri(tmp_path), 'files = ["*.md", "*.txt"]\n')
+        await _facts(view, _uri(tmp_path), lambda facts: _matched(facts, "*.txt") == 0)
+
+
+@pytest.mark.usefixtures("seldom")
+async def test_a_keystroke_elsewhere_is_no_reason_to_look(tmp_path: Path) -> None:
+    async with _view(tmp_path) as view:
+        view.edit(_uri(tmp_path), 'skill = "s"\n')
+        before = await _facts(view, _uri(tmp_path), lambda facts: facts.skill is not None)
+        update = view.edit(_uri(tmp_path), '# moved\nskill = "s"\n')
+        file = update.snapshot.file(_uri(tmp_path))
+        assert file is not None
+        assert update.snapshot.facts_about(file) is before
+
+
+@pytest.mark.usefixtures("seldom")
+async def test_changes_that_somebody_tells_of_are_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    async with _view(tmp_path) as view:
+        view.edit(_uri(tmp_path), 'files = ["*.md"]\n')
+        await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 0)
+        path.write_text("a")
+        view.changed_on_disk([uri_of(path)])
+        await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 1)
+
+
+async def test_changes_that_nobody_tells_of_are_seen_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outside_watcher, "INTERVAL", 0.01)
+    async with _view(tmp_path) as view:
+        view.edit(_uri(tmp_path), 'files = ["*.md"]\n')
+        await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 0)
+        (tmp_path / "a.md").write_text("a")
+        await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 1)
+
+
+@pytest.mark.usefixtures("seldom")
+async def test_a_file_that_was_closed_meanwhile_is_nobody_s_business(tmp_path: Path) -> None:
+    other = uri_of(tmp_path / "axe/agents/other.toml")
+    async with _view(tmp_path) as view:
+        view.edit(_uri(tmp_path), 'files = ["*.md"]\n')
+        view.close_buffer(_uri(tmp_path))
+        view.edit(other, 'files = ["*.md"]\n')
+        await _facts(view, other, lambda facts: _matched(facts) == 0)
+        assert view.snapshot.facts.keys() == {other}
+
+
+@pytest.mark.usefixtures("seldom")
+async def test_a_look_that_fails_is_not_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with _view(tmp_path) as view:
+        looked = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def fail(*_: object) -> Facts:
+            loop.call_soon_threadsafe(looked.set)
+            raise OSError("the disk is on fire")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(outside_facts, "find_out", fail)
+            view.edit(_uri(tmp_path), 'files = ["*.md"]\n')
+            await asyncio.wait_for(looked.wait(), _PATIENCE)
+        view.changed_on_disk([_uri(tmp_path)])
+        await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 0)
+        assert "looking at the disk for an open agent failed" in caplog.text

@@ -1,0 +1,80 @@
+"""Knots, ways round and ways down, against what looking at every way says."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from axe_lsp.workspace.strongly_connected import knots, spread, way_down, way_round
+
+NODES = "abcdef"
+GRAPHS = st.fixed_dictionaries(
+    {node: st.lists(st.sampled_from(NODES), max_size=3) for node in NODES}
+)
+
+
+def reached(graph: dict[str, list[str]], start: str) -> set[str]:
+    """What can be reached in one step or more."""
+    found: set[str] = set()
+    waiting = [*graph[start]]
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting += graph[node]
+    return found
+
+
+@given(GRAPHS)
+def test_a_knot_is_what_leads_to_each_other(graph: dict[str, list[str]]) -> None:
+    expected = {
+        frozenset(other for other in reached(graph, node) if node in reached(graph, other))
+        for node in NODES
+        if node in reached(graph, node)
+    }
+    found = list(knots(graph))
+    assert len(found) == len(set(found))
+    assert set(found) == expected
+
+
+@given(GRAPHS, st.sets(st.sampled_from(NODES)))
+def test_what_spreads_reaches_everything_step_by_step(
+    graph: dict[str, list[str]], starts: set[str]
+) -> None:
+    found = spread(graph, sorted(starts))
+    assert set(found) == starts.union(*(reached(graph, start) for start in starts))
+    for node, (depth, _) in found.items():
+        steps = [found[before].depth for before in found if node in graph[before]]
+        assert depth == (0 if node in starts else min(steps) + 1)
+
+
+@given(GRAPHS, st.sampled_from(NODES))
+def test_ways_down_are_those_that_were_found(graph: dict[str, list[str]], start: str) -> None:
+    found = spread(graph, [start])
+    for node, step in found.items():
+        way = way_down(found, node)
+        assert (way[0], way[-1], len(way)) == (start, node, step.depth + 1)
+        assert all(after in graph[before] for before, after in pairwise(way))
+
+
+@given(GRAPHS, st.sampled_from(NODES))
+def test_a_way_round_is_a_shortest_one(graph: dict[str, list[str]], start: str) -> None:
+    way = way_round(graph, start)
+    if not way:
+        assert start not in reached(graph, start)
+        return
+    assert way[0] == way[-1] == start
+    assert all(after in graph[before] for before, after in pairwise(way))
+    assert len(way) - 2 == spread(graph, graph[start])[start].depth
+
+
+def test_long_chains_and_large_circles_need_no_stack() -> None:
+    count = 20_000
+    chain = {str(number): [str(number + 1)] for number in range(count)} | {str(count): []}
+    assert list(knots(chain)) == []
+    circle = {**chain, str(count): ["0"]}
+    (knot,) = knots(circle)
+    assert len(knot) == count + 1
+    assert len(way_round(circle, "0")) == count + 2
