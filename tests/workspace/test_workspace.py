@@ -147,6 +147,17 @@ def test_an_agent_that_appears_or_goes_affects_those_that_name_it() -> None:
     assert workspace.apply([Change(child, None)]).affected == {parent, child}
 
 
+def test_a_limit_of_depth_concerns_others_only_where_calls_begin() -> None:
+    workspace = Workspace(PLACES)
+    tail = "[sub_agents_config]\nmax_depth = {}\n"
+    root, called = f"{FOLDER}/root.toml", f"{FOLDER}/called.toml"
+    texts = {root: 'sub_agents = ["called"]\n', called: 'sub_agents = ["last"]\n'}
+    changes = [Change(uri, text + tail.format(3)) for uri, text in texts.items()]
+    workspace.apply([*changes, Change(f"{FOLDER}/last.toml", "")], complete=True)
+    for uri, deeper in ((root, {root}), (called, set())):
+        assert workspace.apply([Change(uri, texts[uri] + tail.format(1))]).deeper == deeper
+
+
 def test_a_file_whose_timeout_changes_concerns_those_that_call_it() -> None:
     workspace = Workspace(PLACES)
     parent, child = f"{FOLDER}/a.toml", f"{FOLDER}/b.toml"

@@ -328,9 +328,11 @@ def _deeper(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) -> f
     deeper: set[str] = set()
     for each in touched:
         names = each.renamed
-        if each.limits_others or each.appears_or_goes:
+        if each.appears_or_goes:
             names |= {each.place.stem}
             deeper.add(each.uri)
+        elif each.limits_others and after.calls.roots_in(frozenset([each.uri])):
+            deeper.add(each.uri)  # Of all others only the limits of whoever calls them count.
         deeper.update(uri for name in names for uri in after.names.get(name, ()))
     return frozenset(deeper)
 
