@@ -57,6 +57,25 @@ def test_an_answer_that_is_paused_goes_back_and_is_continued() -> None:
     assert (talk.last.content, talk.last.incomplete) == ("half whole", None)
 
 
+def test_an_answer_that_is_paused_with_a_token_is_continued_by_it_and_becomes_one() -> None:
+    talk = conversation()
+    asked = talk.request.messages
+    first = Response("half ", (FIRST,), incomplete="paused", continuation="t1", original=["a", "b"])
+    assert talk.receive(first) == ()
+    assert talk.goes_on
+    assert (talk.request.messages, talk.request.continuation) == (asked, "t1")
+    talk.receive(Response("more ", incomplete="paused", continuation="t2", original=["c"]))
+    assert (talk.request.messages, talk.request.continuation) == (asked, "t2")
+    first_call, second_call = talk.receive(Response("whole", (FIRST,), original=["d"]))
+    assert first_call.event_id != second_call.event_id
+    assert not talk.goes_on
+    assert talk.request.continuation == ""
+    assert talk.last.content == "half more whole"
+    message = talk.request.messages[-1]
+    assert (message.content, message.original) == ("half more whole", ["a", "b", "c", "d"])
+    assert len(message.tool_calls) == 2
+
+
 def test_an_answer_is_not_continued_for_ever() -> None:
     talk = conversation()
     for _ in range(MAX_PAUSES):

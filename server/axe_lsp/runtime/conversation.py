@@ -55,6 +55,8 @@ class Conversation:
         self._uncounted = tokens_of_rest(request)
         self._characters = characters_of(request.messages)
         self._paused: list[str] = []
+        self._begun: Response | None = None
+        self._pauses = 0
         self._calls: tuple[ToolCall, ...] = ()
         self._cuts = 0
 
@@ -68,12 +70,15 @@ class Conversation:
         self.pending = 0
         if response.input_tokens:
             self._uncounted = response.input_tokens - tokens_in(self._characters)
-        self.goes_on = response.incomplete == "paused" and len(self._paused) < MAX_PAUSES
+        if self._begun is not None:
+            response = told_apart(_joined(self._begun, response))
+        self.goes_on = response.incomplete == "paused" and self._pauses < MAX_PAUSES
         if self.goes_on:
             self._pause(response)
             return ()
         self.last = replace(response, content="".join((*self._paused, response.content)))
-        self._paused = []
+        self._paused, self._begun, self._pauses = [], None, 0
+        self.request = replace(self.request, continuation="")
         self._calls = _marked(response) if self.request.tools else ()
         if self._calls:
             self._append(
@@ -87,10 +92,16 @@ class Conversation:
         return self._calls
 
     def _pause(self, response: Response) -> None:
-        """Keep a part of an answer, which the provider continues once it has it back."""
-        self._paused.append(response.content)
-        self.last = replace(response, content="".join(self._paused))
-        self._append(Message("assistant", content=response.content, original=response.original))
+        """Keep a part of an answer, which the provider continues once it has it back, or its token."""
+        self._pauses += 1
+        self.last = replace(response, content="".join((*self._paused, response.content)))
+        if response.continuation:
+            self._begun = response
+            self.request = replace(self.request, continuation=response.continuation)
+        else:
+            self._begun = None
+            self._paused.append(response.content)
+            self._append(Message("assistant", content=response.content, original=response.original))
         self._check_turns()
 
     def deliver(self, results: Sequence[ToolResult]) -> None:
@@ -160,6 +171,16 @@ class Conversation:
     def _append(self, message: Message) -> None:
         self.request = replace(self.request, messages=(*self.request.messages, message))
         self._characters += characters_of((message,))
+
+
+def _joined(begun: Response, rest: Response) -> Response:
+    """One answer that came in two parts."""
+    return replace(
+        rest,
+        content=begun.content + rest.content,
+        tool_calls=(*begun.tool_calls, *rest.tool_calls),
+        original=[*(begun.original or ()), *(rest.original or ())] or None,
+    )
 
 
 def _marked(response: Response) -> tuple[ToolCall, ...]:

@@ -216,12 +216,12 @@ async def _turn(conversation: Conversation, around: Surroundings) -> _Round:
 async def _answer(conversation: Conversation, around: Surroundings, turn: int) -> Response:
     """The answer to the next request, which is made to fit into the model's context."""
     limit = _context_limit(conversation, around)
-    if limit is not None:
+    if limit is not None and not conversation.request.continuation:
         await _make_room(conversation, limit, around, turn)
     try:
         return await _send(conversation, around, turn)
     except ProviderError as error:
-        if error.category != "context_overflow":
+        if error.category != "context_overflow" or conversation.request.continuation:
             raise
         # It is larger than was thought, or its model was not known.
         half = conversation.size // 2

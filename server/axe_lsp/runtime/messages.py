@@ -135,8 +135,8 @@ class ResponseFormat(Struct, frozen=True):
 class Request(Struct, frozen=True):
     """One request to a provider. `temperature` is sent iff set, even if 0; no tools, no key.
 
-    Of `params` the wire formats read what has no field of its own here. `session` names the
-    conversation for a provider's cache. `kept` is what a provider keeps for the next turn. All
+    Of `params` the wire formats read what has no field of its own here. `continuation` is the token of
+    an answer that the provider shall go on with. `session` names the conversation for a provider's cache. `kept` is what a provider keeps for the next turn. All
     requests of a conversation share it.
     """
 
@@ -149,6 +149,7 @@ class Request(Struct, frozen=True):
     response_format: ResponseFormat | None = None
     params: Params = field(default_factory=Params)
     session: str = ""
+    continuation: str = ""
     kept: dict[str, Any] = field(default_factory=dict)
 
 
@@ -168,7 +169,8 @@ class Response(Struct, frozen=True):
     `input_tokens` are those of the whole prompt. As many as `cache_read_tokens` of them came out of
     the provider's cache, and `cache_write_tokens` were put into it; both have prices of their own.
     `cost` is in US dollars, None where nobody knows and for what was not paid for. `original` is
-    the answer as the provider wants to have it back together with the results of its calls.
+    the answer as the provider wants to have it back together with the results of its calls. Where a
+    paused answer has a token, `continuation`, that goes back instead, and what follows is its other part.
     """
 
     content: str = ""
@@ -184,6 +186,7 @@ class Response(Struct, frozen=True):
     incomplete: Incomplete | None = None
     incomplete_detail: str = ""
     thoughts: str = ""
+    continuation: str = ""
 
     @property
     def usage(self) -> Usage:

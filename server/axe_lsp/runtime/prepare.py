@@ -11,10 +11,10 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.agent_definition import AgentDefinition, BudgetConfig, Params
+from axe_lsp.agentfile.agent_definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.agentfile.schema.model_name import ModelName, ModelNameError, parse_model_name
-from axe_lsp.agentfile.schema.providers import PROVIDERS, WIRES, Wire
+from axe_lsp.agentfile.schema.providers import WIRES, Wire
 from axe_lsp.runtime.children.delegation import delegation_tools
 from axe_lsp.runtime.children.task import task_tools
 from axe_lsp.runtime.children.typed_tools import TypedTools, typed_tools
@@ -77,21 +77,8 @@ class Prepared(Struct, frozen=True):
         ignored = ignored_format_warning(WIRES[self.wire], self.request.response_format)
         return (
             *([ignored] if ignored else []),
-            *self._unsent,
             *self.typed.warnings,
             *self.prompt.warnings,
-        )
-
-    @property
-    def _unsent(self) -> tuple[str, ...]:
-        """Parameters of the file that the model's provider has no field for."""
-        provider = PROVIDERS.get(self.model.provider)
-        sent = WIRES[self.wire].params | (provider.params if provider else frozenset())
-        params, unset = self.definition.params, Params()
-        return tuple(
-            f"params.{name} is not sent: {self.model.provider} has no such parameter"
-            for name in Params.__struct_fields__
-            if name not in sent and getattr(params, name) != getattr(unset, name)
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,8 @@ from axe_lsp.runtime.messages import (
 from axe_lsp.runtime.providers.wire import WireError, address
 from axe_lsp.runtime.providers.wires import gemini
 from support.bodies import encode
+from support.engines import agent, bench
+from support.scripted_provider import Raw, ScriptedProvider
 
 ASK = Message("user", "ask")
 TOOL = Tool("call_agent", "Delegate.", {"agent": ToolParameter("string", "Who", required=True)})
@@ -278,3 +281,23 @@ def test_a_stream_without_a_finish_reason_is_cut_off() -> None:
 def test_no_candidate_is_an_error(body: object) -> None:
     with pytest.raises(ProviderError, match="server: response contains no candidates"):
         gemini.decode(body)
+
+
+@pytest.mark.parametrize("streams", [False, True])
+async def test_an_answer_that_the_limit_of_one_request_cuts_goes_on_with_its_token(
+    provider: ScriptedProvider, tmp_path: Path, streams: bool
+) -> None:
+    cut = answer({"text": "half "}, reason="CONTINUATION", continuationToken="dG9rZW4=")
+    whole = answer({"text": "whole"})
+    for body in (cut, whole):
+        raw = json.dumps(body)
+        sent = f"data: {raw}\n\n" if streams else raw
+        media = "text/event-stream" if streams else "application/json"
+        provider.script("m-solo", Raw(sent.encode(), headers={"content-type": media}))
+    async with bench(
+        provider, tmp_path, agent("solo", "google"), streams=lambda _: streams
+    ) as work:
+        result = await work.run("solo", "go")
+    assert (result.content, result.incomplete, work.warnings) == ("half whole", None, [])
+    first, again = (each.body for each in provider.requests)
+    assert again == {**first, "continuationToken": "dG9rZW4="}

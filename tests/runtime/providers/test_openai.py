@@ -397,7 +397,7 @@ def test_effort_and_sampling_are_sent_as_each_service_wants_them() -> None:
     assert here.items() >= {"reasoning_effort": "low", **sampling}.items()
     assert "reasoning" not in here
     there = encode(openai, request, terms=Terms(provider="openrouter"))
-    assert there["reasoning"] == {"effort": "low", "max_tokens": 2048}
+    assert there["reasoning"] == {"max_tokens": 2048}
     assert "reasoning_effort" not in there
 
 

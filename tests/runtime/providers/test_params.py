@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from axe_lsp.agentfile.agent_definition import Params
+from axe_lsp.agentfile.schema.providers import Wire
 from axe_lsp.runtime.messages import Image, Message, Request, ToolResult
+from axe_lsp.runtime.providers.http_provider import format_of
 from axe_lsp.runtime.providers.wires import anthropic, ollama
 from support.bodies import encode
 from support.engines import agent, bench
@@ -121,3 +123,98 @@ async def test_a_prompt_that_fills_the_window_was_probably_cut(
         await work.run("solo")
     (warning,) = work.warnings
     assert "fills the context window of 2048 tokens" in warning
+
+
+BUDGET_WINS = "params.effort is not sent: of the two, the model gets params.thinking_budget"
+
+
+@pytest.mark.parametrize(
+    ("wire", "provider", "model", "params", "temperature", "told"),
+    [
+        (
+            "gemini",
+            "google",
+            "gemini-3-pro",
+            Params(effort="low", thinking_budget=0),
+            None,
+            BUDGET_WINS,
+        ),
+        (
+            "openai-chat",
+            "openrouter",
+            "m",
+            Params(effort="low", thinking_budget=9),
+            None,
+            BUDGET_WINS,
+        ),
+        ("openai-chat", "openai", "m", Params(effort="low", thinking_budget=9), None, ""),
+        ("anthropic", "anthropic", OLD, Params(effort="low", thinking_budget=9), None, BUDGET_WINS),
+        ("bedrock", "bedrock", OLD, Params(effort="low", thinking_budget=9), None, BUDGET_WINS),
+        ("bedrock", "bedrock", "nova", Params(effort="low", thinking_budget=9), None, ""),
+        (
+            "anthropic",
+            "anthropic",
+            NEW,
+            Params(effort="low", thinking_budget=9),
+            None,
+            "decides itself",
+        ),
+        ("anthropic", "anthropic", NEW, Params(thinking_budget=9), None, "decides itself"),
+        (
+            "anthropic",
+            "anthropic",
+            NEW,
+            Params(effort="none", thinking_budget=9),
+            None,
+            "turns thinking off",
+        ),
+        ("anthropic", "anthropic", NEW, Params(effort="low", thinking_budget=0), None, ""),
+        (
+            "anthropic",
+            "anthropic",
+            OLD,
+            Params(thinking_budget=9),
+            0.5,
+            "params.temperature is not sent",
+        ),
+        (
+            "anthropic",
+            "anthropic",
+            OLD,
+            Params(effort="low", top_k=3),
+            None,
+            "params.top_k is not sent",
+        ),
+        ("bedrock", "bedrock", OLD, Params(effort="low", top_k=3), None, ""),
+        (
+            "bedrock",
+            "bedrock",
+            "nova",
+            Params(thinking_budget=9),
+            0.5,
+            "params.temperature is not sent",
+        ),
+        ("anthropic", "anthropic", OLD, Params(top_p=0.5), 0.5, ""),
+        ("ollama", "ollama", "m", Params(effort="low", thinking_budget=9), None, ""),
+        ("openai-responses", "openai", "m", Params(effort="low", thinking_budget=9), None, ""),
+    ],
+)
+def test_what_is_not_sent_beside_another_parameter_is_named(
+    wire: Wire, provider: str, model: str, params: Params, temperature: float | None, told: str
+) -> None:
+    request = Request(model, (ASK,), params=params, temperature=temperature)
+    found = format_of(wire).dropped(request, provider)
+    assert len(found) == bool(told)
+    assert told in "".join(found)
+
+
+async def test_a_run_warns_of_what_is_not_sent_beside_another_parameter(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", Says("done"))
+    agents = agent("solo", "google", params={"effort": "low", "thinking_budget": 100})
+    async with bench(provider, tmp_path, agents) as work:
+        await work.run("solo")
+    assert work.warnings == [BUDGET_WINS]
+    config = provider.requests[0].body["generationConfig"]["thinkingConfig"]
+    assert config["thinkingBudget"] == 100

@@ -375,6 +375,32 @@ async def test_a_stand_in_without_this_api_is_asked_on_chat_from_then_on(
     ]
 
 
+SAMPLED = {"solo": SOLO["solo"] + "[params]\nseed = 7\nnum_ctx = 5\n"}
+NO_SEED = "params.seed is not sent: openai has no such parameter"
+NO_WINDOW = "params.num_ctx is not sent: openai has no such parameter"
+
+
+async def test_what_only_chat_has_is_sent_to_a_stand_in_without_this_api_and_not_called_unsent(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("gpt-6-sol", Refuses(404, "no such path"), Says("one"))
+    async with bench(provider, tmp_path, SAMPLED) as work:
+        await work.run("solo")
+        lacks, *others = work.warnings
+    assert "has no /v1/responses" in lacks
+    assert others == [NO_WINDOW]
+    assert provider.requests[-1].body["seed"] == 7
+
+
+async def test_what_this_api_lacks_is_named_once_it_has_answered(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("gpt-6-sol", LOOK, Says("two"))
+    async with bench(provider, tmp_path, SAMPLED) as work:
+        await work.run("solo")
+    assert work.warnings == [NO_SEED, NO_WINDOW]
+
+
 async def test_a_model_that_a_server_does_not_know_is_no_missing_api(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -539,6 +565,20 @@ async def test_a_limit_below_the_lowest_is_raised_and_the_user_is_told(
         (warning,) = work.warnings
     assert "16 is asked for" in warning
     assert provider.requests[0].body["max_output_tokens"] == 16
+
+
+async def test_a_model_that_shows_no_thoughts_is_asked_without_a_summary_from_then_on(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    refusal = Refuses(400, "Your organization must be verified to generate reasoning summaries.")
+    provider.script("m-solo", refusal, Says("one"), Says("two"))
+    agents = agent("solo", "responses", params={"effort": "low"})
+    async with bench(provider, tmp_path, agents) as work:
+        assert (await work.run("solo")).content == "one"
+        assert (await work.run("solo")).content == "two"
+        assert work.warnings == []
+    asked = [each.body["reasoning"] for each in provider.requests]
+    assert asked == [{"effort": "low", "summary": "auto"}, {"effort": "low"}, {"effort": "low"}]
 
 
 def test_a_summary_that_is_refused_is_not_asked_for() -> None:

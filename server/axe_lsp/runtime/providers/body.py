@@ -41,7 +41,10 @@ class _Pieces:
 
     def _beginning(self, request: Request, stream: bool, terms: Terms) -> bytes:
         """All up to the first message. It stays the same but for what terms and turns change."""
-        said = request.model, request.system, request.tools, request.response_format
+        said = (
+            *(request.model, request.system, request.tools, request.response_format),
+            request.continuation,
+        )
         asked = request.temperature, request.max_tokens, stream, terms, caches(request, terms)
         same = (said, asked, request.params)
         if self._head[0] != same:

@@ -103,6 +103,10 @@ class Service(Struct, frozen=True):
         """How requests are written."""
         return format_of(self.wire)
 
+    def news(self, request: Request, terms: Terms) -> list[str]:
+        """What the user should know about a request as it is sent."""
+        return [*left_out(request, terms), *self.wire_format.dropped(request, self.provider)]
+
     def url(self, model: str, stream: bool) -> str:
         """Where a request goes."""
         wire_format = self.wire_format
@@ -175,20 +179,24 @@ class HttpProvider:
         """Answer a request. Raises RunError."""
         request, model = exchange.request, exchange.model
         told: set[str] = set()
+
+        def tell(news: list[str]) -> None:
+            for text in news:
+                if text not in told:
+                    exchange.warn(text)
+                    told.add(text)
+
         while True:
             service = self._service(model)
             place = service.base_url, service.wire, model, request.response_format
             terms = self._terms.get(place, service.terms)
-            if exchange.turn == 1:
-                for text in left_out(request, terms):
-                    if text not in told:
-                        exchange.warn(text)
-                        told.add(text)
+            news = service.news(request, terms) if exchange.turn == 1 else []
+            if not service.may_lack_responses:  # Else the chat wire may have what this one lacks.
+                tell(news)
             try:
                 sent = replace(exchange, request=with_readable(request))
                 response = await self._ask(service, sent, terms, on_delta)
-                for text in told_of(request, response, WIRES[service.wire]):
-                    exchange.warn(text)
+                tell([*news, *told_of(request, response, WIRES[service.wire])])
                 return _priced(response, model, service.wire)
             except ProviderError as error:
                 self._learn_window(error, exchange, service)

@@ -7,14 +7,15 @@ meant, and what the server refuses by name is changed or left out, for this mode
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.schema.providers import EFFORTS, Wire, WireTraits
+from axe_lsp.agentfile.agent_definition import Params
+from axe_lsp.agentfile.schema.providers import EFFORTS, PROVIDERS, WIRES, Wire, WireTraits
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Message, Request, Response
 
@@ -252,7 +253,8 @@ def left_out(request: Request, terms: Terms) -> list[str]:
         "response_format": wanted is not None and not wanted.otherwise,
         "effort": bool(params.effort),
     }
-    told = [
+    told = [*_without_field(params, terms)]
+    told += [
         f"the model {model} refuses params.{field}, so it is left out"
         for field, is_asked in asked.items()
         if is_asked and field in terms.refused
@@ -279,6 +281,18 @@ def left_out(request: Request, terms: Terms) -> list[str]:
             "the lowest number that the API takes"
         )
     return told
+
+
+def _without_field(params: Params, terms: Terms) -> Iterator[str]:
+    """Parameters that the provider has no field for on this wire."""
+    provider = PROVIDERS.get(terms.provider)
+    sent = WIRES[terms.wire].params | (provider.params if provider else frozenset())
+    for name in Params.__struct_fields__:
+        if name not in sent and getattr(params, name) != getattr(_UNSET, name):
+            yield f"params.{name} is not sent: {terms.provider} has no such parameter"
+
+
+_UNSET = Params()
 
 
 def wire_hint(provider: str) -> str:

@@ -52,6 +52,10 @@ class StreamDecoder(Protocol):
         """The whole answer, equal to the unstreamed one. Raises WireError if it is incomplete."""
 
 
+BUDGET_ONLY = "params.effort is not sent: of the two, the model gets params.thinking_budget"
+"""For models that take one of the two."""
+
+
 class WireFormat(Protocol):
     """What a module for a wire format offers."""
 
@@ -74,6 +78,9 @@ class WireFormat(Protocol):
 
     def head(self, request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
         """The body of a request without its messages."""
+
+    def dropped(self, request: Request, provider: str) -> list[str]:
+        """What is not sent beside other parameters, which exclude it: a sentence for each."""
 
     def opening(self, request: Request) -> list[Json]:
         """What is sent as messages before the first one."""

@@ -24,6 +24,7 @@ from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.sse import SseParser
 from axe_lsp.runtime.providers.terms import Terms, caches
 from axe_lsp.runtime.providers.wire import (
+    BUDGET_ONLY,
     Node,
     WireError,
     parse_arguments,
@@ -130,6 +131,39 @@ def thinking_of(request: Request) -> dict[str, Json]:
         return {"type": "adaptive", "display": "summarized"}
     budget = _BUDGETS[params.effort] if budget is None else max(budget, _LEAST_BUDGET)
     return {"type": "enabled", "budget_tokens": budget}
+
+
+def dropped(request: Request, _provider: str) -> list[str]:
+    """Newer models take an effort and no budget, older ones a budget, which the effort stands for.
+
+    A model that thinks by a budget takes no sampling.
+    """
+    params, model = request.params, request.model
+    effort, budget = params.effort, params.thinking_budget
+    is_adaptive = _ADAPTIVE.search(model)
+    told = []
+    if budget and effort == "none":
+        told.append("params.thinking_budget is not sent: params.effort turns thinking off")
+    elif budget and is_adaptive:
+        told.append(
+            f"params.thinking_budget is not sent: the model {model} decides itself how long it thinks, "
+            "and params.effort says how much"
+        )
+    elif budget is not None and effort not in ("", "none") and not is_adaptive:
+        told.append(BUDGET_ONLY)
+    if "budget_tokens" in thinking_of(request):
+        sampling = {
+            "temperature": request.temperature,
+            "top_p": params.top_p,
+            "top_k": params.top_k,
+        }
+        told += [without_thinking(name) for name, value in sampling.items() if value is not None]
+    return told
+
+
+def without_thinking(name: str) -> str:
+    """What is said of a parameter for sampling."""
+    return f"params.{name} is not sent: a model that thinks by a budget does not take it"
 
 
 def _output_config(request: Request) -> dict[str, Json]:

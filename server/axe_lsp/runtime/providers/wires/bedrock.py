@@ -83,6 +83,16 @@ def head(request: Request, _stream: bool, terms: Terms) -> dict[str, Json]:
     return body
 
 
+def dropped(request: Request, provider: str) -> list[str]:
+    """As Anthropic's for its models. Others get both an effort and a budget, and then no sampling either."""
+    if _is_claude(request.model):
+        told = anthropic.dropped(request, provider)
+        return [each for each in told if "top_k" not in each]  # Which no model gets here.
+    sampling = {"temperature": request.temperature, "top_p": request.params.top_p}
+    asked = [name for name, value in sampling.items() if value is not None]
+    return [*map(anthropic.without_thinking, asked)] if request.params.thinking_budget else []
+
+
 def _is_claude(model: str) -> bool:
     return "claude" in model
 

@@ -26,6 +26,7 @@ from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.sse import SseParser
 from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import (
+    BUDGET_ONLY,
     Node,
     WireError,
     parse_json,
@@ -109,6 +110,8 @@ def head(request: Request, _stream: bool, _terms: Terms) -> dict[str, Json]:
         body["systemInstruction"] = {"parts": [{"text": request.system}]}
     if request.tools:
         body["tools"] = [{"functionDeclarations": [_encode_tool(tool) for tool in request.tools]}]
+    if request.continuation:
+        body["continuationToken"] = request.continuation
     config = {**_sampling(request), **_form(request), **_thinking(request)}
     if config:
         body["generationConfig"] = config
@@ -160,6 +163,12 @@ def _thinking(request: Request) -> dict[str, Json]:
     return {"thinkingConfig": config}
 
 
+def dropped(request: Request, _provider: str) -> list[str]:
+    """A model gets a level or a number of tokens."""
+    params = request.params
+    return [BUDGET_ONLY] if params.effort and params.thinking_budget is not None else []
+
+
 def opening(_request: Request) -> list[Json]:
     """Nothing: the system prompt is no message here."""
     return []
@@ -204,6 +213,7 @@ def decode(body: Json) -> Response:
         cache_read_tokens=usage["cachedContentTokenCount"].integer(),
         original=_returned(parts) or None,
         thoughts=_text(parts, thoughts=True),
+        continuation=candidate["continuationToken"].text(),
         **_end(candidate, bool(calls), blocked),
     )
 

@@ -69,6 +69,11 @@ def _options(request: Request) -> dict[str, Json]:
     return {name: value for name, value in named.items() if value is not None}
 
 
+def dropped(_request: Request, _provider: str) -> list[str]:
+    """Nothing: no parameter excludes another one here."""
+    return []
+
+
 def opening(request: Request) -> list[Json]:
     """The system prompt."""
     return [{"role": "system", "content": request.system}] if request.system else []

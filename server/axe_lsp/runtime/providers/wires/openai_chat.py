@@ -23,6 +23,7 @@ from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.sse import SseParser
 from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import (
+    BUDGET_ONLY,
     Node,
     WireError,
     data_url,
@@ -92,14 +93,20 @@ def _encode_effort(request: Request, terms: Terms) -> dict[str, Json]:
     """How much to think. OpenRouter has a table for that, which takes a number of tokens too."""
     effort, budget = request.params.effort, request.params.thinking_budget
     if terms.provider == "openrouter":
-        limits = {"effort": effort or None, "max_tokens": budget or None}
-        asked = {key: value for key, value in limits.items() if value is not None}
-        if budget == 0:
-            asked["effort"] = "none"
-        return {"reasoning": asked or None}
+        effort = "none" if budget == 0 else effort
+        if budget:
+            return {"reasoning": {"max_tokens": budget}}
+        return {"reasoning": {"effort": effort} if effort else None}
     if request.tools and "tools_with_effort" in terms.refused:
         effort = "none"
     return {"reasoning_effort": effort or None}
+
+
+def dropped(request: Request, provider: str) -> list[str]:
+    """OpenRouter takes an effort or a number of tokens, others take no number."""
+    params = request.params
+    has_both = params.effort and params.thinking_budget is not None
+    return [BUDGET_ONLY] if has_both and provider == "openrouter" else []
 
 
 def opening(request: Request) -> list[Json]:

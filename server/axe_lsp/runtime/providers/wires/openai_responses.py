@@ -85,6 +85,11 @@ def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
     return {"model": request.model, "store": False, **asked}
 
 
+def dropped(_request: Request, _provider: str) -> list[str]:
+    """Nothing: no parameter excludes another one here."""
+    return []
+
+
 def opening(_request: Request) -> list[Json]:
     """Nothing: the system prompt is a field of its own."""
     return []
