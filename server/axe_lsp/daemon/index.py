@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from axe_lsp.daemon.changes import Read
-from axe_lsp.daemon.reading import changes
+from axe_lsp.daemon.changes import Read, change_at
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.workspace import Change
@@ -51,16 +50,9 @@ class Shelf:
 
     def read(self, paths: Iterable[Path], read: Read, *, anew: bool) -> Iterator[Change]:
         """What lies at each path; `anew` if files may have changed since. Blocks while it is iterated."""
-        if self._index is None:
-            yield from changes(paths, read)
-            return
-        found: list[Change] = []
         index = None if anew else self._index
-        for change in changes(self._not_known(paths, index, found), read):
-            yield from found
-            found.clear()
-            yield change
-        yield from found
+        for path in paths:
+            yield self._known(path, index) or change_at(path, read)
 
     def keep(self, read: Iterable[Change], files: Mapping[str, AgentFile]) -> None:
         """What was read is these files now, for all clients."""
@@ -71,21 +63,17 @@ class Shelf:
             if stamp is not None and file is not None:
                 self._index.put(change.uri, stamp, file)
 
-    def _not_known(
-        self, paths: Iterable[Path], index: Index | None, found: list[Change]
-    ) -> Iterator[Path]:
-        for path in paths:
-            stamp = _stamp(path)
-            if stamp is None:
-                yield path
-                continue
-            uri = uri_of(path)
-            file = index.find(uri, stamp) if index is not None else None
-            if file is not None:
-                found.append(Change(uri, None, file=file))
-            else:
-                self._stamps[uri] = stamp
-                yield path
+    def _known(self, path: Path, index: Index | None) -> Change | None:
+        """The file at a path, if another client has had it read; else it is noted as it is now."""
+        stamp = _stamp(path) if self._index is not None else None
+        if stamp is None:
+            return None
+        uri = uri_of(path)
+        file = index.find(uri, stamp) if index is not None else None
+        if file is not None:
+            return Change(uri, None, file=file)
+        self._stamps[uri] = stamp
+        return None
 
 
 def _stamp(path: Path) -> _Stamp | None:
