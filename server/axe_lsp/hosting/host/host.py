@@ -24,9 +24,9 @@ from msgspec.structs import replace
 from axe_lsp import tuning
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.handover import Handover
+from axe_lsp.hosting.line_buffer import LineBuffer
 from axe_lsp.hosting.notifications import Message, Notification
 from axe_lsp.hosting.question_relay import OutgoingQuestions
-from axe_lsp.hosting.supervisor import host_process
 from axe_lsp.hosting.watchdog import start_watchdog
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.limits.budget import Ledger
@@ -121,7 +121,7 @@ def _read(
         last = line
         on_line(line)
 
-    lines = host_process.LineBuffer(take)
+    lines = LineBuffer(take)
     while data := os.read(orders, _CHUNK):
         lines.feed(data)
     if last != _LEAVE:

@@ -7,16 +7,14 @@ know what the lines say.
 from __future__ import annotations
 
 import asyncio
-import math
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
+from axe_lsp.hosting.line_buffer import LineBuffer, OnLine
 from axe_lsp.runtime.safety.process_hardening import bare_environment, forbid_inspection
-
-OnLine = Callable[[bytes], None]
 
 _INPUT, _OUTPUT, _ERRORS = 0, 1, 2
 
@@ -112,23 +110,3 @@ def how_it_ended(return_code: int) -> str:
     if return_code >= 0:
         return f"exited with status {return_code}"
     return f"was ended by signal {-return_code} ({signal.strsignal(-return_code)})"
-
-
-class LineBuffer:
-    """Cuts what arrives in pieces into lines; a line may be of any length, or `longest` is its end."""
-
-    def __init__(self, on_line: OnLine, longest: float = math.inf) -> None:
-        self._on_line = on_line
-        self._longest = longest
-        self._begun: list[bytes] = []
-
-    def feed(self, data: bytes) -> None:
-        """Hand out each line that `data` completes, without its newline."""
-        first, *others = data.split(b"\n")
-        self._begun.append(first)
-        for piece in others:
-            self._on_line(b"".join(self._begun))
-            self._begun = [piece]
-        if sum(map(len, self._begun)) > self._longest:
-            self._on_line(b"".join(self._begun))
-            self._begun = []
