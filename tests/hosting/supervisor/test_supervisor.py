@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.lookup_order import AgentPlaces
 from axe_lsp.hosting.protocol import Warned
 from axe_lsp.hosting.supervisor.supervisor import Runs
 from axe_lsp.runtime.errors import ExitCode, RunCancelledError, RunError
@@ -204,7 +205,7 @@ async def test_agents_of_the_editors_folders_are_found_in_their_order(
         (tmp_path / name / "far.toml").write_text(f'name = "far"\nmodel = "ollama/m-{name}"\n')
     async with stage(tmp_path, TEAM) as at:
         folders = (str(tmp_path / "first"), str(tmp_path / "second"))
-        workplace = replace(at.workplace, folders=folders)
+        workplace = replace(at.workplace, places=AgentPlaces(extra=folders))
 
         run = at.runs.start(RunRequest("far"), workplace)
 
