@@ -84,11 +84,11 @@ def test_inside_a_string_it_is_no_comment() -> None:
 def test_a_comment_that_silences_nothing_is_unnecessary() -> None:
     (first, second, third) = check_findings("""
         timeout = 1  # axe: ignore[negative-timeout]
-                                   ^^^^^^^^^^^^^^^^ hint unused-ignore: there is no `negative-timeout` here that this would silence
+                                   ^^^^^^^^^^^^^^^^ hint unused-ignore: there is no `negative-timeout` here that this could suppress
         # axe: ignore[unknown-kye]
                       ^^^^^^^^^^^ hint unused-ignore: there is no diagnostic `unknown-kye`. Did you mean `unknown-key`?
         stream = true  # axe: ignore
-                       ^^^^^^^^^^^^^ hint unused-ignore: this silences nothing: name the diagnostic, `ignore[code]`
+                       ^^^^^^^^^^^^^ hint unused-ignore: this suppresses nothing: name the diagnostic, `ignore[code]`
     """)
     assert (first.unnecessary, second.suggestion, third.unnecessary) == (True, "unknown-key", True)
 

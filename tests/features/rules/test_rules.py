@@ -125,7 +125,7 @@ def test_keys_that_are_short_for_another_or_spelled_in_another_way() -> None:
 def test_unknown_tables_are_compared_with_tables() -> None:
     check_findings("""
         [agent]
-         ^^^^^ warning unknown-key: unknown table "agent"; it has no effect. The agent's own keys stand at the top of the file, without a header.
+         ^^^^^ warning unknown-key: unknown table "agent"; it has no effect. The agent's own keys belong at the top of the file, without a header.
         name = "main"
         [param]
          ^^^^^ warning unknown-key: unknown table "param"; it has no effect. Did you mean `params`?
@@ -136,7 +136,7 @@ def test_unknown_tools_with_the_nearest_one() -> None:
     check_findings("""
         tools = ["raed_file", "call_agent", "x*"]
                  ^^^^^^^^^^^ error unknown-tool: unknown tool "raed_file" in tools config. Did you mean `read_file`?
-                              ^^^^^^^^^^^^ error unknown-tool: unknown tool "call_agent" in tools config. It is offered by itself when `sub_agents` names an agent.
+                              ^^^^^^^^^^^^ error unknown-tool: unknown tool "call_agent" in tools config. The model gets it if `sub_agents` names an agent.
                                             ^^^^ warning unknown-tool: unknown tool "x*" in tools config: no tool matches
     """)
 

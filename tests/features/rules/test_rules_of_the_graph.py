@@ -128,7 +128,7 @@ def test_an_input_that_no_agent_can_give() -> None:
     (finding,) = check_findings(
         """
         [input.properties.path]
-         ^^^^^ hint unused-config: no agent lists "main" in its sub_agents, so no model is offered this input
+         ^^^^^ hint unused-config: no agent lists "main" in its sub_agents, so no model uses this input
         type = "string"
         """
     )

@@ -19,9 +19,9 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="A glob in `files` is malformed.",
     documentation="""
-A run of the agent ends with this error before anything is sent. In a glob `*` and `?` stand for
-characters of one name, `[a-z]` for one of several, `**` for any number of folders; a backslash takes the
-meaning from the character behind it.
+A run of the agent ends with this error before anything is sent. In a glob `*` and `?` match
+characters of one name, `[a-z]` matches one of several, `**` matches any number of folders; a
+backslash escapes the next character.
 
 ```toml
 files = ["src/[a-z.py"]    # the bracket is not closed

@@ -33,13 +33,13 @@ def fixes(case: Case) -> Iterator[Fix]:
 RULE = Rule(
     code="bad-schema",
     severity=Severity.ERROR,
-    summary="`[input]` or `[output]` is no valid JSON Schema.",
+    summary="`[input]` or `[output]` is not a valid JSON Schema.",
     documentation="""
-`[input]` and `[output]` are JSON Schemas (draft 2020-12) written in TOML: what the agent is called with, and
-what it answers. An agent whose schema is invalid is refused before it runs. `[input]` is always an object, so
-its `type` may be left out. Keywords that JSON Schema does not know are allowed, but not those of earlier
-drafts, such as `dependencies`. A `$ref` begins with `#`, since nothing is ever fetched. The schema of
-`params.response_format` is checked too; there it is a warning, because axe leaves it to the provider.
+`[input]` and `[output]` are JSON Schemas (draft 2020-12) in TOML: the agent's input and its answer.
+An agent with an invalid schema does not run. `[input]` is always an object, so its `type` may be
+omitted. Unknown keywords are allowed, but not keywords of earlier drafts, such as `dependencies`. A
+`$ref` begins with `#`, since nothing is ever fetched. The schema of `params.response_format` is
+checked too; there it is a warning, because axe leaves it to the provider.
 
 ```toml
 [input]

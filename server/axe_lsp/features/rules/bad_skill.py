@@ -31,18 +31,18 @@ def fixes(case: Case) -> Iterator[Fix]:
 RULE = Rule(
     code="bad-skill",
     severity=Severity.WARNING,
-    summary="The skill is there, but not as it should be.",
+    summary="The skill exists but can't be used as it is.",
     documentation="""
-A skill is the text of a file, usually a SKILL.md, that is appended to the prompt. This one is a folder or something else that is
-no file, is empty, or is not UTF-8; or it begins with front matter (keys between two lines `---`, which other programs read) that is
-not closed, or that has another `name` than the folder by which the skill is found. A line `---` behind which no key follows is a rule of
-Markdown.
+A skill is the text of a file, usually a SKILL.md, that is appended to the prompt. This skill is a
+folder or another object that is not a file, is empty, or is not UTF-8; or its front matter (keys
+between two lines `---`, which other programs read) is not closed, or has another `name` than the
+skill's folder. A line `---` without a key after it is a horizontal rule of Markdown.
 
 ```toml
 skill = "skills/review"    # a folder: skills/review/SKILL.md, or just review
 ```
 
-In the editor this is looked up for open files, in the background. Runs refuse what is no file, and take the rest as it is.
+The editor checks this for open files, in the background. A run refuses a skill that is not a file, and uses the others unchanged.
 """,
     check=check,
     fixes=fixes,

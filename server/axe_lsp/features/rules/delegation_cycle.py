@@ -33,11 +33,11 @@ def fixes(case: Case) -> Iterator[Fix]:
 RULE = Rule(
     code="delegation-cycle",
     severity=Severity.WARNING,
-    summary="The delegation graph comes back to this agent.",
+    summary="A cycle of the delegation graph contains this agent.",
     documentation="""
-An agent that can, through others or directly, call itself may go round in circles until the depth limit ends
-it, at the price of every model on the way. The message shows a shortest way round. One through
-more than 50 agents is not looked for, since calls end long before.
+An agent that can call itself, directly or through others, may do so until the depth limit, and each
+call costs tokens. The message shows a shortest cycle. Cycles of more than 50 agents are not
+searched, since the depth limit is reached long before.
 """,
     check=check,
     fixes=fixes,

@@ -36,7 +36,7 @@ RULE = Rule(
     severity=Severity.HINT,
     summary="A name twice in `sub_agents`.",
     documentation="""
-Naming an agent twice has no effect, besides telling the model about it twice.
+A second mention has no effect, except that the model reads it twice.
 """,
     check=check,
     fixes=fixes,

@@ -34,16 +34,17 @@ RULE = Rule(
     severity=Severity.INFORMATION,
     summary="A glob in `files` matches nothing.",
     documentation="""
-The agent runs, without these files in its prompt. Globs start at the working directory: `workdir`, else the folder
-that the run is started in, for the editor the workspace folder. Binary files, and links that lead out of the folder, are left out. `*` does
-not cross folders, `**` does; upper and lower case differ.
+The agent runs without these files in its prompt. Globs start at the working directory: `workdir`,
+else the folder in which the run is started; in the editor this is the workspace folder. Binary
+files, and links that lead outside the folder, are left out. `*` does not cross folders, `**` does;
+globs are case-sensitive.
 
 ```toml
 files = ["docs/*.md"]      # docs/guides/start.md is only matched by docs/**/*.md
 ```
 
-In the editor this is looked up for open files, in the background. Nothing is said of agents in the user's own
-folder, which may be run anywhere.
+The editor checks this for open files, in the background. Agents in the user's own folder are not
+checked, since they may run in any folder.
 """,
     check=check,
     fixes=fixes,

@@ -11,8 +11,8 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="`max_depth` is not between 0 and 5.",
     documentation="""
-Sub-agents nest at most five deep. 0 means the default of 3. The value of the agent that is run decides
-for everything below it.
+The maximum depth of sub-agents is five. 0 means the default, 3. The value of the root agent applies
+to the whole tree.
 
 ```toml
 [sub_agents_config]

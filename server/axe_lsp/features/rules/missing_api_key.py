@@ -37,8 +37,8 @@ RULE = Rule(
     severity=Severity.INFORMATION,
     summary="No API key for the provider is in the environment or in config.toml.",
     documentation="""
-The file is correct, but a run here would fail before anything is sent. The key belongs in the variable that the message
-names, or in axe's configuration, never in an agent file:
+The file is correct, but a run would fail before anything is sent. Set the variable that the message
+names, or add the key to axe's configuration, never to an agent file:
 
 ```toml
 # ~/.config/axe/config.toml
@@ -46,9 +46,10 @@ names, or in axe's configuration, never in an agent file:
 api_key = "…"
 ```
 
-What counts is the environment of the language server, which it has from the editor: one that was started from a desktop may lack what
-a shell sets. What is typed into an open config.toml counts before it is saved, and for runs once it is. Keys are only looked for, never shown.
-Ollama needs none. The fix makes a place for the key in config.toml and opens it there.
+The check uses the environment of the language server, which comes from the editor: an editor that
+was started from a desktop may lack variables of your shell. Unsaved text of an open config.toml
+counts for this check, but not for runs. Keys are never shown. Ollama needs no key. The fix adds an
+empty `api_key` to config.toml and opens the file there.
 """,
     check=check,
     fixes=fixes,

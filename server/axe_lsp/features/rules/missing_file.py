@@ -84,10 +84,11 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="A skill, a working directory or a recording does not exist.",
     documentation="""
-A run of the agent fails with `skill not found`, finds none of its files, or has nothing to play back. A relative `skill` starts at
-the folder of axe's configuration (`$XDG_CONFIG_HOME/axe`, usually `~/.config/axe`), where a bare name such as
-`review` also means `skills/review/SKILL.md`; a relative `workdir` starts at the folder that the run is started in,
-for the editor the workspace folder.
+A run of the agent fails with `skill not found`, finds none of its files, or has no recording to
+replay. A relative `skill` starts at the folder of axe's configuration (`$XDG_CONFIG_HOME/axe`,
+usually `~/.config/axe`), where a bare name such as `review` also means `skills/review/SKILL.md`. A
+relative `workdir` starts at the folder in which the run is started; in the editor this is the
+workspace folder.
 
 ```toml
 skill = "skills/reviw/SKILL.md"
@@ -95,7 +96,7 @@ workdir = "no/such/folder"
 model = "replay/never-recorded"
 ```
 
-In the editor this is looked up for open files, in the background.
+The editor checks this for open files, in the background.
 """,
     check=check,
     fixes=fixes,

@@ -63,7 +63,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="The model is not `provider/model-name`.",
     documentation="""
-The text before the first slash says who serves the model, the rest is the name that this provider uses.
+The text before the first slash is the provider, the rest is the provider's name of the model.
 
 ```toml
 model = "anthropic/claude-sonnet-5-5"

@@ -45,8 +45,8 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="`name` differs from the name of the file.",
     documentation="""
-`axe run`, `sub_agents` and every other reference find an agent by the name of its file without `.toml`. Lists show
-the `name` key. When the two differ, people call the agent by a name that does not work.
+`axe run`, `sub_agents` and every other reference use the name of the file without `.toml`. Lists
+show the `name` key. If the two differ, people use a name that does not work.
 """,
     check=check,
     fixes=fixes,

@@ -11,8 +11,8 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="A timeout is negative.",
     documentation="""
-`timeout` and `sub_agents_config.timeout` are seconds. 0 means that there is no limit of their own: a run
-may take any time as long as it makes progress, and a sub-agent what is left of its caller's time.
+`timeout` and `sub_agents_config.timeout` are seconds. 0 means no limit: a run may take any time
+while it makes progress, and a sub-agent the rest of its caller's time.
 """,
     check=problems_with("negative-timeout", Severity.ERROR),
     fixes=fixes,

@@ -40,11 +40,11 @@ def fixes(case: Case) -> Iterator[Fix]:
 RULE = Rule(
     code="not-axe",
     severity=Severity.HINT,
-    summary="Something that only axe-lsp understands.",
+    summary="A feature that only axe-lsp supports.",
     documentation="""
-For those who also run their agents with axe; off until the setting `axe.diagnostics` gives it a severity, or
-`axe-lsp check --strict-axe` asks for it. axe loads a file with keys and tables of axe-lsp and ignores them. It refuses a
-file that names a tool which it does not know: `grep`, `find_files`, another name for a tool, a glob.
+This rule is for users who also run their agents with axe. It is off by default; the setting
+`axe.diagnostics` or `axe-lsp check --strict-axe` switches it on. axe ignores keys and tables of
+axe-lsp. It rejects a file with an unknown tool: `grep`, `find_files`, an alias of a tool, a glob.
 """,
     check=problems_with("not-axe", Severity.HINT),
     fixes=fixes,

@@ -69,8 +69,8 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="A number or word is outside what the key allows.",
     documentation="""
-The value has the right type, but the key allows only some values of it: a number that may not be
-negative, one of a few words, or a value that goes together with another key's.
+The value has the right type, but the key does not allow it: a negative number, an unknown word, or
+a value that contradicts another key.
 """,
     check=problems_with("out-of-range", Severity.ERROR),
     fixes=fixes,

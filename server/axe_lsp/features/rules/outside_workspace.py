@@ -60,16 +60,16 @@ def fixes(case: Case) -> Iterator[Fix]:
 RULE = Rule(
     code="outside-workspace",
     severity=Severity.INFORMATION,
-    summary="An agent of a workspace asks for something outside it.",
+    summary="An agent of a workspace reaches outside the workspace.",
     documentation="""
-A file that comes with a repository does not reach out of it unless the user trusts it: no MCP server, no environment
-variable in a header, no `skill`, `files`, `workdir` or `memory.path` elsewhere. Such an agent runs after the user has
-agreed, in the editor, at the terminal or with `axe-lsp trust`; a changed file asks again. `axe-lsp run --trust`
-allows it for one run, which is meant for scripts.
+A file that comes with a repository can't reach outside it unless the user trusts it: no MCP server,
+no environment variable in a header, no `skill`, `files`, `workdir` or `memory.path` elsewhere. Such
+an agent runs after the user has agreed, in the editor, at the terminal or with `axe-lsp trust`; a
+changed file asks again. `axe-lsp run --trust`, for scripts, allows it for one run.
 
-It is a warning where no workspace is ever allowed what the file asks for: a provider's key in a header of an MCP
-server, a memory that is neither below the workspace nor below axe's data folder, or `config.toml` as a skill or
-among the `files`.
+It is a warning if trust can't allow it: a provider's key in a header of an MCP server, a memory
+that is neither below the workspace nor below axe's data folder, or `config.toml` as a skill or in
+`files`.
 
 ```toml
 workdir = "~/elsewhere"

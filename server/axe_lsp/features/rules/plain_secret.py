@@ -61,16 +61,16 @@ def _is_whole_value(case: Case, found: FoundKey) -> bool:
 RULE = Rule(
     code="plain-secret",
     severity=Severity.WARNING,
-    summary="Something that looks like an API key.",
+    summary="A text that looks like an API key.",
     documentation="""
-Agent files are shared and end up in version control, with everything that is written in them, comments
-included. A key of a provider belongs in the environment (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`) or in the
-user's own `config.toml`; a header of an MCP server takes a value from the environment with `${NAME}`. A key that was
-shared once should be replaced.
+Agent files are shared and committed to version control, including their comments. A provider's key
+belongs in the environment (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`) or in the user's `config.toml`; a
+header of an MCP server takes a value from the environment with `${NAME}`. Replace a key that was
+ever shared.
 
 Recognised are keys of Anthropic, OpenAI, OpenRouter, Google, Tavily, Groq, xAI, Hugging Face, Perplexity, Replicate,
-GitHub, GitLab, Slack and AWS, by the way in which they begin. Messages never repeat them, and `axe-lsp check`
-blots them out.
+GitHub, GitLab, Slack and AWS, by their prefixes. Messages never repeat them, and `axe-lsp check`
+masks them.
 
 ```toml
 [[mcp_servers]]

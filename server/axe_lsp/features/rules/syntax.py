@@ -70,9 +70,9 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="The file is not TOML.",
     documentation="""
-The text is not TOML 1.1, so nobody can run the agent. The message says what the parser expected, at the
-place where it stopped understanding. A statement that is broken reports one problem; the statements
-below it are checked as if it were not there.
+The text is not TOML 1.1, so the agent can't run. The message says what the parser expected, at the
+place of the error. A broken statement causes one diagnostic; the statements after it are checked as
+usual.
 
 ```toml
 sub_agents = ["lint", "test"

@@ -59,13 +59,11 @@ def fixes(case: Case) -> Iterator[Fix]:
 RULE = Rule(
     code="two-timeouts",
     severity=Severity.INFORMATION,
-    summary="A sub-agent has a timeout of its own, and its caller's says something else.",
+    summary="The timeouts of a sub-agent and of its caller differ.",
     documentation="""
-When an agent is called, three limits may be stated: the `timeout` in its own file, `sub_agents_config.timeout` in the
-file of its caller, and what is left of the time of the caller itself. The one that ends first counts. The message
-says which one that is.
-
-In axe a called agent's own `timeout` is ignored.
+A called agent may have three limits: the `timeout` in its own file, `sub_agents_config.timeout` in
+its caller's file, and the rest of the caller's own time. The shortest one applies; the message
+names it. axe ignores a called agent's own `timeout`.
 """,
     check=check,
     fixes=fixes,

@@ -88,7 +88,7 @@ def _advice(schema: Schema, unknown: _Unknown, similar: str | None) -> str:
         return f". Did you mean {' or '.join(f'`{each}`' for each in elsewhere)}?"
     is_whole = schema is AGENT and unknown.in_header
     if is_whole and unknown.path[0].lower() in _NAMES_FOR_THE_WHOLE:
-        return ". The agent's own keys stand at the top of the file, without a header."
+        return ". The agent's own keys belong at the top of the file, without a header."
     return ""
 
 
@@ -187,8 +187,8 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="A key that neither axe nor axe-lsp knows.",
     documentation="""
-axe ignores keys that it does not know without a word, so a typing mistake goes unnoticed until the agent
-behaves as if the line were not there. Keys are matched exactly: `Model` is not `model`.
+axe ignores unknown keys silently, so a typing mistake has the effect of a missing line. Keys are
+case-sensitive: `Model` is not `model`.
 
 ```toml
 sub_agent = ["lint"]    # did you mean `sub_agents`?

@@ -70,11 +70,9 @@ RULE = Rule(
     summary="A provider that is not supported.",
     documentation="""
 Built in are `anthropic`, `openai`, `google`, `openrouter`, `bedrock` and others, `ollama`, and `replay`
-for recorded answers. Names are matched exactly, in lower case. A further one needs a table
-`[providers.NAME]` with a `wire` in the user's config.toml.
-
-In config.toml a name without `wire` serves no model. One that is much like a built-in provider's is a
-warning, any other an information.
+for recorded answers. Names are lower case and must match exactly. Another provider needs a table
+`[providers.NAME]` with a `wire` in the user's config.toml; without `wire`, no model can use it. A
+name that is similar to a built-in provider's is a warning, any other is information.
 """,
     check=check,
     fixes=fixes,

@@ -24,7 +24,7 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
         similar = nearest_of(problem.found, _NAMES)
         hint = f"Did you mean `{similar}`?" if similar else f"There are: {', '.join(TOOLS)}."
         if problem.found == "call_agent":
-            similar, hint = None, "It is offered by itself when `sub_agents` names an agent."
+            similar, hint = None, "The model gets it if `sub_agents` names an agent."
         yield Finding(
             RULE.code,
             RULE.severity,
@@ -48,8 +48,8 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="A tool name that does not exist.",
     documentation="""
-An agent whose `tools` name something unknown is refused before it runs. `call_agent` may not be listed: it is
-offered by itself when `sub_agents` names an agent. A glob that matches no tool is a warning.
+An agent with an unknown name in `tools` does not run. `call_agent` must not be listed: the model
+gets it if `sub_agents` names an agent. A glob that matches no tool is a warning.
 
 ```toml
 tools = ["read_file", "list_directory", "run_command"]

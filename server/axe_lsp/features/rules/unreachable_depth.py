@@ -69,12 +69,11 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="A sub-agent so deep that it can never be called.",
     documentation="""
-The agent that is run decides with its `max_depth` (3 unless it says otherwise, 5 at the most) how deep calls
-may nest below it. This agent is called by others, and however it is reached, it stands at that depth already: its
-model never gets the tool with which it could call the agents in its list. The message shows the shortest way
-down. Raise `max_depth` in the agent at the top, or list the agent further up.
-
-Agents that no other agent calls are taken for those that are run. Running this agent by itself would work.
+The `max_depth` of the root agent (default 3, at most 5) limits the depth of calls. This agent is
+called by others, and on every path it is already at that limit: its model never gets the tool that
+calls the agents in its list. The message shows the shortest path. Raise `max_depth` in the root
+agent, or list the agent in one that is higher. Agents that no other agent calls count as roots.
+Running this agent directly would work.
 """,
     check=check,
     fixes=fixes,

@@ -33,11 +33,12 @@ def fixes(case: Case) -> Iterator[Fix]:
 RULE = Rule(
     code="unread-picture",
     severity=Severity.WARNING,
-    summary="A picture in `files`, and a model that takes none.",
+    summary="A picture in `files` for a model that reads only text.",
     documentation="""
-Pictures (PNG, JPEG, GIF, WebP) that `files` matches go with the first message. A model that reads text only gets a
-sentence in their place, and a run warns of it. The rule knows some of these models by their names, such as `gpt-oss`,
-`deepseek-r1` and `o3-mini`; of all others nothing is said before their provider refuses a picture.
+Pictures (PNG, JPEG, GIF, WebP) that `files` matches are sent with the first message. A model that
+reads only text gets a sentence in their place, and a run warns about it. The rule recognises some
+of these models by their names, such as `gpt-oss`, `deepseek-r1` and `o3-mini`; for other models, a
+run learns it from the provider's refusal.
 
 ```toml
 model = "ollama/gpt-oss:20b"

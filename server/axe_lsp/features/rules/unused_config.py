@@ -27,10 +27,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     if file.typed is None or file.place.scope is Scope.LOOSE or not snapshot.is_settled(file.place):
         return
     if not any(calling(snapshot, file)):
-        message = (
-            f"no agent lists {quoted(file.place.stem)} in its sub_agents, so no model is offered "
-            "this input"
-        )
+        message = f"no agent lists {quoted(file.place.stem)} in its sub_agents, so no model uses this input"
         yield Finding(RULE.code, RULE.severity, file.typed, message, unnecessary=True)
 
 
@@ -46,9 +43,9 @@ RULE = Rule(
     severity=Severity.HINT,
     summary="A table that has no effect.",
     documentation="""
-`[sub_agents_config]` says how to delegate, which needs somebody to delegate to: `sub_agents`, or `[task]`. An `[input]`
-is offered to the models of agents that list this one in their `sub_agents`; if none does, only programs that run it
-with an `input` of their own make use of it.
+`[sub_agents_config]` needs agents to call: `sub_agents`, or `[task]`. An `[input]` is for models of
+agents that list this agent in `sub_agents`; if no agent does, only programs that run it with an
+`input` use it.
 """,
     check=check,
     fixes=fixes,

@@ -31,14 +31,14 @@ def unused_ignores(
         insort(starts[finding.code], finding.range.start)
     for ignore in ignores:
         if not ignore.codes:
-            yield _finding(ignore, "this silences nothing: name the diagnostic, `ignore[code]`")
+            yield _finding(ignore, "this suppresses nothing: name the diagnostic, `ignore[code]`")
         for each in ignore.codes:
             if each.code not in known:
                 similar = nearest_of(each.code, known)
                 hint = f". Did you mean `{similar}`?" if similar else ""
                 yield _finding(each, f"there is no diagnostic `{each.code}`{hint}", similar)
             elif each.code in judged and not _is_needed(ignore, starts[each.code]):
-                yield _finding(each, f"there is no `{each.code}` here that this would silence")
+                yield _finding(each, f"there is no `{each.code}` here that this could suppress")
 
 
 def _is_needed(ignore: Ignore, starts: Sequence[int]) -> bool:
@@ -94,18 +94,18 @@ def _without(case: Case, ignore: Ignore) -> Splice:
 RULE = Rule(
     code="unused-ignore",
     severity=Severity.HINT,
-    summary="A comment `# axe: ignore[…]` that silences nothing.",
+    summary="A comment `# axe: ignore[…]` that suppresses nothing.",
     documentation="""
-A comment silences the diagnostics whose codes it names: at the end of a line for that line, on a line of its own
-for the next. If a statement over several lines begins or ends on that line, it is meant as a whole. What stands behind the
-bracket is free for the reason.
+A comment suppresses the diagnostics whose codes it names: at the end of a line for that line, on a
+separate line for the next one. If a statement of several lines begins or ends on that line, the
+comment applies to the whole statement. The text after the bracket is free for the reason.
 
 ```toml
 sub_agents = ["lint", "nightly"]  # axe: ignore[unknown-agent] made by the deployment
 ```
 
-A code that nothing is found for, or that does not exist, is reported, so that old comments don't hide new mistakes. Codes
-that are switched off are not judged.
+A code without a diagnostic to suppress, or an unknown code, is reported, so that old comments don't
+hide new mistakes. Codes that are switched off are not checked.
 """,
     check=lambda _snapshot, _file: (),
     fixes=fixes,

@@ -34,10 +34,11 @@ def fixes(case: Case) -> Iterator[Fix]:
 RULE = Rule(
     code="unused-param",
     severity=Severity.WARNING,
-    summary="A parameter that the model's provider does not have.",
+    summary="A parameter that the model's provider does not support.",
     documentation="""
-Providers have different parameters: only Ollama takes `num_ctx`, for example, and Anthropic has no `seed`. A run
-warns of such a key, too, and leaves it out. The page on providers has a table of what each one takes.
+Providers support different parameters: for example, only Ollama has `num_ctx`, and Anthropic has no
+`seed`. A run also warns about such a key and does not send it. The page on providers has a table of
+the parameters.
 """,
     check=check,
     fixes=fixes,

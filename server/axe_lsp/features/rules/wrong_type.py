@@ -109,8 +109,8 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="The value's TOML type is not the key's.",
     documentation="""
-axe decodes a file strictly: a string is not a number, a number not a boolean, and a float is not an
-integer. (Where a float is wanted an integer will do.)
+axe decodes a file strictly: a string is not a number, a number is not a boolean, and a float is not
+an integer. (An integer is valid for a float.)
 
 ```toml
 timeout = "30"    # must be an integer
