@@ -141,6 +141,14 @@ def test_unknown_tools_with_the_nearest_one() -> None:
     """)
 
 
+def test_a_tool_is_suggested_before_its_alias() -> None:
+    """`Grep` is another system's name for `grep`: an alias differs from its tool in case only."""
+    check_findings("""
+        tools = ["grp"]
+                 ^^^^^ error unknown-tool: unknown tool "grp" in tools config. Did you mean `grep`?
+    """)
+
+
 @pytest.mark.parametrize(
     ("model", "said"),
     [

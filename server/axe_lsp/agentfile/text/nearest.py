@@ -10,10 +10,15 @@ KEPT = 8192
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The most similar of `names`, if one is similar enough to be worth a question."""
+    """The most similar of `names`, if one is similar enough to be worth a question.
+
+    Of names that differ in case only it is the first.
+    """
     from difflib import get_close_matches
 
-    by_lower = {each.lower(): each for each in names}
+    by_lower: dict[str, str] = {}
+    for each in names:
+        by_lower.setdefault(each.lower(), each)
     matches = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[matches[0]] if matches else None
 
