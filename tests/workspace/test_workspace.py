@@ -12,7 +12,7 @@ from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.workspace_symbol import workspace_symbols
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.file_values import Written
-from axe_lsp.workspace.graph import calling, entangled, reachable
+from axe_lsp.workspace.graph import calling, entangled
 from axe_lsp.workspace.meaning import agent_meaning, mentions
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
@@ -49,9 +49,7 @@ STEPS = st.lists(CHANGES, min_size=1, max_size=3) | MOVES
 
 def looked_at_again(update: Update) -> set[str]:
     """The files about which there may be something new to say, those found step by step included."""
-    snapshot = update.snapshot
-    further = (*reachable(snapshot, update.deeper), *entangled(snapshot, update.rewired))
-    return {*update.affected, *(file.uri for file in further)}
+    return {*update.affected, *update.indirectly.uris(update.snapshot)}
 
 
 def applied(changes: list[Change]) -> tuple[Workspace, list[Update]]:
@@ -155,7 +153,9 @@ def test_a_limit_of_depth_concerns_others_only_where_calls_begin() -> None:
     changes = [Change(uri, text + tail.format(3)) for uri, text in texts.items()]
     workspace.apply([*changes, Change(f"{FOLDER}/last.toml", "")], complete=True)
     for uri, deeper in ((root, {root}), (called, set())):
-        assert workspace.apply([Change(uri, texts[uri] + tail.format(1))]).deeper == deeper
+        assert (
+            workspace.apply([Change(uri, texts[uri] + tail.format(1))]).indirectly.deeper == deeper
+        )
 
 
 def test_a_file_whose_timeout_changes_concerns_those_that_call_it() -> None:
@@ -211,7 +211,7 @@ def test_a_list_that_closes_or_breaks_a_circle_affects_the_agents_on_it() -> Non
     closed = workspace.apply([Change(third, agent(["first"]))])
     assert looked_at_again(closed) == {first, second, third}
     broken = workspace.apply([Change(third, agent([]))])
-    assert {file.uri for file in entangled(broken.snapshot, broken.rewired)} == {
+    assert {file.uri for file in entangled(broken.snapshot, broken.indirectly.rewired)} == {
         first,
         second,
         third,

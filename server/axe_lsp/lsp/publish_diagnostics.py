@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
 
 from lsprotocol import types
 
@@ -17,8 +16,7 @@ from axe_lsp.lsp.pull_diagnostics import PullDiagnostics
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.tasks import let_others_go_first
-from axe_lsp.workspace.graph import entangled, reachable
-from axe_lsp.workspace.rewiring import UNCHANGED, Rewired
+from axe_lsp.workspace.affected import NOTHING_FURTHER, Indirect
 from axe_lsp.workspace.workspace import Update
 
 PAUSE = 0.05
@@ -40,8 +38,7 @@ class Publisher:
         self._sent: dict[str, list[JsonObject]] = {}
         self._shown: dict[str, None] = {}
         self._waiting: dict[str, None] = {}
-        self._deeper: set[str] = set()
-        self._rewired = UNCHANGED
+        self._indirectly = NOTHING_FURTHER
         self._is_flushing = False
         self._edits = 0
 
@@ -67,15 +64,12 @@ class Publisher:
         """Look again at the files that an update affects, except the one that is being edited."""
         self._diagnostics.related.follow(update.affected)
         others = (uri for uri in update.affected if uri != editing)
-        self.publish_later(others, update.deeper, update.rewired)
+        self.publish_later(others, update.indirectly)
 
-    def publish_later(
-        self, uris: Iterable[str], deeper: Iterable[str] = (), ways: Rewired = UNCHANGED
-    ) -> None:
-        """Look at these files again, soon; also at all that those in `deeper` may call, and at cycles on `ways`."""
+    def publish_later(self, uris: Iterable[str], indirectly: Indirect = NOTHING_FURTHER) -> None:
+        """Check these files again soon, and after them those that are affected indirectly."""
         self._wait_for(uris)
-        self._deeper.update(deeper)
-        self._rewired |= ways
+        self._indirectly |= indirectly
         if self._has_work and not self._is_flushing:
             self._is_flushing = True
             self._session.start(self._flush(), name="publishing diagnostics")
@@ -102,7 +96,7 @@ class Publisher:
     @property
     def _has_work(self) -> bool:
         have_moved = self._diagnostics.related.have_changed
-        waits = self._shown or self._waiting or self._deeper or self._rewired != UNCHANGED
+        waits = self._shown or self._waiting or self._indirectly
         return bool(waits) or have_moved
 
     def _work(self) -> Iterator[None]:
@@ -118,14 +112,11 @@ class Publisher:
                 yield
 
     def _others(self) -> Iterator[Iterable[str]]:
-        """The files that nobody has named, but which stand below or around those that have changed, or tell of them."""
-        snapshot = self._session.view.snapshot
-        deeper, self._deeper = self._deeper, set()
-        ways, self._rewired = self._rewired, UNCHANGED
-        # This is asked before each of thousands of files, and hardly ever there is something.
-        if deeper or ways != UNCHANGED:
-            for file in chain(reachable(snapshot, deeper), entangled(snapshot, ways)):
-                yield (file.uri,)
+        """The files that are affected indirectly, and those whose diagnostics show a place that has moved."""
+        indirectly, self._indirectly = self._indirectly, NOTHING_FURTHER
+        if indirectly:  # Hardly ever, but this is asked before each of thousands of files.
+            for uri in indirectly.uris(self._session.view.snapshot):
+                yield (uri,)
         yield from self._diagnostics.related.outdated()
 
     def _publish(self, uri: str) -> None:

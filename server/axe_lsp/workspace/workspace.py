@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.schema.key_spec import KeyPath
+from axe_lsp.workspace.affected import (
+    NOTHING_FURTHER,
+    Indirect,
+    Touched,
+    deeper,
+    directly_affected,
+    named_alike,
+)
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.calls import Calls
 from axe_lsp.workspace.facts import Facts
@@ -41,16 +48,13 @@ class Change(Struct, frozen=True):
 class Update(Struct, frozen=True):
     """A new snapshot, and the URIs of the files about which it may say something new.
 
-    Files that have gone are among them: there is nothing to say about them any more. About all that
-    those in `deeper` may call (`graph.reachable`) there may be something new to say too: how deep
-    they are; and about those on cycles that lead through what is `rewired` (`graph.entangled`). These
-    can be so many that it is left to the reader to look for them.
+    `affected` files come first; those that have gone are among them. The files that are `indirectly`
+    affected are looked for later, since there may be thousands.
     """
 
     snapshot: Snapshot
     affected: frozenset[str]
-    deeper: frozenset[str] = frozenset()
-    rewired: Rewired = UNCHANGED
+    indirectly: Indirect = NOTHING_FURTHER
 
 
 class Workspace:
@@ -94,54 +98,10 @@ class Workspace:
             revision=before.revision + 1,
         )
         self.snapshot, ways = _with_calls(before, after, touched)
-        affected = _affected(before, self.snapshot, touched)
-        looked_at = {*(facts or ()), *_named_alike(after, real_uris or ())}
-        deeper = _deeper(before, self.snapshot, touched)
-        return Update(self.snapshot, affected | looked_at, deeper, ways)
-
-
-class _Touched(Struct, frozen=True):
-    """A file before and after; None where it does not exist."""
-
-    uri: str
-    old: AgentFile | None
-    new: AgentFile | None
-
-    @property
-    def place(self) -> Place:
-        there = self.new or self.old
-        assert there is not None
-        return there.place
-
-    @property
-    def appears_or_goes(self) -> bool:
-        return (self.old is None) != (self.new is None)
-
-    @property
-    def means_others(self) -> bool:
-        """Whether its lists may mean other agents: they, or the folder where it works, are others."""
-        return _lists(self.old) != _lists(self.new) or _workdir(self.old) != _workdir(self.new)
-
-    @property
-    def renamed(self) -> frozenset[str]:
-        """The names that a list has now and had not before, or the other way round."""
-        return frozenset(name for name, _ in {*_lists(self.old)} ^ {*_lists(self.new)})
-
-    @property
-    def limits_others(self) -> bool:
-        """Whether its limit of depth is another one."""
-        return (
-            self.old is not None
-            and self.new is not None
-            and self.old.depth_limit != self.new.depth_limit
-        )
-
-    @property
-    def has_another_timeout(self) -> bool:
-        """Whether its own timeout is another one, which concerns those that call it."""
-        return (
-            self.old is not None and self.new is not None and self.old.timeout != self.new.timeout
-        )
+        affected = directly_affected(before, self.snapshot, touched)
+        looked_at = {*(facts or ()), *named_alike(after, real_uris or ())}
+        indirectly = Indirect(deeper(before, self.snapshot, touched), ways)
+        return Update(self.snapshot, affected | looked_at, indirectly)
 
 
 def _with_files(before: Snapshot, changes: Sequence[Change]) -> Snapshot:
@@ -206,14 +166,14 @@ def _with_facts(
     return {uri: each for uri, each in {**known, **new}.items() if uri not in closed}
 
 
-def _touched(before: Snapshot, after: Snapshot, changes: Sequence[Change]) -> Iterator[_Touched]:
+def _touched(before: Snapshot, after: Snapshot, changes: Sequence[Change]) -> Iterator[Touched]:
     for uri in dict.fromkeys(change.uri for change in changes):
         old, new = before.file(uri), after.file(uri)
         if old is not new:
-            yield _Touched(uri, old, new)
+            yield Touched(uri, old, new)
 
 
-def _with_names(before: Snapshot, touched: Sequence[_Touched]) -> Mapping[str, tuple[str, ...]]:
+def _with_names(before: Snapshot, touched: Sequence[Touched]) -> Mapping[str, tuple[str, ...]]:
     moved = [each for each in touched if each.appears_or_goes]
     if not moved:
         return before.names
@@ -251,21 +211,12 @@ def _with_callers(
     return changed
 
 
-def _lists(file: AgentFile | None) -> tuple[tuple[str, KeyPath], ...]:
-    """The names of agents that a file has, each with the key of its list."""
-    return tuple((each.name, each.key) for each in file.references) if file is not None else ()
-
-
-def _workdir(file: AgentFile | None) -> str:
-    return file.workdir if file is not None else ""
-
-
 def _listed(file: AgentFile | None) -> frozenset[str]:
     return frozenset(each.name for each in file.references) if file is not None else frozenset()
 
 
 def _with_calls(
-    before: Snapshot, after: Snapshot, touched: Sequence[_Touched]
+    before: Snapshot, after: Snapshot, touched: Sequence[Touched]
 ) -> tuple[Snapshot, Rewired]:
     """With who calls whom after these changes. Nobody asks before all folders have been read."""
     if not after.complete:
@@ -280,7 +231,7 @@ def _with_calls(
 
 
 def _relisted(
-    before: Snapshot, after: Snapshot, touched: Sequence[_Touched]
+    before: Snapshot, after: Snapshot, touched: Sequence[Touched]
 ) -> tuple[set[str], set[str]]:
     """The files whose lists may mean other agents than before, and the names by which that may be so."""
     uris, names = set[str](), set[str]()
@@ -293,61 +244,3 @@ def _relisted(
             uris.update(after.callers(stem))
             names.add(stem)
     return uris, names
-
-
-def _affected(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) -> frozenset[str]:
-    affected = {each.uri for each in touched}
-    for each in touched:
-        if each.appears_or_goes:  # Who has the same name is told of before all folders are read.
-            stem = each.place.stem
-            affected.update(before.names.get(stem, ()), after.names.get(stem, ()))
-    if before.complete != after.complete or before.places != after.places:
-        return frozenset(affected.union(_unsettled(after)))
-    if before.unread != after.unread:
-        affected.update(_unsettled(after, before.unread ^ after.unread))
-    if not after.complete:
-        return frozenset(affected)
-    if after.names is not before.names:
-        affected.update(_naming_nobody(after))
-    for each in touched:
-        if each.appears_or_goes or each.has_another_timeout:
-            affected.update(after.callers(each.place.stem))
-        affected.update(uri for name in each.renamed for uri in after.names.get(name, ()))
-    return frozenset(affected)
-
-
-def _named_alike(snapshot: Snapshot, uris: Iterable[str]) -> Iterator[str]:
-    """The files that have the names of these, themselves included: one of them may be a link to another."""
-    for uri in uris:
-        yield from snapshot.names.get(snapshot.places.locate(uri).stem, ())
-
-
-def _deeper(before: Snapshot, after: Snapshot, touched: Sequence[_Touched]) -> frozenset[str]:
-    if not after.complete:
-        return frozenset()
-    deeper: set[str] = set()
-    for each in touched:
-        names = each.renamed
-        if each.appears_or_goes:
-            names |= {each.place.stem}
-            deeper.add(each.uri)
-        elif each.limits_others and after.calls.roots_in(frozenset([each.uri])):
-            deeper.add(each.uri)  # Of all others only the limits of whoever calls them count.
-        deeper.update(uri for name in names for uri in after.names.get(name, ()))
-    return frozenset(deeper)
-
-
-def _unsettled(snapshot: Snapshot, folders: frozenset[str] | None = None) -> Iterator[str]:
-    """The files in the folders, or all, about which more can be said once everything has been read.
-
-    What had to wait is what names mean, and most files name nobody.
-    """
-    for file in snapshot.files():
-        if (file.references or file.typed) and (folders is None or file.place.folder in folders):
-            yield file.uri
-
-
-def _naming_nobody(snapshot: Snapshot) -> Iterator[str]:
-    """The files with names that no file defines: they might mean one that is new, or has gone."""
-    for name in {*snapshot.closed_callers, *snapshot.buffer_callers} - snapshot.names.keys():
-        yield from snapshot.callers(name)

@@ -1,0 +1,156 @@
+"""Which files an update of the workspace may concern: at once, and by way of the delegation graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from axe_lsp.agentfile.schema.key_spec import KeyPath
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.graph import entangled, reachable
+from axe_lsp.workspace.places import Place
+from axe_lsp.workspace.rewiring import UNCHANGED, Rewired
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+class Indirect(Struct, frozen=True):
+    """Files that an update concerns because of who calls whom. What several updates concern is joined by `|`.
+
+    How deep an agent is called may have changed for all that those in `deeper` may call. Cycles may
+    have appeared or gone where calls are `rewired`.
+    """
+
+    deeper: frozenset[str] = frozenset()
+    rewired: Rewired = UNCHANGED
+
+    def __or__(self, other: Indirect) -> Indirect:
+        return Indirect(self.deeper | other.deeper, self.rewired | other.rewired)
+
+    def __bool__(self) -> bool:
+        return bool(self.deeper or self.rewired.callers or self.rewired.called)
+
+    def uris(self, snapshot: Snapshot) -> Iterator[str]:
+        """The files in `snapshot`, near ones first, found as they are asked for; a file may come twice."""
+        for file in reachable(snapshot, self.deeper):
+            yield file.uri
+        for file in entangled(snapshot, self.rewired):
+            yield file.uri
+
+
+NOTHING_FURTHER = Indirect()
+
+
+class Touched(Struct, frozen=True):
+    """A file before and after; None where it does not exist."""
+
+    uri: str
+    old: AgentFile | None
+    new: AgentFile | None
+
+    @property
+    def place(self) -> Place:
+        there = self.new or self.old
+        assert there is not None
+        return there.place
+
+    @property
+    def appears_or_goes(self) -> bool:
+        return (self.old is None) != (self.new is None)
+
+    @property
+    def means_others(self) -> bool:
+        """Whether its lists may mean other agents: they, or the folder where it works, are others."""
+        return _lists(self.old) != _lists(self.new) or _workdir(self.old) != _workdir(self.new)
+
+    @property
+    def renamed(self) -> frozenset[str]:
+        """The names that a list has now and had not before, or the other way round."""
+        return frozenset(name for name, _ in {*_lists(self.old)} ^ {*_lists(self.new)})
+
+    @property
+    def limits_others(self) -> bool:
+        """Whether its limit of depth is another one."""
+        return (
+            self.old is not None
+            and self.new is not None
+            and self.old.depth_limit != self.new.depth_limit
+        )
+
+    @property
+    def has_another_timeout(self) -> bool:
+        """Whether its own timeout is another one, which concerns those that call it."""
+        return (
+            self.old is not None and self.new is not None and self.old.timeout != self.new.timeout
+        )
+
+
+def directly_affected(
+    before: Snapshot, after: Snapshot, touched: Sequence[Touched]
+) -> frozenset[str]:
+    """The files that changed, and those that name them, share their name or call them."""
+    affected = {each.uri for each in touched}
+    for each in touched:
+        if each.appears_or_goes:  # Who has the same name is told of before all folders are read.
+            stem = each.place.stem
+            affected.update(before.names.get(stem, ()), after.names.get(stem, ()))
+    if before.complete != after.complete or before.places != after.places:
+        return frozenset(affected.union(_unsettled(after)))
+    if before.unread != after.unread:
+        affected.update(_unsettled(after, before.unread ^ after.unread))
+    if not after.complete:
+        return frozenset(affected)
+    if after.names is not before.names:
+        affected.update(_naming_nobody(after))
+    for each in touched:
+        if each.appears_or_goes or each.has_another_timeout:
+            affected.update(after.callers(each.place.stem))
+        affected.update(uri for name in each.renamed for uri in after.names.get(name, ()))
+    return frozenset(affected)
+
+
+def named_alike(snapshot: Snapshot, uris: Iterable[str]) -> Iterator[str]:
+    """The files that have the names of these, themselves included: one of them may be a link to another."""
+    for uri in uris:
+        yield from snapshot.names.get(snapshot.places.locate(uri).stem, ())
+
+
+def deeper(before: Snapshot, after: Snapshot, touched: Sequence[Touched]) -> frozenset[str]:
+    """The files below which agents may be called from another depth than before."""
+    if not after.complete:
+        return frozenset()
+    found: set[str] = set()
+    for each in touched:
+        names = each.renamed
+        if each.appears_or_goes:
+            names |= {each.place.stem}
+            found.add(each.uri)
+        elif each.limits_others and after.calls.roots_in(frozenset([each.uri])):
+            found.add(each.uri)  # Of all others only the limits of whoever calls them count.
+        found.update(uri for name in names for uri in after.names.get(name, ()))
+    return frozenset(found)
+
+
+def _unsettled(snapshot: Snapshot, folders: frozenset[str] | None = None) -> Iterator[str]:
+    """The files in the folders, or all, about which more can be said once everything has been read.
+
+    What had to wait is what names mean, and most files name nobody.
+    """
+    for file in snapshot.files():
+        if (file.references or file.typed) and (folders is None or file.place.folder in folders):
+            yield file.uri
+
+
+def _naming_nobody(snapshot: Snapshot) -> Iterator[str]:
+    """The files with names that no file defines: they might mean one that is new, or has gone."""
+    for name in {*snapshot.closed_callers, *snapshot.buffer_callers} - snapshot.names.keys():
+        yield from snapshot.callers(name)
+
+
+def _lists(file: AgentFile | None) -> tuple[tuple[str, KeyPath], ...]:
+    """The names of agents that a file has, each with the key of its list."""
+    return tuple((each.name, each.key) for each in file.references) if file is not None else ()
+
+
+def _workdir(file: AgentFile | None) -> str:
+    return file.workdir if file is not None else ""
