@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; Questions wait until Emacs has handled what the server sent with them,
-;; and are then asked one after the other.  What else the server says is
+;; Questions are shown one after the other, without taking keys from whoever
+;; is typing; `axe-answer' asks for the answer.  What else the server says is
 ;; taken in meanwhile, also that a question needs no answer any more.
 
 ;;; Code:
@@ -24,15 +24,21 @@ KEY is what it is withdrawn by."
 (defvar axe-lsp-approve--asked nil
   "The question before the user's eyes.")
 
+(defconst axe-lsp-approve--buffer "*axe question*"
+  "Where it is shown what an agent wants to do.")
+
 (defun axe-lsp-approve-later (question)
-  "Ask QUESTION as soon as Emacs has nothing else to do."
+  "Show QUESTION as soon as Emacs has nothing else to do."
   (setq axe-lsp-approve--waiting (append axe-lsp-approve--waiting (list question)))
-  (run-at-time 0 nil #'axe-lsp-approve--next))
+  (run-at-time 0 nil #'axe-lsp-approve--tell))
 
 (defun axe-lsp-approve-withdraw (key)
   "Forget the questions of KEY."
-  (let ((is-it (lambda (question) (equal (axe-lsp-question-key question) key))))
+  (let ((is-it (lambda (question) (equal (axe-lsp-question-key question) key)))
+        (shown (car axe-lsp-approve--waiting)))
     (setq axe-lsp-approve--waiting (cl-remove-if is-it axe-lsp-approve--waiting))
+    (unless (eq shown (car axe-lsp-approve--waiting))
+      (run-at-time 0 nil #'axe-lsp-approve--tell))
     (when (and axe-lsp-approve--asked (funcall is-it axe-lsp-approve--asked))
       ;; Not at once: the connection has to read the rest of what has arrived.
       (run-at-time 0 nil #'axe-lsp-approve--interrupt axe-lsp-approve--asked))))
@@ -42,12 +48,26 @@ KEY is what it is withdrawn by."
   (when (eq question axe-lsp-approve--asked)
     (throw 'axe-lsp-approve--withdrawn nil)))
 
-(defun axe-lsp-approve--next ()
-  "Ask the oldest question, unless one is being asked."
-  (when (and axe-lsp-approve--waiting (not axe-lsp-approve--asked))
-    (unwind-protect
-        (axe-lsp-approve--settle (pop axe-lsp-approve--waiting))
-      (run-at-time 0 nil #'axe-lsp-approve--next))))
+(defun axe-lsp-approve--tell ()
+  "Show the oldest question, unless one is being answered.  It takes no keys."
+  (unless axe-lsp-approve--asked
+    (if (null axe-lsp-approve--waiting)
+        (quit-windows-on axe-lsp-approve--buffer t)
+      (let ((params (axe-lsp-question-params (car axe-lsp-approve--waiting))))
+        (axe-lsp-approve--show params)
+        (message "%s: answer with %s" (plist-get params :reason)
+                 (substitute-command-keys "\\[axe-answer]"))))))
+
+;;;###autoload
+(defun axe-answer ()
+  "Answer the question that an agent asks."
+  (interactive)
+  (cond
+   (axe-lsp-approve--asked (message "The question is being answered"))
+   ((null axe-lsp-approve--waiting) (message "No agent asks for an approval"))
+   (t (unwind-protect
+          (axe-lsp-approve--settle (pop axe-lsp-approve--waiting))
+        (run-at-time 0 nil #'axe-lsp-approve--tell)))))
 
 (defun axe-lsp-approve--settle (question)
   "Ask QUESTION, and tell the answer unless it is withdrawn."
@@ -60,7 +80,7 @@ KEY is what it is withdrawn by."
 (defun axe-lsp-approve--ask (params)
   "Show what PARAMS are about and give the user's answer; to quit is to deny."
   (let ((shown (axe-lsp-approve--show params))
-        (inhibit-quit nil) ; Timers set it.
+        (inhibit-quit nil)
         (enable-recursive-minibuffers t))
     (unwind-protect
         (condition-case nil
@@ -71,7 +91,7 @@ KEY is what it is withdrawn by."
 (defun axe-lsp-approve--show (params)
   "Show the command or change in PARAMS; gives the buffer."
   (let ((details (plist-get params :details)))
-    (with-current-buffer (get-buffer-create "*axe question*")
+    (with-current-buffer (get-buffer-create axe-lsp-approve--buffer)
       (let ((inhibit-read-only t))
         (erase-buffer)
         (insert details "\n"))

@@ -55,6 +55,7 @@ server counts for the whole project; it may stand in .dir-locals.el."
 (defvar axe-agent-mode-map
   (let ((map (make-sparse-keymap)))
     (define-key map (kbd "C-c C-c") #'axe-run)
+    (define-key map (kbd "C-c C-a") #'axe-answer)
     (define-key map (kbd "C-c C-k") #'axe-stop)
     (define-key map (kbd "C-c C-p") #'axe-preview)
     (define-key map (kbd "C-c C-r") #'axe-runs)

@@ -136,6 +136,9 @@ def test_a_key_answers_the_question_at_a_terminal(
         terminal.type(b"go\r")
         sees('agent "manager" wants to write a.txt:')
         sees("+A")
+        terminal.type(b"y")  # Somebody is typing something else.
+        terminal.type(b"\x03\x01")  # C-c C-a
+        sees("wants to write a.txt:")
         terminal.type(b"y")
         sees("│ Written.")
         sees("✓ manager: go")

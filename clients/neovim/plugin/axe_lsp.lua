@@ -25,6 +25,9 @@ command('AxePreview', 'preview', {
   complete = completion('complete_run'),
   desc = 'Show what would be sent to the provider',
 })
+command('AxeAnswer', 'answer', {
+  desc = 'Answer what an agent asks',
+})
 command('AxeStop', 'stop', {
   nargs = '?',
   bang = true,

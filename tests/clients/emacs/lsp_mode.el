@@ -45,6 +45,9 @@
   (cl-letf (((symbol-function 'read-multiple-choice) #'answer)
             ((symbol-function 'read-string) (lambda (&rest _) "not there")))
     (axe-run "Go")
+    (dotimes (_ 2)
+      (wait-for "a question" (lambda () axe-lsp-approve--waiting))
+      (axe-answer))
     (wait-for-log "\n  ✓ fast🚀: Look for bugs" "    │ No bugs found."
                   "  ▶ slow: Look at the style  openai/slow\n    · turn 1"))
   (cl-assert (null answers))

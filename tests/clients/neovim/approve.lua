@@ -20,6 +20,15 @@ support.play(function()
   vim.ui.input = function(_, on_confirm)
     on_confirm('write b.txt')
   end
+  local keys = {}
+  vim.api.nvim_create_autocmd('User', {
+    pattern = 'AxeQuestion',
+    callback = function()
+      table.insert(keys, #questions) -- Nothing takes keys yet: there were as many choices as before.
+      assert(support.buffer_with('@@') or support.buffer_with('touch'), 'it is shown before it is answered')
+      vim.schedule(vim.cmd.AxeAnswer)
+    end,
+  })
   support.wait_for_server()
   vim.cmd('AxeRun Work')
   support.wait_for_log('✓ lead: Work  ')
@@ -27,5 +36,7 @@ support.play(function()
   local command = 'agent "lead" wants to run a command|command' -- twice at the same time
   local expected = { writes .. 'a.txt|diff', writes .. 'b.txt|diff', command, command }
   assert(vim.deep_equal(questions, expected), vim.inspect(questions))
+  local is_old = vim.fn.has('nvim-0.11') == 0 -- There it is asked at once, as no keys are taken otherwise.
+  assert(vim.deep_equal(keys, is_old and {} or { 0, 1, 2, 3 }), vim.inspect(keys))
   assert(#vim.api.nvim_list_wins() == 2, 'what was shown beside the questions is away')
 end)

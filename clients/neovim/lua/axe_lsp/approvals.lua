@@ -23,18 +23,37 @@ local function subject(question)
   return table.concat({ question.rootRunId, question.tool, question.subject or question.details }, ' ')
 end
 
-local function choose(question, on_choice)
-  local syntax = vim.startswith(question.details, '--- ') and 'diff' or 'sh'
-  local close = views.show_briefly(question.details, syntax)
+local function show(first)
+  local details = first.question.details
+  first.close = views.show_briefly(details, vim.startswith(details, '--- ') and 'diff' or 'sh')
+end
+
+local put_next
+
+local function settle(first, result)
+  if waiting[1] == first then
+    table.remove(waiting, 1)
+    first.close()
+    first.answer(result)
+    put_next()
+  end
+end
+
+local function choose(first)
+  local question = first.question
+  local function on_choice(result)
+    allowed[subject(question)] = result.decision == 'allowForRun' or nil
+    settle(first, result)
+  end
   local options = {
     prompt = question.reason,
     format_item = function(choice)
       return (choice.label:gsub('%%s', question.forRun or 'this'))
     end,
   }
+  first.is_put = true
   vim.cmd('redraw') -- else the prompt of Neovim itself would come before what it is about
   vim.ui.select(CHOICES, options, function(choice)
-    close()
     if choice and choice.has_note then
       vim.ui.input({ prompt = 'Instead: ' }, function(note)
         on_choice({ decision = 'deny', note = note })
@@ -45,41 +64,48 @@ local function choose(question, on_choice)
   end)
 end
 
-local function put_next()
+--- Shows the next question. Its choices come with :AxeAnswer, so that nobody answers who is typing something else.
+function put_next()
   local first = waiting[1]
   if not first then
     return
   end
-  local function settle(result)
-    if waiting[1] == first then
-      table.remove(waiting, 1)
-      first.answer(result)
-      put_next()
-    end
-  end
   if allowed[subject(first.question)] then
-    return settle({ decision = 'allow' })
+    first.close = function() end
+    return settle(first, { decision = 'allow' })
   end
-  choose(first.question, function(result)
-    allowed[subject(first.question)] = result.decision == 'allowForRun' or nil
-    settle(result)
-  end)
+  show(first)
+  if first.blocks then
+    return choose(first)
+  end
+  vim.notify(first.question.reason .. '. Answer with :AxeAnswer', vim.log.levels.WARN)
+  vim.api.nvim_exec_autocmds('User', { pattern = 'AxeQuestion', modeline = false })
 end
 
-local function ask(question, answer)
-  table.insert(waiting, { question = question, answer = answer })
+--- Lets the user answer the question that is shown.
+function M.answer()
+  local first = waiting[1]
+  if not first then
+    vim.notify('No agent asks for an approval.', vim.log.levels.INFO)
+  elseif not first.is_put then
+    choose(first)
+  end
+end
+
+local function ask(question, blocks, answer)
+  table.insert(waiting, { question = question, blocks = blocks, answer = answer })
   if #waiting == 1 then
     put_next()
   end
 end
 
 --- Answers axe/approve. Newer Neovims wait for a coroutine; older ones want the answer at once, so the rest of
---- Neovim goes on below this function until it is there.
+--- Neovim goes on below this function until it is there. As it takes no keys meanwhile, the choices come at once.
 function M.approve(_, question)
   local this, is_main = coroutine.running()
   local can_yield = this and not is_main
   local result, is_suspended
-  ask(question, function(given)
+  ask(question, not can_yield, function(given)
     result = given
     if is_suspended then
       vim.schedule(function()
@@ -104,6 +130,10 @@ function M.forget(root_run_id)
     if waiting[index].question.rootRunId == root_run_id then
       table.remove(waiting, index).answer(DENIED)
     end
+  end
+  local first = waiting[1]
+  if first and not first.is_put and first.question.rootRunId == root_run_id then
+    settle(first, DENIED)
   end
   for key in pairs(allowed) do
     if vim.startswith(key, root_run_id .. ' ') then

@@ -108,4 +108,9 @@ function M.complete_stop(typed)
   return fitting(names, typed)
 end
 
+--- Lets the user answer what an agent asks.
+function M.answer()
+  require('axe_lsp.approvals').answer()
+end
+
 return M
