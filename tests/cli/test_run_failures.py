@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from support.answers import stream_chunks
 from support.command_line import COMMAND, Home
 from support.engines import agent
 from support.scripted_provider import (
@@ -287,3 +288,27 @@ def test_a_timeout_that_is_no_time_is_a_usage_error(home: Home, seconds: str) ->
     code, out, err = home.call("run", "solo", f"--timeout={seconds}")
     assert (code, out) == (1, "")
     assert f"{seconds!r} is not a whole number of seconds from 0" in err
+
+
+def test_what_was_streamed_before_a_failure_is_not_printed_again(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo"))
+    body = b"".join(stream_chunks("openai", Says("one two three four"), "m"))
+    media = {"content-type": "text/event-stream"}
+    provider.script("m-solo", Raw(body, headers=media, cut=len(body) // 2))
+    code, out, err = home.call("run", "solo", "-p", "go", "--stream")
+    assert code == 3
+    assert out.startswith("one")
+    assert "Its last text" not in err
+
+
+def test_what_could_not_be_streamed_is_printed_after_a_failure(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo", sub_agents=["helper"], output={"type": "object"}) | agent("helper"))
+    provider.script("m-solo", Says("So far.", [calls_agent("helper", "t")]), Refuses(500, "x"))
+    provider.script("m-helper", Says("r"))
+    _, out, err = home.call("run", "solo", "-p", "go", "--stream")
+    assert out == ""
+    assert err.endswith("was:\n\nSo far.\n")

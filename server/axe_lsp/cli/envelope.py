@@ -12,7 +12,16 @@ from types import MappingProxyType
 from typing import Any
 
 from axe_lsp.runtime.errors import RunError
-from axe_lsp.runtime.events import AgentEnd, Event, RunIds, Status, ToolBegin, ToolEnd, TurnEnd
+from axe_lsp.runtime.events import (
+    AgentEnd,
+    Event,
+    RunIds,
+    Status,
+    TextDelta,
+    ToolBegin,
+    ToolEnd,
+    TurnEnd,
+)
 from axe_lsp.runtime.messages import argument_text
 from axe_lsp.runtime.outcome import status_of
 from axe_lsp.runtime.runs import RunResult
@@ -27,11 +36,12 @@ _NO_FAILURE: Mapping[str, object] = MappingProxyType({})
 class CallDetails:
     """What the events of a root run tell: its tool calls in order, its last text and its end.
 
-    `wanted` says whether the agent is one for which axe's later versions show them.
+    `is_streamed` is whether its text was shown while it arrived. `wanted` says whether the agent is one for which axe's later versions show them.
     """
 
     def __init__(self) -> None:
         self.wanted = False
+        self.is_streamed = False
         self.calls: list[dict[str, Any]] = []
         self._open: dict[str, list[dict[str, Any]]] = {}
         self._text = ""
@@ -60,7 +70,9 @@ class CallDetails:
         """Take note of an event."""
         if event.run.depth:
             return
-        if isinstance(event, TurnEnd):
+        if isinstance(event, TextDelta):
+            self.is_streamed = True
+        elif isinstance(event, TurnEnd):
             self._text = event.text
         elif isinstance(event, AgentEnd):
             self._end = event

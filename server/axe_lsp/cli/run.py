@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
         complain(error)
         if options.json:
             print(failure_as_json(error, calls))
-        elif not options.stream:
+        elif not calls.is_streamed:
             tell_last_text(error)
         if error.partial is not None and not options.no_history:  # It had begun to talk.
             tell_where_to_look(error.run_id)

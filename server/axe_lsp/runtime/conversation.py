@@ -104,6 +104,13 @@ class Conversation:
             self._append(Message("assistant", content=response.content, original=response.original))
         self._check_turns()
 
+    def break_off(self, text: str) -> None:
+        """Take what there is of an answer that will not come to its end."""
+        if text:
+            begun = self._begun.content if self._begun is not None else ""
+            said = "".join((*self._paused, begun, text))
+            self.last = replace(self.last, content=said, stop_reason="", incomplete=None)
+
     def deliver(self, results: Sequence[ToolResult]) -> None:
         """Take the results of the calls, in the order of the calls.
 

@@ -320,8 +320,12 @@ async def _send(conversation: Conversation, around: Surroundings, turn: int) -> 
     exchange = _exchange(conversation, around, turn)
     if not around.streams:
         return await _sent(exchange, around, None)
-    listener = _Listener(around, turn)
-    response = await _sent(exchange, around, listener.hear)
+    listener, response = _Listener(around, turn), None
+    try:
+        response = await _sent(exchange, around, listener.hear)
+    finally:
+        if response is None:  # Also if the run is stopped, or its time is over.
+            conversation.break_off(listener.told)
     listener.tell_rest()
     return response
 
@@ -359,13 +363,18 @@ def _wait_listener(around: Surroundings, turn: int) -> Callable[[str, float], No
 
 
 class _Listener:
-    """Tells of an answer while it arrives, without secrets."""
+    """Tells of an answer while it arrives, without secrets. `told` is its text so far."""
 
     def __init__(self, around: Surroundings, turn: int) -> None:
+        self._pieces: list[str] = []
         self._ids, self._turn = around.prepared.order.ids, turn
         self._emit = around.journal.emit
         secrets = around.secrets()
         self._text, self._thought = StreamRedactor(*secrets), StreamRedactor(*secrets)
+
+    @property
+    def told(self) -> str:
+        return "".join(self._pieces)
 
     def hear(self, delta: Delta) -> None:
         """The next piece."""
@@ -379,6 +388,7 @@ class _Listener:
         if thought:
             self._emit(ThoughtDelta(run=self._ids, turn=self._turn, delta=thought))
         if text:
+            self._pieces.append(text)
             self._emit(TextDelta(run=self._ids, turn=self._turn, delta=text))
 
 
