@@ -21,7 +21,7 @@ from axe_lsp.runtime.files.agent_files import AgentFolders, check_name
 from axe_lsp.runtime.files.folders import config_folder, working_folder
 from axe_lsp.runtime.files.workspace_folders import workspace_above
 from axe_lsp.runtime.plain_text import os_fault, shown_path, valid_text, visible
-from axe_lsp.runtime.preview.preview import shown_number
+from axe_lsp.runtime.preview import shown_number
 
 
 def main(arguments: Sequence[str]) -> int:

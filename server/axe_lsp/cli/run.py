@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -15,13 +15,15 @@ from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.cli.arguments import Parser, agents_folder, dollars, seconds, tokens
 from axe_lsp.cli.envelope import CallDetails, failure_as_json
 from axe_lsp.cli.run_hints import tell_last_text, tell_where_to_look
-from axe_lsp.cli.run_input import read_input
 from axe_lsp.cli.standard_input import has_text, piped_text, text_beside_prompt
 from axe_lsp.cli.streams import complain
 from axe_lsp.cli.whereabouts import Whereabouts, named_file, whereabouts
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import base_of
+from axe_lsp.runtime.messages import Json
+from axe_lsp.runtime.plain_text import decode, shown_path
 from axe_lsp.runtime.prepare import prepare_request
+from axe_lsp.runtime.providers.wire import WireError, parse_json
 from axe_lsp.runtime.runs import Resolve, RunRequest
 from axe_lsp.runtime.safety.trust import reach_warning
 from axe_lsp.runtime.unsupported import unsupported_warning
@@ -178,10 +180,32 @@ def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve, *, as_json:
         _warn(warning)
     if as_json:
         # Imported late, as only this needs it; what follows is as well.
-        from axe_lsp.runtime.preview.preview import preview_json
+        from axe_lsp.runtime.preview import preview_json
 
         print(json.dumps(preview_json(prepared), ensure_ascii=False, separators=(",", ":")))
     else:
-        from axe_lsp.runtime.preview.preview import dry_run_text
+        from axe_lsp.runtime.preview import dry_run_text
 
         print(dry_run_text(prepared), end="")
+
+
+def read_input(argument: str) -> Mapping[str, Json]:
+    """The object that an argument means: `@` stands before a file. Raises ConfigError."""
+    where, text = "--input", argument
+    if argument.startswith("@"):
+        path = Path(argument[1:])
+        where = f"--input @{shown_path(path)}"
+        try:
+            text = decode(path.read_bytes())
+        except FileNotFoundError:
+            message = f"{where}: there is no such file; @ marks a file name"
+            raise ConfigError(message) from None
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the path.
+            raise ConfigError(f"{where}: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        value = parse_json(text)
+    except WireError as error:
+        raise ConfigError(f"{where}: {error}") from error
+    if not isinstance(value, dict):
+        raise ConfigError(f'{where}: it is not a JSON object, such as {{"path": "src"}}')
+    return value

@@ -36,7 +36,7 @@ class Daemon:
 
     @cached_property
     def runs(self) -> Runs:
-        """The runs of all clients. Imported with the first one, as in `axe_lsp.lsp.runs.run_requests`."""
+        """The runs of all clients. Imported with the first one."""
         from axe_lsp.hosting.supervisor.supervisor import Runs
 
         return Runs()

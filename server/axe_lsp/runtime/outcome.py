@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import (
     BudgetError,
@@ -13,7 +15,6 @@ from axe_lsp.runtime.errors import (
 from axe_lsp.runtime.events import AgentEnd, RunIds, Status
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.messages import Response
-from axe_lsp.runtime.refusal import is_refusal
 from axe_lsp.runtime.runs import RunResult
 
 
@@ -79,3 +80,18 @@ def status_of(error: RunError) -> Status:
         isinstance(error, ProviderError) and error.category == "timeout"
     )
     return "timeout" if timed_out else "failed"
+
+
+_REFUSAL = (
+    r"(?i)\bI (?:cannot|can't)\b"
+    r"|\bI(?:'m| am) (?:unable to|not able to)\b"
+    r"|\bI must decline\b"
+    r"|\bI (?:don't|do not) have the ability\b"
+    r"|\bas an AI\b[^.!?\n]*\b(?:cannot|can't|unable|not able|don't|do not|won't|will not)\b"
+)
+"""Compiled when the first answer is there: no request waits for it."""
+
+
+def is_refusal(text: str) -> bool:
+    """Whether the model says that it can't or won't do what it was told (axe's `refused`). A guess by phrases."""
+    return re.search(_REFUSAL, text.replace("’", "'")) is not None

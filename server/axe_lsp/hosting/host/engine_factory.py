@@ -25,7 +25,7 @@ from axe_lsp.runtime.events import Event, EventSink
 from axe_lsp.runtime.files.agent_files import Lookup, agent_places
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.prepare import prepare_request
-from axe_lsp.runtime.preview.preview import preview_json
+from axe_lsp.runtime.preview import preview_json
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.runs import Resolve
 from axe_lsp.runtime.safety.approval import Approval

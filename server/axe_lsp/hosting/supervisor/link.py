@@ -39,7 +39,7 @@ class Patience(Struct, frozen=True):
     die: float = 0.1
 
 
-_GLANCES = 5
+_CHECKS = 5
 
 
 class Link:
@@ -66,7 +66,7 @@ class Link:
             return f"could not be started ({error})"
         finally:
             self._launched.set()
-        return self._obituary(await asyncio.shield(self._process.ended))
+        return self._reason_of_end(await asyncio.shield(self._process.ended))
 
     def send(self, message: Message) -> None:
         """Tell the host something, as soon as it is ready."""
@@ -99,7 +99,7 @@ class Link:
         if self._process is not None:
             await self._process.kill(patience)
 
-    def _obituary(self, return_code: int) -> str:
+    def _reason_of_end(self, return_code: int) -> str:
         how = self._verdict + host_process.how_it_ended(return_code)
         # What Python writes last when an exception ends it is that exception.
         return f"{how}: {self._last_words}" if return_code > 0 and self._last_words else how
@@ -152,10 +152,10 @@ async def is_done_within(seconds: float, awaited: asyncio.Future[Any]) -> bool:
     """Whether what the host has to do is done in time.
 
     Time in which this process itself stood still (a suspended machine, a blocked event loop) is
-    not held against the host: it passes as one glance out of several.
+    not held against the host: it passes as one check out of several.
     """
-    for _ in range(_GLANCES):
-        await asyncio.wait({awaited}, timeout=seconds / _GLANCES)
+    for _ in range(_CHECKS):
+        await asyncio.wait({awaited}, timeout=seconds / _CHECKS)
         if awaited.done():
             return True
     return False

@@ -181,7 +181,7 @@ class Runs:
                 if order.may_move and not self._closed:
                     self._hand_over(order)
                 else:
-                    self._end(order, "killed", HostedRunError(_obituary(how)))
+                    self._end(order, "killed", HostedRunError(_reason_of_end(how)))
             self.archive.take_over_finished(self._orders)
 
     async def _watch(self, link: Link) -> None:
@@ -272,7 +272,7 @@ class Runs:
             self.admit()
 
 
-def _obituary(how: str) -> str:
+def _reason_of_end(how: str) -> str:
     return (
         f"the process that executes runs {how}, and this run ended with it. "
         "Run the agent again: it gets a new process"

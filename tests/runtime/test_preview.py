@@ -9,7 +9,7 @@ import pytest
 
 from axe_lsp.runtime.errors import AgentError, ConfigError
 from axe_lsp.runtime.prepare import Prepared, prepare_request
-from axe_lsp.runtime.preview.preview import preview_of, shown_number
+from axe_lsp.runtime.preview import preview_of, shown_number
 from axe_lsp.runtime.runs import RunRequest
 from support.engines import agent, resolver
 

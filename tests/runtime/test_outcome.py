@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.runtime.refusal import is_refusal
+from axe_lsp.runtime.outcome import is_refusal
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,0 @@
-"""What a run would send, before it does."""
