@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import importlib.metadata
 import re
 import sys
 from collections.abc import Iterator
@@ -16,34 +17,55 @@ import tomli
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "server" / "axe_lsp"
 
-MODULES = {
-    "anyio": {"anyio"},
-    "certifi": {"certifi"},
-    "httpx2": {"httpx2", "httpcore2"},
-    "jsonschema": {"jsonschema", "referencing"},
-    "mcp": {"mcp"},
-    "msgspec": {"msgspec"},
-    "lsprotocol": {"lsprotocol", "attrs", "cattrs"},
-    "pygls": {"pygls"},
-    "tomli": {"tomli"},
-    "tomli-w": {"tomli_w"},
+LIBRARIES = {
+    "anyio",
+    "attrs",
+    "cattrs",
+    "certifi",
+    "httpcore2",
+    "httpx2",
+    "jsonschema",
+    "lsprotocol",
+    "msgspec",
+    "pygls",
+    "referencing",
+    "tomli",
+    "tomli-w",
 }
-"""Each dependency and what it brings to be imported. One for HTTP serves every provider."""
+"""What all users install. One library for HTTP serves every provider."""
 
-OPTIONAL = {"opentelemetry"}
-"""What only those install who ask for the extra `otel`."""
+EXTRAS = {
+    "mcp": {"mcp"},
+    "otel": {"opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-http"},
+}
+"""What only those install who ask for it."""
 
 
 @pytest.mark.req("001-C1", "001-DD8")
 def test_users_install_these_libraries_and_no_other() -> None:
     project = tomli.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert {re.split(r"[^\w-]", each)[0] for each in project["dependencies"]} == set(MODULES)
+    extras = project["optional-dependencies"]
+    assert names(project["dependencies"]) == LIBRARIES
+    assert {name: names(extras[name]) for name in EXTRAS} == EXTRAS
 
 
 @pytest.mark.req("001-C1", "001-DD8")
-def test_what_is_imported_is_what_users_install() -> None:
+def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
+    """Which distribution a module comes from, the installed ones say themselves."""
+    providers = importlib.metadata.packages_distributions()
     own = {"axe_lsp", *sys.stdlib_module_names}
-    assert set(imported()) - own == OPTIONAL.union(*MODULES.values())
+    declared = LIBRARIES.union(*EXTRAS.values())
+    used = set[str]()
+    for module in set(imported()) - own:
+        found = {each.lower().replace("_", "-") for each in providers[module]}
+        assert found & declared, f"{module} comes from {found}, which are not declared"
+        used |= found
+    assert declared - used == set()
+
+
+def names(requirements: list[str]) -> set[str]:
+    """The names of distributions in requirements such as `mcp>=2.3,<3`."""
+    return {re.split(r"[^\w-]", each)[0] for each in requirements}
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -440,3 +441,16 @@ def test_arguments_become_what_the_schema_asks_for() -> None:
 def test_only_references_in_braces_are_filled_in() -> None:
     server = McpServer("s", "http://x", "sse", {"A": "${ONE}-${ONE}", "B": "$ONE ${1} ${}"})
     assert expanded_headers(server, {"ONE": "1$"}) == {"A": "1$-1$", "B": "$ONE ${1} ${}"}
+
+
+async def test_without_the_sdk_the_error_says_what_to_install(
+    provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [each for each in sys.modules if each.partition(".")[0] == "mcp"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    agents = bot({"name": "m", "url": "http://127.0.0.1:9/mcp", "transport": "sse"})
+    async with bench(provider, tmp_path, agents) as work:
+        with pytest.raises(ConfigError, match=r'need the Python package "mcp".*CLONE\[mcp\]'):
+            await work.run("bot")
+    assert provider.requests == []

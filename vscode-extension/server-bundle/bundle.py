@@ -75,7 +75,8 @@ def _unpack(uv: str, wheel: Path, platform: str) -> None:
     for folder, version in zip(folders, PYTHONS, strict=True):
         where = ["--target", folder, "--python-platform", platform, "--python-version", version]
         only_wheels = ["--only-binary", ":all:", "--python", sys.executable]
-        _run(uv, "pip", "install", "--quiet", *only_wheels, *where, wheel)
+        server = f"axe-lsp[mcp] @ {wheel.as_uri()}"
+        _run(uv, "pip", "install", "--quiet", *only_wheels, *where, server)
         shutil.rmtree(
             folder / "bin", ignore_errors=True
         )  # Programs that would start another Python.

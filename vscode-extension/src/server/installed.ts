@@ -68,7 +68,7 @@ async function install(
       progress.report({ message: 'making an environment' });
       await step(python, ['-I', '-m', 'venv', '--clear', environment]);
       progress.report({ message: `installing ${source}` });
-      await step(programInside(environment), ['-I', '-m', 'pip', 'install', '--disable-pip-version-check', source]);
+      await step(programInside(environment), ['-I', '-m', 'pip', 'install', '--disable-pip-version-check', `${source}[mcp]`]);
     });
     return true;
   } catch (error) {

@@ -39,6 +39,12 @@ _GOODBYE_SECONDS = 0.25
 _SECRET_HEADER = re.compile("auth|cookie|key|secret|token", re.IGNORECASE)
 
 
+_MISSING = (
+    'agents with [[mcp_servers]] need the Python package "mcp", which is not installed: '
+    "run pip install 'CLONE[mcp]', where CLONE is a clone of the repository"
+)
+
+
 @asynccontextmanager
 async def remote_tools(
     definition: AgentDefinition,
@@ -56,7 +62,10 @@ async def remote_tools(
     connections = [Connection(each, expanded_headers(each, environment)) for each in servers]
     secrets = frozenset(secret for each in servers for secret in _secrets(each, environment))
     if servers:
-        await load_sdk()
+        try:
+            await load_sdk()
+        except ModuleNotFoundError as error:
+            raise ConfigError(_MISSING) from error
     try:
         for server, connection in zip(servers, connections, strict=True):
             place = f"{without_passwords(server.url)} ({server.transport})"
