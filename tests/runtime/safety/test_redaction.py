@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from axe_lsp.runtime.safety import redaction
 from axe_lsp.runtime.safety.redaction import StreamRedactor, redact
 
 
@@ -42,6 +43,13 @@ def test_what_looks_like_a_key_goes(key: str) -> None:
 )
 def test_what_only_resembles_one_stays(text: str) -> None:
     assert redact(text) == text
+
+
+@given(st.from_regex(redaction._KEY_LIKE), st.text(alphabet="a-_ :/@", max_size=8))
+def test_whatever_looks_like_a_key_goes_from_any_text(key: str, around: str) -> None:
+    text = f"{around} {key} {around}"
+    assert redact(text) == redaction._KEY_LIKE.sub(redaction.REDACTED, text)
+    assert redact(text) != text
 
 
 @given(
