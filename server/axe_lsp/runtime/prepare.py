@@ -192,12 +192,13 @@ def _require_folder(prompt: Prompt) -> None:
 
     An agent would find no files, or its tools would make the folder that somebody has mistyped.
     """
+    if is_folder(prompt.folder):
+        return
     folder = shown_path(prompt.folder)
     if is_file(prompt.folder):
         raise ConfigError(f"the working directory {folder} is a file")
-    if not is_folder(prompt.folder):
-        hint = "Create it, or name another one."
-        raise ConfigError(f"the working directory {folder} does not exist", hint=hint)
+    hint = "Create it, or name another one."
+    raise ConfigError(f"the working directory {folder} does not exist", hint=hint)
 
 
 def _model(text: str) -> ModelName:

@@ -188,7 +188,7 @@ def caller_of(
     Raises ConfigError for a `~` that nobody knows.
     """
     source = definition.source
-    folder = Path(source.path).parent.as_posix() if source is not None else ""
+    folder = _folder_of(source.path) if source is not None else ""
     return Caller(folder, base_of(workdir or definition.workdir, workspace, environment))
 
 
@@ -204,6 +204,12 @@ def check_name(name: str) -> None:
     message = agent_name.objection(name)
     if message is not None:
         raise ConfigError(message)
+
+
+@lru_cache(maxsize=256)
+def _folder_of(path: str) -> str:
+    """Made once, however many children come from a file."""
+    return Path(path).parent.as_posix()
 
 
 @lru_cache(maxsize=256)

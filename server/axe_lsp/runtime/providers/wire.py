@@ -111,7 +111,9 @@ class Node:
         return self._parent.where + self._name if self._parent is not None else self._name
 
     def __getitem__(self, key: str) -> Node:
-        return Node(self.table().get(key), "." + key, self)
+        value = self.value
+        member = value.get(key) if isinstance(value, dict) else self.table().get(key)
+        return Node(member, "." + key, self)
 
     def text(self) -> str:
         """A string."""
