@@ -86,6 +86,7 @@ def _keystrokes(effort: Effort) -> Iterator[Table]:
 def _workspaces(effort: Effort) -> Iterator[Table]:
     with workspaces.workspaces(effort.workspaces) as found:
         yield workspaces.measure_keystrokes(found, effort.keystrokes)
+        yield workspaces.measure_keystrokes_while_reading(found, effort.bursts)
         yield questions.measure(found, effort.starts)
         yield from workspaces.measure_start(found, effort.bursts)
         yield workspaces.measure_memory(found)
