@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
+from axe_lsp.runtime.events import ToolEnd
 from axe_lsp.runtime.loop import CallOrder, execute_calls
 from axe_lsp.runtime.messages import ToolCall, ToolResult
+from support.engines import agent, bench
+from support.scripted_provider import Call, Says, ScriptedProvider
 
 CALLS = [ToolCall(str(number), "t") for number in range(3)]
 
@@ -97,3 +101,22 @@ async def test_a_limit_on_how_many_work_at_the_same_time() -> None:
 
     await execute_calls(CALLS, execute, ["apart"] * 3, max_concurrent=2)
     assert most == 2
+
+
+async def test_an_answer_has_no_more_calls_than_are_stated(
+    provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("axe_lsp.runtime.loop.MAX_CALLS", 2)
+    calls = [Call("list_directory", {"path": "."}, str(number)) for number in range(4)]
+    provider.script("m-a", Says(calls=calls), Says("done"))
+    async with bench(provider, tmp_path, agent("a", tools=["list_directory"])) as work:
+        assert (await work.run("a")).content == "done"
+    assert len(work.of(ToolEnd)) == 2
+    told = [each["content"] for each in provider.asked("m-a")[-1].body["messages"][-4:]]
+    assert [text.startswith("Error: an answer may have at most") for text in told] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert any("2 tool calls of one answer were not executed" in each for each in work.warnings)

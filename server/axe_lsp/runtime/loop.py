@@ -15,6 +15,7 @@ import anyio
 from msgspec import Struct
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.children.delegation import (
     CALL_AGENT,
     Delegator,
@@ -131,6 +132,12 @@ _CUT_OFF = (
 )
 
 
+MAX_CALLS = 1000
+"""Tool calls of one answer that are executed."""
+
+_TOO_MANY = f"Error: an answer may have at most {MAX_CALLS:,} tool calls; this one was not executed"
+
+
 class _Round(Struct, frozen=True):
     """The calls of one answer, and what their events must not hold."""
 
@@ -147,9 +154,17 @@ async def converse(conversation: Conversation, around: Surroundings) -> None:
             continue
         around.ledger.charge_calls(len(calls), of_round.turn)
         execute = partial(_execute, around, of_round)
+        calls, left_out = calls[:MAX_CALLS], calls[MAX_CALLS:]
         order = [around.order_of(call) if config.parallel else "changes" for call in calls]
         results = await execute_calls(calls, execute, order, config.max_concurrent)
-        conversation.deliver(results)
+        if left_out:
+            many = f"{len(left_out):,} tool calls of one answer"
+            who = quoted(around.prepared.order.ids.agent)
+            around.warn(
+                f"agent {who}: {many} were not executed, because it had more than {MAX_CALLS:,}"
+            )
+        refused = (ToolResult(call.id, _TOO_MANY, is_error=True) for call in left_out)
+        conversation.deliver((*results, *refused))
 
 
 async def execute_calls(

@@ -80,3 +80,26 @@ def test_a_history_that_takes_nothing_for_seconds_is_worth_one_warning(
     assert warning.startswith("new: this run is not stored at present: ")
     with closing(open_history(history_file(os.environ))) as connection:
         assert [run["runId"] for run in past_runs(connection, Wanted())] == ["new"]
+
+
+def test_of_a_run_that_never_stops_talking_no_more_is_kept_than_is_stated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr("axe_lsp.hosting.history.rows.MOST_KEPT", 5_000)
+    tale = Tale("long").begin("b")
+    for _ in range(100):
+        tale.turn("x" * 1_000)
+    warnings: list[str] = []
+    writer = HistoryWriter(lambda root, text: warnings.append(f"{root}: {text}"))
+    for event in tale.end().events:
+        writer.keep(event, HERE)
+    writer.close()
+
+    (warning,) = warnings
+    assert warning.startswith("long: the history keeps ")
+    with closing(open_history(history_file(os.environ))) as connection:
+        (run,) = past_runs(connection, Wanted())
+        assert run["status"] == "completed", "how a run ended is kept in any case"
+        (size,) = connection.execute("SELECT sum(length(params)) FROM events").fetchone()
+        assert 2_000 < size < 6_000

@@ -6,6 +6,7 @@ while the event loop is busy. So a batch is a handful of statements.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,6 +27,10 @@ _LONGEST_AGO = 700_000
 
 _MOST_VALUES = 900
 """In one statement. Some builds of SQLite take no more than 999."""
+
+
+MOST_KEPT = 64_000_000
+"""Characters of events of a root run. Of what comes then, the begins and ends of runs are kept."""
 
 
 class Origin(Struct, frozen=True):
@@ -97,6 +102,11 @@ class Bookkeeping:
         self._runs: dict[str, RunRow] = {}
         self._pieces: dict[str, list[int]] = {}
         self._thoughts: dict[str, list[Notification]] = {}
+        self._sizes: Counter[str] = Counter()
+        self._sizes_of_pieces: Counter[str] = Counter()
+        self._told: set[str] = set()
+        self.overfull: list[str] = []
+        """Root runs of which something was left out for the first time; for whoever tells the user."""
 
     @property
     def is_idle(self) -> bool:
@@ -112,6 +122,10 @@ class Bookkeeping:
         params = event.params
         run_id, root, seq = params["runId"], params["rootRunId"], params["seq"]
         text = event.text if _is_clean(event) else self._clean(event.text)
+        if event.method == "axe/turn" and params["kind"] == "end":
+            self._sizes[root] -= self._sizes_of_pieces.pop(run_id, 0)
+        if event.method != "axe/agent" and not self._has_room(root, len(text)):
+            return
         batch.events[root, seq] = EventRow(root, seq, run_id, event.method, text)
         match event.method, params.get("kind"):
             case "axe/agent", "begin":
@@ -120,8 +134,12 @@ class Bookkeeping:
             case "axe/agent", "end":
                 self._join_thoughts(batch, root, run_id)
                 self._end(batch, run_id, seq, params["status"])
+                if run_id == root:
+                    del self._sizes[root]
+                    self._told.discard(root)
             case "axe/text", _:
                 self._pieces.setdefault(run_id, []).append(seq)
+                self._sizes_of_pieces[run_id] += len(text)
             case "axe/thought", _:
                 self._thoughts.setdefault(run_id, []).append(event)
             case "axe/turn", "retry":  # What was thought of is thought of anew.
@@ -131,8 +149,19 @@ class Bookkeeping:
                 self._drop_pieces(batch, root, self._pieces.pop(run_id, ()))
                 self._join_thoughts(batch, root, run_id)
 
+    def _has_room(self, root: str, size: int) -> bool:
+        self._sizes[root] += size
+        if self._sizes[root] <= MOST_KEPT:
+            return True
+        if root not in self._told:
+            self._told.add(root)
+            self.overfull.append(root)
+        self._sizes[root] -= size
+        return False
+
     def _end(self, batch: Batch, run_id: str, seq: int, status: str) -> None:
         self._pieces.pop(run_id, None)
+        self._sizes_of_pieces.pop(run_id, None)
         row = self._runs.pop(run_id, None)
         if row is None:
             batch.ends.append((status, seq, run_id))

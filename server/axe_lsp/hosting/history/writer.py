@@ -24,7 +24,7 @@ from axe_lsp.hosting.history.database import (
     open_history,
     transaction,
 )
-from axe_lsp.hosting.history.rows import Batch, Bookkeeping, Origin, write
+from axe_lsp.hosting.history.rows import MOST_KEPT, Batch, Bookkeeping, Origin, write
 from axe_lsp.hosting.history.writer_lock import WriterLock, lock_folder
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.errors import RunError
@@ -171,6 +171,12 @@ class HistoryWriter:
             self._secrets = known_secrets(os.environ)
         for entry in entries:
             self._books.add(batch, *entry)
+        while self._books.overfull:
+            self._warn(
+                self._books.overfull.pop(),
+                f"the history keeps {MOST_KEPT:,} characters of a run, and this one has more: "
+                "of the rest only the begins and ends of runs are stored",
+            )
         return batch
 
     def _write(self, batch: Batch) -> None:
