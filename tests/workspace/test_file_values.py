@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import asdict
 
-from axe_lsp.agentfile.check.fast_path import sound
+from axe_lsp.agentfile.check.fast_path import valid_values
 from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
-from axe_lsp.workspace.file_values import Sought
+from axe_lsp.workspace.file_values import LazyPlace
 from benchmarks.agents import agent_text
 from schemas.fixtures import VALUES, agent_files, set_to
 from support.fixture import FOLDER, PLACES
@@ -55,13 +55,13 @@ def told(file: AgentFile) -> dict[str, object]:
     references = [(each.name, each.key, each.range) for each in file.references]
     places = [(each.value, each.range) for each in written if each is not None]
     kept = {"memory": outside.memory, "references": references, "places": places}
-    left_out = ("open", "brief", "name", "model", "outside")
+    left_out = ("open", "shortened_text", "name", "model", "outside")
     return {key: value for key, value in asdict(file).items() if key not in left_out} | kept
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_sound_file_is_read_the_same_both_ways(text: str) -> None:
-    assert sound(text) is not None
+    assert valid_values(text) is not None
     read_both_ways(text)
     read_both_ways(text.replace("\n", "\r\n"))
 
@@ -90,8 +90,8 @@ def test_places_are_right_in_the_text_that_was_read_and_in_no_other() -> None:
 def test_only_short_texts_are_held_on_to_and_never_a_prompt() -> None:
     text = agent_text(20_000, "lint", ("fix",))
     reference = read_agent_file(PLACE, text).references[0]
-    assert isinstance(reference.where, Sought)
-    assert len(reference.where.brief.text) < 3_000
+    assert isinstance(reference.where, LazyPlace)
+    assert len(reference.where.shortened_text.text) < 3_000
     assert reference.range.of(text) == '"fix"'
     long = text.replace('["fix"]', f'["fix"{", " * 5_000}]'.replace(", ", ', "fix"'))
     reference = read_agent_file(PLACE, long).references[0]

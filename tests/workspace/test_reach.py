@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from axe_lsp.workspace.reach import reach
+from axe_lsp.workspace.graph_algorithms import depths_below
 
 NODES = "abcdefg"
 GRAPHS = st.fixed_dictionaries(
@@ -30,7 +30,7 @@ def distance(graph: dict[str, list[str]], start: str, end: str) -> int | None:
 def test_depth_is_that_below_the_nearest_root(
     graph: dict[str, list[str]], limits: dict[str, int]
 ) -> None:
-    found = reach(graph, limits)
+    found = depths_below(graph, limits)
     for node in NODES:
         known = [steps for root in limits if (steps := distance(graph, root, node)) is not None]
         assert found.depths.get(node) == min(known, default=None)
@@ -40,7 +40,7 @@ def test_depth_is_that_below_the_nearest_root(
 def test_what_some_root_lets_calls_get_to_is_in_reach(
     graph: dict[str, list[str]], limits: dict[str, int]
 ) -> None:
-    found = reach(graph, limits)
+    found = depths_below(graph, limits)
     for node in NODES:
         ways = {root: distance(graph, root, node) for root in limits}
         expected = any(way is not None and way <= limits[root] for root, way in ways.items())
@@ -51,7 +51,7 @@ def test_what_some_root_lets_calls_get_to_is_in_reach(
 def test_what_is_called_from_within_reach_and_is_out_of_it_has_a_way_down(
     graph: dict[str, list[str]], limits: dict[str, int]
 ) -> None:
-    found = reach(graph, limits)
+    found = depths_below(graph, limits)
     called = {target for node in found.in_reach for target in graph[node]}
     assert {way[-1] for way in found.too_deep} == called - found.in_reach
     assert len(found.too_deep) == len(called - found.in_reach)

@@ -86,7 +86,7 @@ def seen(snapshot: Snapshot) -> dict[str, object]:
 
 def said(file: AgentFile) -> object:
     """What a file says, whatever it was read from."""
-    return placed(replace(file, open=None, brief=None))
+    return placed(replace(file, open=None, shortened_text=None))
 
 
 def placed(value: object) -> object:

@@ -13,7 +13,7 @@ from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.check_formats import FORMATS, Checked
 from axe_lsp.daemon import disk
-from axe_lsp.daemon.doubles import real_uris
+from axe_lsp.daemon.links import real_uris
 from axe_lsp.daemon.outside_facts import Searched, Standpoint, find_out
 from axe_lsp.daemon.processes import shared
 from axe_lsp.daemon.uris import uri_of

@@ -1,4 +1,4 @@
-"""Folders that can be reached by several paths, such as links, and the one that each goes by.
+"""Links on the disk: folders that can be reached by several paths, and agents of one name that are one file.
 
 `~/.config/axe/agents` is often a link into a repository of settings. Its agents are not defined twice
 because the repository is open in an editor as well.
@@ -6,14 +6,19 @@ because the repository is open in an editor as well.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
+
+from axe_lsp.daemon.uris import path_of, uri_of
+from axe_lsp.workspace.snapshot import Snapshot
 
 _Identity = tuple[int, int] | Path
 """Device and number of a folder; of one that isn't there, its path."""
 
 
-class Twins:
+class LinkedFolders:
     """The folders that have been met, each with the path that its files are known by."""
 
     def __init__(self) -> None:
@@ -23,10 +28,11 @@ class Twins:
     def name(self, folder: Path) -> Path:
         """The path by which files in the folder are known: the first by which it was met."""
         if folder not in self._known:
-            twin = self._by_identity.get(_identity(folder))
-            if twin is None or _identity(twin) != _identity(folder):  # Numbers are used again.
-                self._by_identity[_identity(folder)] = twin = folder
-            self._known[folder] = twin
+            identity = _identity(folder)
+            known = self._by_identity.get(identity)
+            if known is None or _identity(known) != identity:  # Numbers are used again.
+                self._by_identity[identity] = known = folder
+            self._known[folder] = known
         return self._known[folder]
 
     def prefer(self, folder: Path) -> Path | None:
@@ -56,3 +62,29 @@ def _identity(folder: Path) -> _Identity:
     except OSError:
         return folder
     return status.st_dev, status.st_ino
+
+
+def real_uris(snapshot: Snapshot, changed: Iterable[str]) -> dict[str, str]:
+    """Where the files lie that have a name in common with one that has changed, as far as that is news.
+
+    Only files that share a name are looked at, since there are few of them, and what was a link once: it
+    may be none any more.
+    """
+    files = [file for uri in changed if (file := snapshot.file(uri)) is not None]
+    known, touched = snapshot.real_uris, {file.uri for file in files}
+    alike = (snapshot.names.get(stem, ()) for stem in {file.place.stem for file in files})
+    namesakes = [uri for uris in alike if len(uris) > 1 for uri in uris]
+    in_doubt = {uri for uri in namesakes if uri in touched or uri not in known}
+    in_doubt |= touched & known.keys()
+    if not in_doubt:
+        return {}  # As after nearly every keystroke.
+    real_folder = cache(os.path.realpath)
+    found = {
+        uri: _real_uri(path, real_folder(path.parent)) for uri in in_doubt if (path := path_of(uri))
+    }
+    return {uri: real for uri, real in found.items() if known.get(uri) != real}
+
+
+def _real_uri(path: Path, folder: str) -> str:
+    # Hardly any file is a link, and to follow all of a path takes many looks at the disk.
+    return uri_of(Path(os.path.realpath(path)) if path.is_symlink() else Path(folder, path.name))

@@ -37,7 +37,7 @@ Look = Callable[[AgentFile, GoOn], Facts]
 """Finds out about a file, in a thread, and hurries up once it is not to go on."""
 
 
-class Lookout:
+class OutsideWatcher:
     """Watches over what open files ask, until the owner of `tasks` ends it or `close` is called."""
 
     def __init__(
@@ -79,7 +79,7 @@ class Lookout:
         self._woken.set()
         if not self._is_working:
             self._is_working = True
-            self._tasks.start_unattended(self._work(), name="lookout")
+            self._tasks.start_unattended(self._work(), name="outside watcher")
 
     async def _work(self) -> None:
         while True:

@@ -17,12 +17,11 @@ from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, AgentPlaces
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.daemon import disk
-from axe_lsp.daemon.doubles import real_uris
 from axe_lsp.daemon.index import Index
 from axe_lsp.daemon.indexer import Indexer
 from axe_lsp.daemon.inquiries import Inquiries
-from axe_lsp.daemon.links import Twins
-from axe_lsp.daemon.outside_watcher import Lookout
+from axe_lsp.daemon.links import LinkedFolders, real_uris
+from axe_lsp.daemon.outside_watcher import OutsideWatcher
 from axe_lsp.daemon.uris import folder_of, path_of, uri_of
 from axe_lsp.daemon.watch import watch
 from axe_lsp.runtime.files.folders import Environment
@@ -31,7 +30,7 @@ from axe_lsp.settings import Settings
 from axe_lsp.tasks import Tasks
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts
-from axe_lsp.workspace.linked_agents import StandIns, stand_ins
+from axe_lsp.workspace.linked_agents import LinkedAgents, linked_agents
 from axe_lsp.workspace.places import Places, Scope
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Update, Workspace
@@ -52,13 +51,13 @@ class View:
         self.user_folder = disk.user_folder(environment)
         self._workspace = Workspace(self._places())
         self._folders: dict[Path, None] = {}
-        self._twins = Twins()
+        self._linked_folders = LinkedFolders()
         self._buffers: dict[str, str] = {}
         self._background = Tasks()
         self._is_watching = False
         self._indexer = Indexer(index, self._take, self._background)
         self.inquiries = Inquiries(environment, self.workspace_of, self._open_config)
-        self._lookout = Lookout(
+        self._outside_watcher = OutsideWatcher(
             lambda: self.snapshot,
             self.inquiries.facts,
             self._learn,
@@ -130,9 +129,9 @@ class View:
         """Where runs of the agents in `folder` start."""
         return workplace(folder, self.roots, self.user_folder)
 
-    def stand_ins(self) -> StandIns:
+    def linked_agents(self) -> LinkedAgents:
         """The agent files that are links to others, which stand for them."""
-        return stand_ins(self.snapshot, lambda file: self.workspace_of(folder_of(file.uri)))
+        return linked_agents(self.snapshot, lambda file: self.workspace_of(folder_of(file.uri)))
 
     # -- what lies on the disk
 
@@ -141,7 +140,7 @@ class View:
         new = [root for root in roots if root not in self.roots]
         self.roots = (*self.roots, *new)
         self._ready = True
-        self._lookout.look_again()
+        self._outside_watcher.look_again()
         if not self._start_over():
             self._apply([], roots=self._places().roots)
             self._scan(new)
@@ -149,7 +148,7 @@ class View:
     def remove_roots(self, roots: Sequence[Path]) -> None:
         """Forget the agents below folders that have left the workspace."""
         self.roots = tuple(root for root in self.roots if root not in roots)
-        self._lookout.look_again()
+        self._outside_watcher.look_again()
         if self._start_over():
             return
         self._apply([], roots=self._places().roots)
@@ -163,7 +162,7 @@ class View:
         for folder in gone:
             del self._folders[folder]
         self._forget_files(gone)
-        self._indexer.read(disk.agent_files_below((), self._twins.forget(gone)))
+        self._indexer.read(disk.agent_files_below((), self._linked_folders.forget(gone)))
 
     def configure(self, settings: Settings) -> None:
         """Put settings in force."""
@@ -175,7 +174,7 @@ class View:
         paths = [path for uri in uris if (path := path_of(uri)) is not None]
         # Looked up when its turn comes: what is being read now isn't known yet.
         self._indexer.read_again(each for path in paths for each in self._files_at(path))
-        self._lookout.look_again()
+        self._outside_watcher.look_again()
 
     def watch_disk(self) -> None:
         """Look for changes ourselves, on behalf of a client that doesn't tell."""
@@ -190,7 +189,7 @@ class View:
 
     async def close(self, within: float) -> None:
         """End what goes on in the background; a slow disk is waited for no longer than `within` seconds."""
-        self._lookout.close()
+        self._outside_watcher.close()
         await self._background.stop(within)
 
     # -- inside
@@ -198,7 +197,7 @@ class View:
     def _show(self, uri: str, text: str) -> Update:
         if uri not in self.snapshot.buffers and (path := path_of(uri)) is not None:
             # Where somebody opens files is the path by which the folder goes from now on.
-            replaced = self._twins.prefer(path.parent) if self._is_agent(uri) else None
+            replaced = self._linked_folders.prefer(path.parent) if self._is_agent(uri) else None
             if replaced is not None:
                 self._forget_files([replaced])
             if self._meet(uri) or replaced is not None:
@@ -238,11 +237,11 @@ class View:
         if linked := real_uris(self.snapshot, [each.uri for each in changes]):
             self._tell(self._workspace.apply([], real_uris=linked))
         if any(each.uri == self.snapshot.places.config_file for each in changes):
-            self._lookout.look_again()  # Whether keys are there depends on it.
+            self._outside_watcher.look_again()  # Whether keys are there depends on it.
         return update
 
     def _tell(self, update: Update) -> None:
-        self._lookout.follow(update)
+        self._outside_watcher.follow(update)
         for listener in tuple(self._listeners):
             listener(update)
 
@@ -275,7 +274,7 @@ class View:
     def _counts(self, uri: str) -> bool:
         """Whether the file's folder goes by this path, and not by another one that leads to it."""
         folder = folder_of(uri)
-        return folder is not None and self._twins.name(folder) == folder
+        return folder is not None and self._linked_folders.name(folder) == folder
 
     def _forget_files(self, folders: Sequence[Path]) -> None:
         closed = self.snapshot.closed
@@ -298,7 +297,7 @@ class View:
             return False
         self._workspace = Workspace(places)
         self._folders.clear()
-        self._twins = Twins()
+        self._linked_folders = LinkedFolders()
         for uri, text in self._buffers.items():
             self._show(uri, text)
         if self._ready:
@@ -324,8 +323,8 @@ class View:
     def _files_at(self, path: Path) -> list[Path]:
         """The agent files that a change of `path` is about, those that have gone included."""
         if path.suffix == ".toml":
-            return [self._twins.name(path.parent) / path.name]
-        path = self._twins.name(path)
+            return [self._linked_folders.name(path.parent) / path.name]
+        path = self._linked_folders.name(path)
         known = [each for uri in self.snapshot.closed if (each := path_of(uri)) is not None]
         below = [each for each in known if path in each.parents]
         is_searched = any(is_entered(path, root) for root in self.roots)

@@ -8,12 +8,17 @@ from enum import Enum
 from msgspec import Struct
 
 from axe_lsp.workspace.agent_file import SUB_AGENTS, TASK_TYPES, AgentFile
-from axe_lsp.workspace.linked_agents import StandIns
+from axe_lsp.workspace.graph_algorithms import (
+    Depths,
+    depths_below,
+    shortest_cycle,
+    steps_from,
+    strongly_connected,
+)
+from axe_lsp.workspace.linked_agents import LinkedAgents
 from axe_lsp.workspace.meaning import Kind, meaning
 from axe_lsp.workspace.places import Scope
-from axe_lsp.workspace.reach import Reach, reach
 from axe_lsp.workspace.snapshot import Snapshot
-from axe_lsp.workspace.strongly_connected import knots, spread, way_round
 
 
 class Via(Enum):
@@ -72,7 +77,7 @@ class DelegationGraph(Struct, frozen=True):
     unreachable: tuple[Unreachable, ...]
 
 
-def delegation_graph(snapshot: Snapshot, linked: StandIns | None = None) -> DelegationGraph:
+def delegation_graph(snapshot: Snapshot, linked: LinkedAgents | None = None) -> DelegationGraph:
     """The graph of all agents that can be found by name. Of those that are `linked` others stand for them."""
     instead = linked or {}
     found = (
@@ -92,7 +97,7 @@ def delegation_graph(snapshot: Snapshot, linked: StandIns | None = None) -> Dele
         if edge.via is Via.SUB_AGENTS and edge.target in files:
             calls[edge.source].append(edge.target)
     limits = {uri: files[uri].depth_limit for uri in _roots(files, edges)}
-    below = reach(calls, limits)
+    below = depths_below(calls, limits)
     missing = sorted({edge.target for edge in edges} - files.keys())
     return DelegationGraph(
         nodes=(
@@ -112,7 +117,7 @@ def around(graph: DelegationGraph, agent: str) -> DelegationGraph:
     for edge in graph.edges:
         down[edge.source].append(edge.target)
         up[edge.target].append(edge.source)
-    kept = spread(down, [agent]).keys() | spread(up, [agent]).keys()
+    kept = steps_from(down, [agent]).keys() | steps_from(up, [agent]).keys()
     return DelegationGraph(
         nodes=tuple(node for node in graph.nodes if node.id in kept),
         edges=tuple(edge for edge in graph.edges if {edge.source, edge.target} <= kept),
@@ -121,7 +126,7 @@ def around(graph: DelegationGraph, agent: str) -> DelegationGraph:
     )
 
 
-def _edges(snapshot: Snapshot, file: AgentFile, instead: StandIns) -> Iterator[Edge]:
+def _edges(snapshot: Snapshot, file: AgentFile, instead: LinkedAgents) -> Iterator[Edge]:
     for reference in file.references:
         meant = meaning(snapshot, file, reference)
         via = Via.SUB_AGENTS if reference.key == SUB_AGENTS else Via.TASK_TYPES
@@ -138,7 +143,7 @@ def _roots(files: Iterable[str], edges: Iterable[Edge]) -> Iterator[str]:
     return (uri for uri in files if uri not in called or uri in started)
 
 
-def _node(file: AgentFile, roots: Container[str], below: Reach) -> Node:
+def _node(file: AgentFile, roots: Container[str], below: Depths) -> Node:
     depth = below.depths.get(file.uri)
     # Where all ways up go round in circles, somebody has to begin somewhere in them.
     is_reachable = depth is None or file.uri in below.in_reach
@@ -148,8 +153,8 @@ def _node(file: AgentFile, roots: Container[str], below: Reach) -> Node:
 def _cycles(calls: Mapping[str, Sequence[str]]) -> list[Cycle]:
     rank = {uri: number for number, uri in enumerate(calls)}
     found = []
-    for knot in knots(calls):
-        agents = tuple(sorted(knot, key=rank.__getitem__))
-        inside = {uri: [each for each in calls[uri] if each in knot] for uri in agents}
-        found.append(Cycle(agents, way_round(inside, agents[0])))
+    for part in strongly_connected(calls):
+        agents = tuple(sorted(part, key=rank.__getitem__))
+        inside = {uri: [each for each in calls[uri] if each in part] for uri in agents}
+        found.append(Cycle(agents, shortest_cycle(inside, agents[0])))
     return sorted(found, key=lambda cycle: rank[cycle.agents[0]])

@@ -26,7 +26,7 @@ def _agents(session: Session) -> list[JsonObject]:
 
     The built-in types, which need no file, come last among those of their name.
     """
-    files, linked = session.view.snapshot.files(), session.view.stand_ins()
+    files, linked = session.view.snapshot.files(), session.view.linked_agents()
     found = [
         file for file in files if file.place.scope is not Scope.LOOSE and file.uri not in linked
     ]

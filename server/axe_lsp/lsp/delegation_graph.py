@@ -53,7 +53,7 @@ def _checked(params: Any, default: str) -> tuple[str, str | None]:
 
 def _answer(session: Session, wanted: tuple[str, str | None]) -> JsonObject:
     format_, uri = wanted
-    linked = session.view.stand_ins()
+    linked = session.view.linked_agents()
     graph = delegation_graph(session.view.snapshot, linked)
     if uri is not None:
         agent = linked.get(canonical(uri), canonical(uri))

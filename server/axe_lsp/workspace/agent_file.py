@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import DEFAULT_MAX_DEPTH
 from axe_lsp.agentfile.check.check import check
-from axe_lsp.agentfile.check.fast_path import Brief, brief_of, sound
+from axe_lsp.agentfile.check.fast_path import ShortenedText, shortened, valid_values
 from axe_lsp.agentfile.check.ignores import Ignore, read_ignores
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.check.schema_tables import INPUT, OUTPUT
@@ -29,7 +29,7 @@ from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.members import Member, members_of
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
-from axe_lsp.workspace.file_values import ByTree, ByValues, Reading, Written
+from axe_lsp.workspace.file_values import FileValues, PlainValues, TreeValues, Written
 from axe_lsp.workspace.outside_values import Outside, Question, question, read_outside
 from axe_lsp.workspace.places import Place
 
@@ -55,7 +55,7 @@ class Reference(Written, frozen=True, gc=False):
 class AgentFile(Struct, frozen=True, dict=True):
     """What is known of one file.
 
-    `open` is there only while an editor has the file open, and `brief` only where places are looked
+    `open` is there only while an editor has the file open, and `shortened_text` only where places are looked
     for when somebody asks. `typed` is where an agent with a typed input says so; `input` and `output` are what it is called
     with and answers, as far as they have names. `timeout` is its own, `call_timeout` that of its calls.
     """
@@ -75,7 +75,7 @@ class AgentFile(Struct, frozen=True, dict=True):
     inline_types: frozenset[str] = frozenset()
     ignores: tuple[Ignore, ...] = ()
     open: Lookup | None = None
-    brief: Brief | None = None
+    shortened_text: ShortenedText | None = None
     timeout: int = 0
     call_timeout: int = 0
 
@@ -107,7 +107,7 @@ class AgentFile(Struct, frozen=True, dict=True):
         """Whether all places are certainly right in a text, as they are in the one that was read."""
         if self.open is not None:
             return self.open.parse.text == text
-        return self.brief is not None and self.brief == brief_of(text)
+        return self.shortened_text is not None and self.shortened_text == shortened(text)
 
     @property
     def depth_limit(self) -> int:
@@ -134,15 +134,15 @@ def read_agent_file(
     `before` is what was read of the text that an edit has made this one of. A `fault` of the file as such
     stands in for everything that its text might be blamed for.
     """
-    quick = sound(text) if not (is_open or fault or place.is_config) else None
-    if quick is not None and len(quick.brief.text) <= _SHORT:
-        return _said(place, ByValues(quick), quick.brief)
+    quick = valid_values(text) if not (is_open or fault or place.is_config) else None
+    if quick is not None and len(quick.shortened_text.text) <= _SHORT:
+        return _said(place, PlainValues(quick), quick.shortened_text)
     parse = Parse(text, before.parse if before is not None else None)
     lookup = Lookup(parse, _schema(place), before)
     there = TextRange(fault_at, min(fault_at + 1, len(text)))
     problems = (Problem(SYNTAX, there, fault, (), 0),) if fault else tuple(_problems(parse, lookup))
     file = replace(
-        _said(place, ByTree(lookup)),
+        _said(place, TreeValues(lookup)),
         typed=lookup.place(INPUT),
         input=members_of(lookup, INPUT),
         output=members_of(lookup, OUTPUT),
@@ -154,27 +154,29 @@ def read_agent_file(
     return replace(file, name=None, model=None) if fault else file
 
 
-def _said(place: Place, reading: Reading, brief: Brief | None = None) -> AgentFile:
+def _said(
+    place: Place, values: FileValues, shortened_text: ShortenedText | None = None
+) -> AgentFile:
     """What a file says, with none of what only few files have."""
-    filled = _filled(reading)
-    description = filled.get("description", reading.decoded(("description",)))
+    filled = _filled(values)
+    description = filled.get("description", values.decoded(("description",)))
     return AgentFile(
         place=place,
-        name=reading.string(("name",)),
-        model=reading.string(("model",)),
+        name=values.string(("name",)),
+        model=values.string(("model",)),
         description=description if isinstance(description, str) else "",
-        tools=tuple(filled.get("tools", (each.value for each in reading.strings(("tools",))))),
-        references=(*_names(reading, SUB_AGENTS), *_names(reading, TASK_TYPES)),
-        max_depth=_number(reading, ("sub_agents_config", "max_depth")),
-        outside=read_outside(reading),
-        brief=brief,
-        timeout=_number(reading, ("timeout",)),
-        call_timeout=_number(reading, ("sub_agents_config", "timeout")),
+        tools=tuple(filled.get("tools", (each.value for each in values.strings(("tools",))))),
+        references=(*_names(values, SUB_AGENTS), *_names(values, TASK_TYPES)),
+        max_depth=_number(values, ("sub_agents_config", "max_depth")),
+        outside=read_outside(values),
+        shortened_text=shortened_text,
+        timeout=_number(values, ("timeout",)),
+        call_timeout=_number(values, ("sub_agents_config", "timeout")),
     )
 
 
-def _number(reading: Reading, path: KeyPath) -> int:
-    value = reading.decoded(path)
+def _number(values: FileValues, path: KeyPath) -> int:
+    value = values.decoded(path)
     return value if isinstance(value, int) else 0
 
 
@@ -188,10 +190,10 @@ def _problems(parse: Parse, lookup: Lookup) -> Iterator[Problem]:
     yield from check(parse, lookup)
 
 
-def _filled(reading: Reading) -> Mapping[str, str | list[str]]:
+def _filled(values: FileValues) -> Mapping[str, str | list[str]]:
     """The keys that are not written and that the file's `type` fills in."""
-    filled = filled_by(reading.decoded(("type",)))
-    return {name: value for name, value in filled.items() if not reading.has((name,))}
+    filled = filled_by(values.decoded(("type",)))
+    return {name: value for name, value in filled.items() if not values.has((name,))}
 
 
 def _inline_types(lookup: Lookup) -> frozenset[str]:
@@ -201,6 +203,6 @@ def _inline_types(lookup: Lookup) -> frozenset[str]:
     return frozenset(path[2] for path in lookup.paths if path[:2] == table and len(path) > 2)
 
 
-def _names(reading: Reading, path: KeyPath) -> list[Reference]:
-    strings = reading.strings(path)
+def _names(values: FileValues, path: KeyPath) -> list[Reference]:
+    strings = values.strings(path)
     return [Reference(each.value, each.there, path, each.index) for each in strings]

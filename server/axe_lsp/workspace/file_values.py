@@ -1,4 +1,4 @@
-"""What a file says: by its tree, or of a sound file by its values alone, and the places later."""
+"""What a file says: by its tree, or of a valid file by its values alone, and the places later."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.check.fast_path import Brief, Sound
+from axe_lsp.agentfile.check.fast_path import ShortenedText, ValidValues
 from axe_lsp.agentfile.rights import variables_in
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.lookup import Lookup
@@ -18,34 +18,34 @@ from axe_lsp.agentfile.text.tree import Value, ValueKind
 from axe_lsp.agentfile.text.values import decode
 
 
-class Sought(Struct, frozen=True, gc=False):
-    """A place in a sound file that is looked for when somebody wants to know it."""
+class LazyPlace(Struct, frozen=True, gc=False):
+    """A place in a valid file that is looked for when somebody wants to know it."""
 
-    brief: Brief
+    shortened_text: ShortenedText
     path: KeyPath
     index: int | None
 
     def find(self) -> TextRange:
-        return self.brief.place_of(self.path, self.index)
+        return self.shortened_text.place_of(self.path, self.index)
 
 
-Where = TextRange | Sought
+Where = TextRange | LazyPlace
 
 
 def found(where: Where) -> TextRange:
     """The place itself."""
-    return where.find() if isinstance(where, Sought) else where
+    return where.find() if isinstance(where, LazyPlace) else where
 
 
 class Written(Struct, frozen=True, gc=False):
     """A string of a file: the value of a key, or an element of it.
 
-    `there` is its place, or in a sound file the text in which to look for it: there are so many of
+    `there` is its place, or in a valid file the text in which to look for it: there are so many of
     these strings that each is one object.
     """
 
     value: str
-    there: TextRange | Brief
+    there: TextRange | ShortenedText
     key: KeyPath
     index: int | None = None
 
@@ -54,7 +54,7 @@ class Written(Struct, frozen=True, gc=False):
         """Where it stands, quotes included."""
         if isinstance(self.there, TextRange):
             return self.there
-        return Sought(self.there, self.key, self.index)
+        return LazyPlace(self.there, self.key, self.index)
 
     @property
     def range(self) -> TextRange:
@@ -62,8 +62,8 @@ class Written(Struct, frozen=True, gc=False):
         return found(self.where)
 
 
-class Reading(Protocol):
-    """What a file says, however it was read."""
+class FileValues(Protocol):
+    """What a file says, whether its tree or only its values are known."""
 
     def has(self, path: KeyPath) -> bool:
         """Whether the key, or the table of that name, is written at all."""
@@ -84,8 +84,8 @@ class Reading(Protocol):
         """The MCP servers: address, variables in headers, and where the address stands."""
 
 
-class ByTree:
-    """The reading of a file that may be half-typed."""
+class TreeValues:
+    """The values of a file that may be half-typed."""
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
@@ -124,17 +124,17 @@ class ByTree:
                 yield url.value, variables_in(texts), url.range
 
 
-class ByValues:
-    """The reading of a sound file."""
+class PlainValues:
+    """The values of a valid file."""
 
-    def __init__(self, sound: Sound) -> None:
-        self._sound = sound
+    def __init__(self, values: ValidValues) -> None:
+        self._values = values
 
     def has(self, path: KeyPath) -> bool:
         return self.decoded(path) is not None
 
     def decoded(self, path: KeyPath) -> Any:
-        value: Any = self._sound.values
+        value: Any = self._values.values
         for name in path:
             value = value.get(name)
             if value is None:
@@ -143,15 +143,15 @@ class ByValues:
 
     def string(self, path: KeyPath) -> Written | None:
         value = self.decoded(path)
-        return Written(value, self._sound.brief, path) if value is not None else None
+        return Written(value, self._values.shortened_text, path) if value is not None else None
 
     def strings(self, path: KeyPath) -> Sequence[Written]:
-        values, brief = self.decoded(path) or (), self._sound.brief
-        return [Written(each, brief, path, index) for index, each in enumerate(values)]
+        values, shortened_text = self.decoded(path) or (), self._values.shortened_text
+        return [Written(each, shortened_text, path, index) for index, each in enumerate(values)]
 
     def names(self, table: KeyPath, among: Sequence[str]) -> Sequence[Written]:
-        values, brief = self.decoded(table) or (), self._sound.brief
-        return [Written(name, brief, (*table, name)) for name in among if name in values]
+        values, shortened_text = self.decoded(table) or (), self._values.shortened_text
+        return [Written(name, shortened_text, (*table, name)) for name in among if name in values]
 
     def servers(self) -> Iterator[tuple[str, tuple[str, ...], TextRange]]:
         return iter(())  # A file with servers is not told by its values alone.

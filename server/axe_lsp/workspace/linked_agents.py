@@ -14,11 +14,11 @@ from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import meaning
 from axe_lsp.workspace.snapshot import Snapshot
 
-StandIns = Mapping[str, str]
+LinkedAgents = Mapping[str, str]
 """The URIs of files that are the same agent as another one, each with the URI of that one."""
 
 
-def stand_ins(snapshot: Snapshot, start_of: Callable[[AgentFile], Hashable]) -> StandIns:
+def linked_agents(snapshot: Snapshot, start_of: Callable[[AgentFile], Hashable]) -> LinkedAgents:
     """Which files need no mention beside another. Runs of an agent start at `start_of` its file.
 
     What agents call may be such files in turn, so all are taken for the same that are linked, until they are found to differ.
@@ -54,6 +54,6 @@ def _split(
         yield from parts.values()
 
 
-def _called(snapshot: Snapshot, known: StandIns, file: AgentFile) -> Hashable:
+def _called(snapshot: Snapshot, known: LinkedAgents, file: AgentFile) -> Hashable:
     meant = [(each.key, *meaning(snapshot, file, each)) for each in file.references]
     return tuple((key, kind, name, known.get(uri, uri)) for key, kind, name, uri in meant)

@@ -7,7 +7,7 @@ from msgspec import Struct
 from axe_lsp.agentfile.agent_definition import MemoryConfig, Params
 from axe_lsp.agentfile.rights import Asked, Server
 from axe_lsp.agentfile.text.ranges import TextRange
-from axe_lsp.workspace.file_values import Reading, Written
+from axe_lsp.workspace.file_values import FileValues, Written
 
 PARAMS = ("params",)
 
@@ -56,16 +56,16 @@ class Question(Struct, frozen=True):
 NOTHING = Outside()
 
 
-def read_outside(reading: Reading) -> Outside:
+def read_outside(values: FileValues) -> Outside:
     """What the file names. Most files name nothing, and share one value."""
     outside = Outside(
-        skill=reading.string(("skill",)),
-        workdir=reading.string(("workdir",)),
-        globs=tuple(reading.strings(("files",))),
-        memory=_memory(reading) if reading.has(("memory",)) else _NO_MEMORY,
-        params=tuple(reading.names(PARAMS, _PARAMS)) if reading.has(PARAMS) else (),
-        memory_path=reading.string(("memory", "path")),
-        servers=tuple(WrittenServer(*each) for each in reading.servers()),
+        skill=values.string(("skill",)),
+        workdir=values.string(("workdir",)),
+        globs=tuple(values.strings(("files",))),
+        memory=_memory(values) if values.has(("memory",)) else _NO_MEMORY,
+        params=tuple(values.names(PARAMS, _PARAMS)) if values.has(PARAMS) else (),
+        memory_path=values.string(("memory", "path")),
+        servers=tuple(WrittenServer(*each) for each in values.servers()),
     )
     return outside if outside != NOTHING else NOTHING
 
@@ -82,12 +82,12 @@ def question(outside: Outside, model: Written | None) -> Question:
     )
 
 
-def _memory(reading: Reading) -> MemoryConfig:
-    path = reading.decoded(("memory", "path"))
-    last_n = reading.decoded(("memory", "last_n"))
-    scope = reading.decoded(("memory", "scope"))
+def _memory(values: FileValues) -> MemoryConfig:
+    path = values.decoded(("memory", "path"))
+    last_n = values.decoded(("memory", "last_n"))
+    scope = values.decoded(("memory", "scope"))
     return MemoryConfig(
-        enabled=reading.decoded(("memory", "enabled")) is True,
+        enabled=values.decoded(("memory", "enabled")) is True,
         path=path if isinstance(path, str) else "",
         last_n=last_n if isinstance(last_n, int) and last_n > 0 else 0,
         scope=scope if isinstance(scope, str) else _NO_MEMORY.scope,

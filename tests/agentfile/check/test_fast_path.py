@@ -1,4 +1,4 @@
-"""What a quick look by values takes for sound: no more than what check.py finds nothing wrong in, and most files."""
+"""The fast path finds files valid in which check.py finds nothing wrong, no others, and most of these."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from axe_lsp.agentfile.check.check import check
-from axe_lsp.agentfile.check.fast_path import sound
+from axe_lsp.agentfile.check.fast_path import valid_values
 from axe_lsp.agentfile.check.ignores import read_ignores
 from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.agentfile.schema.lookup import Lookup
@@ -72,12 +72,12 @@ def test_most_files_are_sound(text: str) -> None:
 
 @pytest.mark.parametrize("text", DOUBTFUL.values(), ids=DOUBTFUL.keys())
 def test_what_may_be_wrong_takes_a_closer_look(text: str) -> None:
-    assert sound(text) is None
+    assert valid_values(text) is None
 
 
 def is_as_it_says(text: str) -> bool:
-    """Whether the text is taken for sound, which it had better be."""
-    found = sound(text)
+    """Whether the fast path finds the text valid, as it should."""
+    found = valid_values(text)
     if found is None:
         return False
     parse = Parse(text)
@@ -85,7 +85,7 @@ def is_as_it_says(text: str) -> bool:
     assert not check(parse, Lookup(parse))
     assert not read_ignores(parse)
     assert parse.values is not None
-    left_out = {"system_prompt"} if found.brief.removed else set()
+    left_out = {"system_prompt"} if found.shortened_text.removed else set()
     assert found.values.keys() == parse.values.keys()
     assert all(
         found.values[key] == value for key, value in parse.values.items() if key not in left_out
@@ -116,9 +116,9 @@ def test_nothing_is_wrong_whatever_stands_below(text: str) -> None:
 
 @pytest.mark.parametrize("text", [text for text in SOUND.values() if "sub_agents =" in text])
 def test_a_place_is_found_when_somebody_asks(text: str) -> None:
-    found = sound(text)
+    found = valid_values(text)
     assert found is not None
-    place_of = found.brief.place_of
+    place_of = found.shortened_text.place_of
     assert place_of(("name",)).of(text) == '"lint"'
     assert place_of(("sub_agents",), 0).of(text) == '"fix"'
     assert place_of(("sub_agents_config", "max_depth")).of(text) in ("3", "5")
@@ -146,9 +146,9 @@ def prompt(inside: str, quotes: str = '"""', rest: str = "") -> str:
 )
 def test_prompts_are_left_out(text: str) -> None:
     assert is_as_it_says(text)
-    found = sound(text)
+    found = valid_values(text)
     assert found is not None
-    assert "Look" not in found.brief.text
+    assert "Look" not in found.shortened_text.text
 
 
 @pytest.mark.parametrize(
@@ -162,9 +162,9 @@ def test_prompts_are_left_out(text: str) -> None:
 )
 def test_what_may_be_no_prompt_is_not_left_out(text: str) -> None:
     assert is_as_it_says(text)
-    found = sound(text)
+    found = valid_values(text)
     assert found is not None
-    assert found.brief.text == text
+    assert found.shortened_text.text == text
 
 
 @pytest.mark.parametrize(
@@ -178,4 +178,4 @@ def test_what_may_be_no_prompt_is_not_left_out(text: str) -> None:
     ],
 )
 def test_what_is_no_prompt_takes_a_closer_look(text: str) -> None:
-    assert sound(text) is None
+    assert valid_values(text) is None

@@ -5,7 +5,7 @@ fifth of the time that a look at the whole takes. Whoever has a question about a
 tree later.
 
 Nothing is judged here in another way than in check.py: what may be wrong, or is not plain, is left
-to it. A property test sees to it that it finds nothing wrong in what is sound here.
+to it. A property test sees to it that it finds nothing wrong in what is valid here.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TYPES: Mapping[KeyType, tuple[type, ...]] = {
 }
 
 
-class Brief(Struct, frozen=True, gc=False):
+class ShortenedText(Struct, frozen=True, gc=False):
     """The text of a file, which lacks `removed` characters of a prompt at `cut`."""
 
     text: str
@@ -59,42 +59,42 @@ class Brief(Struct, frozen=True, gc=False):
         return offset + self.removed if offset > self.cut else offset
 
 
-class Sound(Struct, frozen=True):
+class ValidValues(Struct, frozen=True):
     """What a file says, and its text, both without its prompt, of which nothing can be wrong."""
 
     values: Values
-    brief: Brief
+    shortened_text: ShortenedText
 
 
-def sound(text: str) -> Sound | None:
+def valid_values(text: str) -> ValidValues | None:
     """A look at the text of an agent file. None if it can't be certain that nothing is wrong with it by itself."""
     if may_hold_ignores(text) or any(find_secrets(text)):
         return None
-    brief = brief_of(text)
-    values = values_of(brief.text)
-    if values is None or not _are_sound(values, _plain_keys()):
+    shortened_text = shortened(text)
+    values = values_of(shortened_text.text)
+    if values is None or not _are_valid(values, _plain_keys()):
         return None
     if not all(_is_given(values.get(name)) for name in _required()):
         return None
     if "sub_agents_config" in values and not values.get("sub_agents"):
         return None  # How to delegate, where there may be nobody to delegate to.
-    return Sound(values, brief)
+    return ValidValues(values, shortened_text)
 
 
 _PROMPT = re.compile(r"\nsystem_prompt[ \t]*=[ \t]*(\"\"\"|''')")
 
 
-def brief_of(text: str) -> Brief:
+def shortened(text: str) -> ShortenedText:
     """Most of a file is its prompt, which nobody needs to find a place in the rest."""
     # To look for a text is several times as fast as to look for an expression.
     opening = _PROMPT.match(text, max(0, text.find("\nsystem_prompt")))
     if opening is None or text.count('"""') + text.count("'''") != 2:
-        return Brief(text)  # What looks like the key may stand in another string.
+        return ShortenedText(text)  # What looks like the key may stand in another string.
     start = opening.end()
     end = text.find(opening[1], start)
     if end < start or not is_prose(text[start:end].replace("\r\n", "\n")):
-        return Brief(text)
-    return Brief(text[:start] + text[end:], start, end - start)
+        return ShortenedText(text)
+    return ShortenedText(text[:start] + text[end:], start, end - start)
 
 
 @lru_cache(maxsize=1)
@@ -142,35 +142,35 @@ def _is_given(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _are_sound(values: Values, keys: Mapping[str, _Plain]) -> bool:
+def _are_valid(values: Values, keys: Mapping[str, _Plain]) -> bool:
     for name, value in values.items():
         plain = keys.get(name)
         if plain is None or type(value) not in plain.types:
             return False
         if plain.is_sound is not None and not plain.is_sound(value):
             return False
-        if plain.types is _TABLE and not _are_sound(value, plain.inside):
+        if plain.types is _TABLE and not _are_valid(value, plain.inside):
             return False
     return True
 
 
 def _judge_of(spec: KeySpec) -> Callable[[Any], bool] | None:
     if spec.type is KeyType.STRINGS:
-        return partial(_are_sound_words, spec)
+        return partial(_are_valid_words, spec)
     if spec.names is Names.MODEL:
-        return partial(_is_sound_word, spec)
+        return partial(_is_valid_word, spec)
     is_free = spec.type in (KeyType.STRING, KeyType.BOOLEAN, KeyType.TABLE) and not spec.choices
     return None if is_free else partial(_is_in_range, spec)
 
 
-def _are_sound_words(spec: KeySpec, words: Sequence[object]) -> bool:
+def _are_valid_words(spec: KeySpec, words: Sequence[object]) -> bool:
     if not set(map(type, words)) <= {str}:
         return False
     is_free = spec.names not in (Names.TOOL, Names.GLOB)
-    return is_free or all(_is_sound_word(spec, str(word)) for word in words)
+    return is_free or all(_is_valid_word(spec, str(word)) for word in words)
 
 
-def _is_sound_word(spec: KeySpec, word: str) -> bool:
+def _is_valid_word(spec: KeySpec, word: str) -> bool:
     if spec.names is Names.GLOB:
         return not may_be_bad(word)
     if spec.names is Names.TOOL and word not in TOOLS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from axe_lsp.daemon.doubles import real_uris
+from axe_lsp.daemon.links import real_uris
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Workspace

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.daemon.links import Twins
+from axe_lsp.daemon.links import LinkedFolders
 
 
 @pytest.fixture
@@ -27,38 +27,38 @@ def link(folder: Path) -> Path:
 
 
 def test_the_first_path_counts(folder: Path, link: Path) -> None:
-    twins = Twins()
-    assert (twins.name(link), twins.name(folder)) == (link, link)
-    twins = Twins()
-    assert (twins.name(folder), twins.name(link)) == (folder, folder)
+    folders = LinkedFolders()
+    assert (folders.name(link), folders.name(folder)) == (link, link)
+    folders = LinkedFolders()
+    assert (folders.name(folder), folders.name(link)) == (folder, folder)
 
 
 def test_another_path_can_be_preferred(folder: Path, link: Path) -> None:
-    twins = Twins()
-    assert twins.prefer(folder) is None
-    assert twins.prefer(link) == folder
-    assert (twins.name(folder), twins.name(link)) == (link, link)
-    assert twins.name(link.with_name("again")) != link
+    folders = LinkedFolders()
+    assert folders.prefer(folder) is None
+    assert folders.prefer(link) == folder
+    assert (folders.name(folder), folders.name(link)) == (link, link)
+    assert folders.name(link.with_name("again")) != link
 
 
 def test_what_is_forgotten_leaves_its_other_paths(folder: Path, link: Path) -> None:
-    twins = Twins()
-    twins.name(folder)
-    twins.name(link)
-    assert twins.forget([folder]) == [link]
-    assert twins.name(link) == link
+    folders = LinkedFolders()
+    folders.name(folder)
+    folders.name(link)
+    assert folders.forget([folder]) == [link]
+    assert folders.name(link) == link
 
 
 def test_folders_that_are_not_there_are_themselves(tmp_path: Path) -> None:
-    twins = Twins()
-    assert twins.name(tmp_path / "a") == tmp_path / "a"
-    assert twins.name(tmp_path / "b") == tmp_path / "b"
+    folders = LinkedFolders()
+    assert folders.name(tmp_path / "a") == tmp_path / "a"
+    assert folders.name(tmp_path / "b") == tmp_path / "b"
 
 
 def test_a_folder_that_takes_the_place_of_one_that_has_gone_is_another(tmp_path: Path) -> None:
-    twins = Twins()
+    folders = LinkedFolders()
     old, new = tmp_path / "old", tmp_path / "new"
     old.mkdir()
-    twins.name(old)
+    folders.name(old)
     old.rename(new)  # The same folder to the file system, as its number is used again.
-    assert twins.name(new) == new
+    assert folders.name(new) == new

@@ -1,4 +1,4 @@
-"""The knots in a graph: what can be reached from each other."""
+"""Algorithms on directed graphs: strongly connected parts, shortest ways, depths below roots."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from msgspec import Struct
+
 Graph = Mapping[str, Sequence[str]]
 """Nodes to those that they lead to. Every node is a key."""
 
 
-def knots(graph: Graph) -> Iterator[frozenset[str]]:
+def strongly_connected(graph: Graph) -> Iterator[frozenset[str]]:
     """The largest sets of nodes of which each leads to each, and to itself."""
     for component in _components(graph):
         if len(component) > 1 or component[0] in graph[component[0]]:
             yield frozenset(component)
 
 
-def way_round(graph: Graph, start: str) -> tuple[str, ...]:
+def shortest_cycle(graph: Graph, start: str) -> tuple[str, ...]:
     """A shortest way from a node back to itself, both ends included; empty if there is none."""
     came_from: dict[str, str] = {}
     queue = deque([start])
@@ -42,7 +44,7 @@ class Step(NamedTuple):
     above: str | None
 
 
-def spread(graph: Graph, starts: Iterable[str]) -> dict[str, Step]:
+def steps_from(graph: Graph, starts: Iterable[str]) -> dict[str, Step]:
     """What can be reached from some nodes, themselves included, each on a shortest way."""
     found = {start: Step(0, None) for start in starts}
     queue = deque(found)
@@ -56,12 +58,55 @@ def spread(graph: Graph, starts: Iterable[str]) -> dict[str, Step]:
     return found
 
 
-def way_down(steps: Mapping[str, Step], end: str) -> tuple[str, ...]:
-    """The way to a node that `spread` has found, from where it began."""
+def way_to(steps: Mapping[str, Step], end: str) -> tuple[str, ...]:
+    """A shortest way to a node that `steps_from` has found, from where it began."""
     way = [end]
     while (above := steps[way[-1]].above) is not None:
         way.append(above)
     return tuple(reversed(way))
+
+
+class Depths(Struct, frozen=True):
+    """How deep agents are called from the roots.
+
+    `depths` counts from the nearest root. `too_deep` has a way down to each node that is one step
+    out of reach, whatever root one begins at; what is below those only is out of reach as well.
+    """
+
+    depths: Mapping[str, int]
+    in_reach: frozenset[str]
+    too_deep: tuple[tuple[str, ...], ...]
+
+
+def depths_below(graph: Graph, limits: Mapping[str, int]) -> Depths:
+    """What can be reached from roots, each of which has its limit of steps.
+
+    Roots with the same limit are looked from at once: there may be thousands, but limits are a handful.
+    """
+    steps_by_limit = {
+        limit: steps_from(graph, [root for root, its in limits.items() if its == limit])
+        for limit in sorted(set(limits.values()))
+    }
+    in_reach = frozenset(
+        node
+        for limit, steps in steps_by_limit.items()
+        for node, step in steps.items()
+        if step.depth <= limit
+    )
+    depths = {node: step.depth for node, step in steps_from(graph, limits).items()}
+    return Depths(depths, in_reach, tuple(_too_deep(steps_by_limit, in_reach).values()))
+
+
+def _too_deep(
+    steps_by_limit: Mapping[int, Mapping[str, Step]], in_reach: frozenset[str]
+) -> dict[str, tuple[str, ...]]:
+    """A shortest way to each node that is one step out of reach."""
+    found: dict[str, tuple[str, ...]] = {}
+    for limit, steps in steps_by_limit.items():
+        for node, step in steps.items():
+            if step.depth == limit + 1 and node not in in_reach and node not in found:
+                found[node] = way_to(steps, node)
+    return found
 
 
 def _components(graph: Graph) -> Iterator[list[str]]:
