@@ -18,6 +18,7 @@ from axe_lsp.lsp import (
     completion,
     definition,
     delegation_graph,
+    did_change_workspace_folders,
     document_highlight,
     document_link,
     document_symbol,
@@ -30,7 +31,6 @@ from axe_lsp.lsp import (
     rename,
     selection_range,
     semantic_tokens,
-    workspace_folders,
     workspace_symbol,
 )
 from axe_lsp.lsp.agents_changed import AgentsChanged
@@ -86,7 +86,7 @@ class AxeServer(LanguageServer):
         self._hints = InlayHints(session)
         self._agents_changed = AgentsChanged(session)
         self._stop_listening: Callable[[], None] = lambda: None
-        workspace_folders.register(session, self._places_changed)
+        did_change_workspace_folders.register(session, self._places_changed)
         session.feature(types.INITIALIZED)(self._initialized)
 
     def initialize(self, client: Client) -> JsonObject:
@@ -101,7 +101,7 @@ class AxeServer(LanguageServer):
 
     def _initialized(self, _: types.InitializedParams) -> None:
         self._stop_listening = self.session.view.listen(self._files_changed)
-        workspace_folders.add_first_folders(self.session)
+        did_change_workspace_folders.add_first_folders(self.session)
         self._watched_files.begin()
         self._configuration.fetch()
         self.session.start(report_reading(self.session), name="reporting progress of reading")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from pathlib import Path
 
 LARGEST_FILE = 32 * 1024 * 1024
@@ -31,7 +32,7 @@ def read_file(path: Path, most: int = LARGEST_FILE) -> bytes:
     try:
         status = os.fstat(descriptor)  # Another file may have taken its place.
         _require_content(status, path)
-        if stat.S_ISFIFO(status.st_mode):
+        if sys.platform != "win32" and stat.S_ISFIFO(status.st_mode):
             os.set_blocking(descriptor, True)
         rest = most + 1 if status.st_size <= most else 0
         pieces = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -95,7 +96,7 @@ def _is_users_folder(folder: Path, environment: Environment) -> bool:
 
 
 def _belongs_to_user(folder: Path) -> bool:
-    if not hasattr(os, "geteuid"):  # Windows: folders of others can't be written to by default.
+    if sys.platform == "win32":  # Windows: folders of others can't be written to by default.
         return True
     try:
         return folder.stat().st_uid == os.geteuid()
