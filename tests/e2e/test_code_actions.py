@@ -243,7 +243,7 @@ def test_an_agent_that_is_in_the_list_already_is_only_created(project: Project) 
         ({"name": "parent"}, "parent.toml already exists"),
         ({"name": "open"}, 'there is an agent "open" already: '),
         ({"name": "../x"}, "must not contain path separators"),
-        ({"name": "x", "uri": "file:///nowhere.toml"}, "file:///nowhere.toml is no agent"),
+        ({"name": "x", "uri": "file:///nowhere.toml"}, "file:///nowhere.toml is not a known agent"),
         ({"name": 1}, '"name" must be a string'),
         ({"name": "x", "uri": 1}, '"uri" must be a string'),
         ({"name": "x", "folder": 1}, '"folder" must be a string'),

@@ -6,18 +6,19 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from axe_lsp.agentfile.text.ranges import PositionEncoding
+from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding
 from axe_lsp.rpc.conversion import read_params
-from axe_lsp.rpc.documents import Document, Documents, NotOpenError
+from axe_lsp.rpc.documents import Document, Documents, EditedText, NotOpenError
 
 ENCODINGS: list[PositionEncoding] = ["utf-8", "utf-16", "utf-32"]
 UNIT_BYTES = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 
 # Everything that somebody may take for the end of a line, and characters of every width.
 texts = st.text(st.sampled_from("ab\n\r\u2028\u2029\x85\x0b\x0c\x1c\x1d\x1eé€😀\ufeff"))
+short_texts = st.text(st.sampled_from("a\n\r\u2028"), max_size=12)
 positions = st.tuples(st.integers(0, 8), st.integers(0, 12))
 
 
@@ -143,3 +144,34 @@ def test_closed_document_is_gone() -> None:
 def test_change_of_a_document_that_is_not_open_names_it() -> None:
     with pytest.raises(NotOpenError, match=r"^u is not open$"):
         change(Documents(), {"text": "new"})
+
+
+@given(short_texts, st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12), short_texts)))
+@example("a\rb", [(2, 2, "\n")])
+@example("a\r\nb", [(2, 2, "x")])
+@example("a\r\n\nb", [(2, 3, "")])
+def test_lines_begin_where_they_would_in_a_new_text(
+    text: str, edits: list[tuple[int, int, str]]
+) -> None:
+    edited = EditedText(text)
+    for start, end, new in edits:
+        first, last = sorted(min(each, len(edited.text)) for each in (start, end))
+        expected = edited.text[:first] + new + edited.text[last:]
+        edited.replace(first, last, new)
+        assert edited.text == expected
+        fresh = LineIndex(expected)
+        lines = range(len(fresh.starts) + 1)
+        assert [edited.offset(n, 0, "utf-16") for n in lines] == [
+            fresh.offset(n, 0, "utf-16") for n in lines
+        ]
+
+
+def test_a_document_is_found_under_another_spelling_of_its_uri() -> None:
+    documents = Documents(str.lower)
+    item = {"uri": "file:///A", "languageId": "toml", "version": 1, "text": "x"}
+    documents.open(read_params("textDocument/didOpen", {"textDocument": item}))
+    closed = documents.close(
+        read_params("textDocument/didClose", {"textDocument": {"uri": "file:///a"}})
+    )
+    assert closed.uri == "file:///A"
+    assert list(documents) == []
