@@ -17,6 +17,9 @@ from axe_lsp.workspace.snapshot import Snapshot
 Severities = Mapping[str, Severity | None]
 """Diagnostic codes to another severity than the rule's own, or to None for "off"."""
 
+MOST_FINDINGS = 2_000
+"""Per file; nobody reads more, and editors slow down."""
+
 _CODES = frozenset(rule.code for rule in RULES)
 
 
@@ -26,7 +29,10 @@ _USUAL_RULES = [rule for rule in RULES if rule.is_on]
 def diagnostics(
     snapshot: Snapshot, file: AgentFile, severities: Severities | None = None
 ) -> tuple[Finding, ...]:
-    """The findings about `file`, in the order of the text."""
+    """The findings about `file`, in the order of the text; at most `MOST_FINDINGS`, the worst of them.
+
+    If there are more, one of them says so.
+    """
     rules = [rule for rule in RULES if _is_on(rule, severities)] if severities else _USUAL_RULES
     there = _subjects(snapshot, file)
     found = [
@@ -38,7 +44,17 @@ def diagnostics(
         found = [replace(each, message=without_secrets(each.message)) for each in found]
     if severities:
         found = [each.with_severity(severities.get(each.code) or each.severity) for each in found]
+    if len(found) > MOST_FINDINGS:
+        found = _the_worst(found)
     return tuple(sorted(found, key=lambda finding: finding.range))
+
+
+def _the_worst(found: Sequence[Finding]) -> list[Finding]:
+    by_severity = sorted(found, key=lambda finding: (finding.severity, finding.range))
+    kept, left_out = by_severity[: MOST_FINDINGS - 1], by_severity[MOST_FINDINGS - 1 :]
+    message = f"{len(left_out):,} more problems in this file are not shown, this one among them"
+    last = max(left_out, key=lambda finding: finding.range)
+    return [*kept, Finding(last.code, left_out[0].severity, last.range, message)]
 
 
 def _subjects(snapshot: Snapshot, file: AgentFile) -> list[Subject]:
