@@ -103,6 +103,7 @@ def _type(client: Client, workspace: Workspace) -> list[float]:
     """Milliseconds of each keystroke."""
     uri, text = workspace.uri(workspace.team_lead), workspace.text(workspace.team_lead)
     client.open(uri, text)
+    client.wait_for_diagnostics(uri, lambda _: True)
     times: list[float] = []
     end = time.perf_counter() + _SECONDS
     while time.perf_counter() < end:

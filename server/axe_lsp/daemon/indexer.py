@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -22,6 +23,12 @@ _log = logging.getLogger(__name__)
 
 PORTION = 50
 """Files that are taken in without a pause; some milliseconds of work."""
+
+_SMALL_PORTION = 10
+"""The same while somebody types, whose next keystroke comes in the middle of it."""
+
+_TYPING = 1.0
+"""Seconds after a text from a client in which the next one is expected."""
 
 _READ = 3 * PORTION
 """Files that are read before they are taken in: to hand over to a thread and back costs as much as a few of them."""
@@ -46,6 +53,7 @@ class Indexer:
         self._jobs: asyncio.Queue[tuple[Iterator[Change], Done]] = asyncio.Queue()
         self._is_working = False
         self._gives_way = False
+        self._last_text = -_TYPING
 
     def give_way(self) -> None:
         """A client has just sent a text: those of files that nobody has open can wait a moment.
@@ -53,6 +61,7 @@ class Indexer:
         Who opens file after file will get to most of them, and then they need not be read twice.
         """
         self._gives_way = True
+        self._last_text = time.monotonic()
 
     def read(self, paths: Iterable[Path], done: Done = lambda: None) -> None:
         """Read files that their folders list; call `done` when they are taken in.
@@ -88,11 +97,16 @@ class Indexer:
 
     async def _take_all(self, found: Iterator[Change]) -> None:
         while read := await asyncio.to_thread(lambda: list(islice(found, _READ))):
-            for start in range(0, len(read), PORTION):
+            rest = iter(read)
+            while portion := list(islice(rest, self._portion)):
                 await self._let_clients_go_first()
-                portion = read[start : start + PORTION]
                 self._shelf.keep(portion, self._take(portion))
                 await let_others_go_first()
+
+    @property
+    def _portion(self) -> int:
+        is_typing = time.monotonic() - self._last_text < _TYPING
+        return _SMALL_PORTION if is_typing else PORTION
 
     async def _let_clients_go_first(self) -> None:
         """Until they pause. Who types for hours holds nothing up for long."""
