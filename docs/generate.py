@@ -2,12 +2,15 @@
 
     python docs/generate.py
 
-Tests compare the files with what this would write, so a stale page fails.
+It also wraps the paragraphs of all pages. Tests compare the files with what this would write, so a
+stale page fails.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,11 +30,19 @@ PAGES = ROOT / "server" / "axe_lsp" / "pages"
 SCHEMAS = ROOT / "docs" / "schemas"
 SECURITY = ROOT / "docs" / "security.md"
 EXTENSION = ROOT / "vscode-extension" / "package.json"
+PROSE = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+"""Pages that people read; their paragraphs are wrapped."""
 _NOTE = "<!-- Written by docs/generate.py. -->\n\n"
 
 
 def generated() -> dict[Path, str]:
     """Every generated file with its text."""
+    return {
+        path: wrapped(text) if path.suffix == ".md" else text for path, text in _unwrapped().items()
+    }
+
+
+def _unwrapped() -> dict[Path, str]:
     return {
         ROOT / "docs" / "agent-files.md": _NOTE + agent_files_page(),
         ROOT / "docs" / "config-file.md": _NOTE + config_file_page(),
@@ -43,6 +54,47 @@ def generated() -> dict[Path, str]:
         EXTENSION: extension_manifest(),
         **{PAGES / f"{rule.code}.md": rule_page(rule) for rule in RULES},
     }
+
+
+_COLUMNS = 100
+_FIXED = re.compile(r"\s*(\||#|<|!\[|>)")
+"""A line of Markdown that is not part of a paragraph: a table, a heading, HTML, a picture, a quote."""
+_ITEM = re.compile(r"(\s*)([-*] |\d+\. )?")
+
+
+def wrapped(markdown: str) -> str:
+    """Markdown with its paragraphs and list items wrapped; tables and code stay as they are."""
+    lines: list[str] = []
+    paragraph: list[str] = []
+    is_code = False
+    for line in [*markdown.splitlines(), ""]:
+        is_fence = line.lstrip().startswith("```")
+        is_part = bool(line.strip()) and not (is_code or is_fence or _FIXED.match(line))
+        found = _ITEM.match(line)
+        if paragraph and not (is_part and found is not None and found[2] is None):
+            lines += _wrapped_paragraph(paragraph)
+            paragraph = []
+        if is_part:
+            paragraph.append(line)
+        else:
+            lines.append(line)
+        is_code ^= is_fence
+    return "\n".join(lines)
+
+
+def _wrapped_paragraph(lines: list[str]) -> list[str]:
+    found = _ITEM.match(lines[0])
+    assert found is not None
+    indent, mark = found[1], found[2] or ""
+    text = " ".join([lines[0][found.end() :], *(line.strip() for line in lines[1:])])
+    return textwrap.wrap(
+        text,
+        _COLUMNS,
+        initial_indent=indent + mark,
+        subsequent_indent=indent + " " * len(mark),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 # -- security
@@ -418,6 +470,8 @@ def main() -> None:
     for path, text in generated().items():
         path.write_text(text, encoding="utf-8")
         print(path.relative_to(ROOT))
+    for path in PROSE:
+        path.write_text(wrapped(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -35,6 +35,12 @@ def test_generated_pages_are_fresh(path: Path) -> None:
     assert path.read_text("utf-8") == expected, "stale: run `python docs/generate.py`"
 
 
+@pytest.mark.parametrize("path", generator().PROSE, ids=lambda path: path.name)
+def test_paragraphs_are_wrapped_at_100_columns(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert text == generator().wrapped(text), "run `python docs/generate.py`"
+
+
 def test_there_is_no_page_of_a_diagnostic_that_does_not_exist() -> None:
     pages = generator().PAGES
     assert set(pages.iterdir()) <= set(generator().generated())

@@ -110,7 +110,7 @@ KEY is what it is withdrawn by."
                  (?n "deny" "Tell the model that it may not."))))
     (?y '(:decision "allow"))
     (?r '(:decision "allowForRun"))
-    (_ (list :decision "deny" :note (read-string "What to do instead (may be empty): ")))))
+    (_ (list :decision "deny" :note (read-string "Tell the agent what to do instead (may be empty): ")))))
 
 (provide 'axe-lsp-approve)
 ;;; axe-lsp-approve.el ends here

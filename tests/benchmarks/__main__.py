@@ -160,7 +160,8 @@ def main() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="axe-lsp bench", description="Measure axe-lsp beside its peers, and print the tables."
+        prog="axe-lsp bench",
+        description="Measure axe-lsp against other tools, and print the tables.",
     )
     add = parser.add_argument
     add("--only", action="append", choices=_PARTS, help="this part; may be given several times")
@@ -187,44 +188,35 @@ def _page(machine: Machine, tables: list[Table]) -> str:
 
 Each cell is a median, with the smallest value and the 90th percentile in brackets. The contenders had
 their turns in the same rounds, so a ratio of two medians says more than a time: times depend on the machine and
-on what else it was doing. Beside a ratio stands what is wanted of it at the most; where it is above that it is
-in bold. Nothing fails on a time.
+on other processes. A ratio is followed by its target; a ratio above its target is in bold. No test fails on a time.
 
 """
     return head + "\n".join([*(as_markdown(table) for table in tables), _SHORT])
 
 
 _SHORT = """\
-## Where it stops short
+## Missed targets
 
-- Ten thousand agents take eleven times as long as reading the files alone; ten was wanted. They are read by two processes, each of which has as many files to read as it can. The second one needs 20 MB and ends when all are
-  read; for fewer than 1,100 files it is not started, since it takes as long to start as 600 take to be read, and on a busy machine it helps less. Of a file with
-  nothing wrong in it only the values are looked at, and no tree is made; a quarter of the processor time is tomli, and of the rest (judging the values, keeping what a file says
-  and whom it calls, handing it over, looking for what is wrong with it among the others) no part stands out. An index kept on the disk would hold what the
-  files say in a second place, and could be wrong about them.
-- A name that changes in a list takes up to a fifth longer among ten thousand agents than among ten, 0.1 to 0.3 ms. What the workspace does about it
-  takes as long in both (0.5 ms) since no map is copied any more; where the rest comes from is not known.
-- `axe-lsp check` starts processes from 2,000 files on. Each takes as long to start as 1,000 files take to be read, and the
-  diagnostics are made by one, so that two processors are worth one and a third.
-- A burst of opened files costs about one and a half times the processor time of bare pygls with tomli: two fifths of it are
-  what reading any file costs, an eighth is the diagnostics, and the rest is the protocol and what lies outside the files.
-- `taplo lint` is native, uses one schema and no other file. Of the time that a thousand files take in `axe-lsp check`, a third is the
-  start of Python with the modules that are needed.
-- `initialize` could be answered within the time of the stub by a process that loads the rest afterwards. The first
-  diagnostics would come no earlier, and what the server can do would have to be written down twice; so it isn't.
-- Nearly all of the time from the start of `axe-lsp run` to its first request goes into imports: four fifths of it into
-  Python's own modules, msgspec, anyio and httpcore2, without which no request is sent. Another fifth less was had by leaving aiohttp; a smaller client would be one that we
-  had written ourselves, with its own ideas of HTTP and proxies. A daemon that keeps everything loaded would be there
-  for editors already, and would have to be kept in step with the shell from which somebody starts a run: its environment,
-  folder, terminal and version.
-- The slowest twentieth of the keystrokes beside 100 children takes longer than beside none, and nearly as long when the
-  children work for another editor on the same machine: the hundred ask and are answered together, and four processes share two cores
-  then. The server itself takes what has happened in slices of at most three milliseconds.
-- A hundred children at once take more than a tenth of the time of the frameworks, for what can't be less is in all of
-  them: two requests one after the other, and 50 ms for which a child waits. With a thousand it is below a tenth.
-- With a thousand children it takes 3.4 to 4.1 times as long as the bare loop, as the machine is. A quarter of the run host's processor time goes into what happens in them: each of six events
-  a child is made into JSON, sent to the supervisor and kept, so that none is lost when a process is killed. Half of
-  the rest is what makes a child a run of its own: its prompt, deadline, budget and id.
+- `axe-lsp check` starts processes from 2,000 files on. A process takes as long to start as 1,000 files take to be
+  read, and one process makes the diagnostics, so two processors count as one and a third.
+- A burst of opened files costs about one and a half times the processor time of bare pygls with tomli: two fifths of
+  it is the reading of a file, an eighth is the diagnostics, and the rest is the protocol and the facts outside the
+  files.
+- `taplo lint` is native, uses one schema and reads no other file. A third of the time of `axe-lsp check` for a
+  thousand files is the start of Python with the required modules.
+- A process that loads its modules after `initialize` could answer within the time of the stub. The first diagnostics
+  would not come earlier, and the capabilities would be defined twice, so the server does not do it.
+- Nearly all of the time from the start of `axe-lsp run` to its first request is spent in imports: Python's own
+  modules, msgspec, anyio and httpcore2, without which no request is sent. A daemon that keeps everything loaded would
+  have to follow the environment, folder, terminal and version of the shell that starts a run.
+- The slowest twentieth of the keystrokes takes longer while 100 children work, and nearly as long if the children
+  belong to another editor on the same machine: the children ask at the same moment, and four processes share two
+  cores. The server itself handles events in slices of at most three milliseconds.
+- A hundred children at once take more than a tenth of the time of the frameworks, because two sequential requests and
+  50 ms of waiting per child are part of all of them. With a thousand children it is below a tenth.
+- A quarter of the run host's processor time for a thousand children is spent on their events: each of six events per
+  child is encoded as JSON, sent to the supervisor and stored, so that none is lost when a process is killed. Half of
+  the rest makes a child a run: its prompt, deadline, budget and id.
 """
 
 

@@ -44,7 +44,7 @@ def measure(rounds: int) -> Table:
     return Table(
         title="History",
         note=f"The {len(_events()):,} events of an agent with {_CHILDREN:,} children that end in the same moment: until they "
-        "are in the history; beside JSON in lines of a file, each flushed, and beside a transaction of sqlite3 for each. "
+        "are in the history, compared with JSON in lines of a file, each flushed, and with a transaction of sqlite3 for each. "
         "The second row is the part that the runs wait for, which is to hand them over to a thread.",
         unit="ms",
         contenders=(OURS, LINES, COMMITS),

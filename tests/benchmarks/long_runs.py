@@ -19,7 +19,7 @@ from benchmarks.timing import Sample, in_rounds, timed
 _TURNS = 50
 _RESULT = ('line %d: "quoted", a tab\t and the rest of a line of a file\n' * 400)[:20_000]
 
-_REQUESTS, _ONCE, _ANEW = "axe-lsp, all requests", "each message once", "each request anew"
+_REQUESTS, _ONCE, _ANEW = "axe-lsp, all requests", "each message once", "each request again"
 
 _OWN = Terms(current=True)
 _WIRES: tuple[Wire, ...] = ("anthropic", "openai-chat", "ollama")
@@ -31,7 +31,7 @@ def measure(rounds: int) -> Table:
     return Table(
         title="Long runs",
         note=f"Making the bodies of {_TURNS} requests, each with a result of 20 KB more than the one before, "
-        "27 MB in all; beside encoding each of their messages once, and beside encoding each request anew.",
+        "27 MB in all, compared with encoding each of their messages once, and with encoding each request again.",
         unit="ms",
         contenders=(_REQUESTS, _ONCE, _ANEW),
         ratios=[Ratio(_REQUESTS, _ONCE, wanted=3), Ratio(_REQUESTS, _ANEW)],

@@ -237,6 +237,6 @@ def test_after_a_change_the_run_says_what_differs_and_what_to_do(
     assert re.match(
         rf'bad_request: the request is not the recorded one: run \d \(agent "{agent}"\), turn 1, '
         rf'system differs at character \d+: recorded ".*{old}.*", sent ".*{new}.*"\. '
-        "Undo what has changed, or record anew with a real model and --record\n",
+        "Undo what has changed, or record again with a real model and --record\n",
         err,
     )

@@ -80,7 +80,7 @@ def test_hints_and_explanations_tell_what_lies_outside(project: Project) -> None
         hints = editor.client.request("textDocument/inlayHint", params)
         assert [each["label"] for each in hints] == [
             "1 file, about 100 tokens",
-            "about 110 tokens with all that is added",
+            "about 110 tokens with all additions",
         ]
 
 

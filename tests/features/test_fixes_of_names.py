@@ -119,7 +119,7 @@ def test_a_file_follows_its_name_with_all_that_name_it() -> None:
         sub_agents = ["main"]
         """
     )
-    action = offered.action('Rename the file to "best.toml", and whoever names it')
+    action = offered.action('Rename the file to "best.toml", and its references')
     change, move = action.edit
     assert isinstance(change, TextChange)
     assert (change.uri, change.text) == (f"{FOLDER}/parent.toml", '"best"')
@@ -144,7 +144,7 @@ TWINS = """
 
 def test_one_of_two_agents_of_one_name_gets_another_that_is_free() -> None:
     offered = Offered(TWINS, "quickfix")
-    action = offered.action('Rename this agent to "main-3", and whoever means it')
+    action = offered.action('Rename this agent to "main-3", and its references')
     assert not action.preferred  # Nobody but the author knows which of the two is the one.
     *changes, move = action.edit
     assert [(each.uri, each.text) for each in changes if isinstance(each, TextChange)] == [

@@ -33,7 +33,7 @@ def test_how_many_files_a_glob_matches() -> None:
 def test_how_long_the_whole_prompt_is() -> None:
     prompt = 'system_prompt = """\n' + "x" * 400 + '\n"""'
     assert shown(prompt, added=0) == f"{prompt}‹about 100 tokens›"
-    assert shown(prompt, added=4000) == f"{prompt}‹about 1,100 tokens with all that is added›"
+    assert shown(prompt, added=4000) == f"{prompt}‹about 1,100 tokens with all additions›"
     assert shown(prompt) == prompt
 
 

@@ -104,7 +104,7 @@ export class Approvals implements Disposable {
   }
 
   private async denyAndSayWhy(asked: OpenQuestion): Promise<void> {
-    const box = { title: asked.question.reason, prompt: 'What to do instead' };
+    const box = { title: asked.question.reason, prompt: 'Tell the agent what to do instead' };
     const note = await cancelledWith(asked.answer, (token) => window.showInputBox(box, token));
     asked.settle(note ? { ...DENIED, note } : DENIED);
   }

@@ -21,7 +21,7 @@ def recordings(replay: Path | None, record: Path | None) -> Iterator[ProviderHoo
     """Replaying stands in for the provider, recording listens to whoever answers. Raises ConfigError."""
     recording = load_recording(replay) if replay else None
     if record and not record.absolute().parent.is_dir():
-        raise ConfigError(f"failed to write recording: {record.absolute().parent} is no folder")
+        raise ConfigError(f"failed to write recording: {record.absolute().parent} is not a folder")
     if record and record.is_dir():
         raise ConfigError(f"failed to write recording: {record} is a folder; name a file in it")
     recorders: list[Recorder] = []

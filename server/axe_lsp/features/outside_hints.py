@@ -34,6 +34,6 @@ def _of_prompt(file: AgentFile, facts: Facts) -> Iterator[InlayHint]:
     size = prompt_size(file, facts)
     value = file.open.value(("system_prompt",)) if file.open is not None else None
     if size and value is not None:
-        added = " with all that is added" if facts.added else ""
+        added = " with all additions" if facts.added else ""
         label = f"{shown_tokens(size)}{added}"
         yield InlayHint(value.range.end, label, "\n\n".join(prompt_facts(file, facts)))

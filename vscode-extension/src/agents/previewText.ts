@@ -7,7 +7,7 @@ const KINDS: Readonly<Record<PromptPart['kind'], string>> = {
   skill: 'Skill',
   file: 'File',
   memory: 'Memory',
-  output: 'What is said of [output]',
+  output: 'Instructions for [output]',
   userMessage: 'User message',
   tool: 'Tool',
 };

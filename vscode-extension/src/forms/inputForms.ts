@@ -84,7 +84,7 @@ class Form {
   }
 
   private state(): FormState {
-    const explanation = this.schema ? 'The input of this agent is an object; * marks required fields.' : 'What the agent is to do.';
+    const explanation = this.schema ? 'The input of this agent is an object; * marks required fields.' : 'The task of the agent.';
     return { file: this.file.toString(), agent: agentName(this.file), explanation, fields: this.fields, texts: this.remembered(), problem: this.problem };
   }
 

@@ -487,7 +487,7 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "context",
         _T,
-        "What happens when a conversation becomes too long for its model.",
+        "The handling of a conversation that is too long for its model.",
         since=EXTENSION,
     ),
     _key(

@@ -249,7 +249,7 @@ _ANCHORS = ("$anchor", "$dynamicAnchor")
 
 _SUCCESSORS = {
     "dependencies": "dependentRequired or dependentSchemas",
-    "additionalItems": "items, beside prefixItems",
+    "additionalItems": "items, next to prefixItems",
 }
 """Keywords that had an effect once, and those that have it now."""
 

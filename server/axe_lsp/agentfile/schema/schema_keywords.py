@@ -16,8 +16,8 @@ _NESTED = ("items", "additionalProperties")
 """Keywords that hold a schema."""
 
 _KEYWORDS = (
-    KeySpec(("type",), KeyType.STRING, "What the value must be.", choices=TYPES),
-    KeySpec(("description",), KeyType.STRING, "What the value is for. The model reads it."),
+    KeySpec(("type",), KeyType.STRING, "The type of the value.", choices=TYPES),
+    KeySpec(("description",), KeyType.STRING, "The purpose of the value. The model reads it."),
     KeySpec(("properties",), KeyType.TABLE, "The members of an object, each with its schema."),
     KeySpec(("required",), KeyType.STRINGS, "The members that must be there."),
     KeySpec(

@@ -50,7 +50,7 @@ def fixes(case: Case) -> Iterator[Fix]:
     except RenameError:
         pass  # It means something else to who calls it, such as a type of `Task`.
     else:
-        yield Fix(f"Rename this agent to {quoted(name)}, and whoever means it", edit)
+        yield Fix(f"Rename this agent to {quoted(name)}, and its references", edit)
     for other in case.finding.related:
         yield Fix(f"Open {unquote(urlsplit(other.uri).path)}", (), shows=other.uri)
 
@@ -70,7 +70,7 @@ RULE = Rule(
 Agents are found by the names of their files, in a fixed order of folders (`docs/agent-files.md`):
 of several agents with the same name, the one in the caller's own folder is called, then one of the workspace
 folder, then the user's. Two in the same scope are a warning, because the caller decides which one is called.
-A user's agent that one of the workspace hides is only information, because that is usually intended. A file and a link to it are one. The fix gives this one a number, with all who mean it.
+A user's agent that an agent of the workspace overrides is only information, because that is usually intended. A file and a link to it are one agent. The fix adds a number to this agent's name, and renames its references.
 """,
     check=check,
     fixes=fixes,

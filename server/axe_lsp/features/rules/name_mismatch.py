@@ -37,7 +37,7 @@ def fixes(case: Case) -> Iterator[Fix]:
         edit = rename_agent(case.snapshot, case.file, name, case.context.text_of)
     except RenameError:
         return  # It is no name for a file, or another agent has it.
-    yield Fix(f"Rename the file to {quoted(f'{name}.toml')}, and whoever names it", edit)
+    yield Fix(f"Rename the file to {quoted(f'{name}.toml')}, and its references", edit)
 
 
 RULE = Rule(

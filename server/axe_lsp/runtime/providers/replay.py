@@ -189,5 +189,5 @@ def _differs(difference: str) -> ProviderError:
     return ProviderError(
         "bad_request",
         f"the request is not the recorded one: {difference}. "
-        "Undo what has changed, or record anew with a real model and --record",
+        "Undo what has changed, or record again with a real model and --record",
     )

@@ -279,7 +279,7 @@ class GeminiStream:
         """The whole answer."""
         if self._outside:
             failure = reported(parse_json(b"\n".join(self._outside)))
-            raise failure or WireError("there is something that is no event")
+            raise failure or WireError("there is a part that is not an event")
         is_blocked = "promptFeedback" in self._body
         if not is_blocked and self._candidate.get("finishReason") in (None, "", _UNSPECIFIED):
             raise WireError("the stream ended before the answer was complete")
