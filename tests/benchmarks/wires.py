@@ -66,7 +66,7 @@ def _talk(wire: Wire, answer: bytes, streams: bool) -> None:
         encode_body(wire_format, request, streams)
         if streams:
             decoder = wire_format.stream_decoder()
-            for piece in [answer] if wire_format.IS_BINARY else answer.split(b"\n"):
+            for piece in [answer] if wire_format.SHAPE.is_binary else answer.split(b"\n"):
                 decoder.feed(piece)
             response = decoder.finish()
         else:

@@ -85,10 +85,10 @@ def test_what_was_sent_is_the_beginning_of_what_is_sent_next(dialect: Dialect) -
     after = encode_body(
         FORMATS[dialect], replace(growing, messages=tuple(messages)), stream=False, terms=None
     )
-    if not FORMATS[dialect].CACHE_MARK:
+    if not FORMATS[dialect].SHAPE.cache_mark:
         assert after.startswith(before.removesuffix(b"]}"))
     else:
-        mark = FORMATS[dialect].CACHE_MARK
+        mark = FORMATS[dialect].SHAPE.cache_mark
         assert _unmarked(after, mark)["messages"][:3] == _unmarked(before, mark)["messages"]
 
 

@@ -79,7 +79,7 @@ def test_the_path_holds_the_model_and_asks_for_a_stream(
     base: str, model: str, stream: bool, url: str
 ) -> None:
     query = {"x": "y"} if "x=y" in url else {}
-    assert address(base, gemini.path(model, stream), gemini.ANY_VERSION, query) == url
+    assert address(base, gemini.path(model, stream), gemini.SHAPE.any_version, query) == url
 
 
 def test_a_request_holds_what_is_set_and_nothing_else() -> None:

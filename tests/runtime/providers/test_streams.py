@@ -44,7 +44,7 @@ calls = st.lists(
 def decode_stream(dialect: Dialect, data: bytes) -> tuple[Response, str]:
     """The answer and the text that came along the way."""
     decoder = FORMATS[dialect].stream_decoder()
-    if FORMATS[dialect].IS_BINARY:
+    if FORMATS[dialect].SHAPE.is_binary:
         pieces = [data[start : start + 100] for start in range(0, len(data), 100)]
     else:
         *lines, rest = data.split(b"\n")
@@ -65,7 +65,9 @@ def test_a_streamed_answer_equals_the_whole_one(
     assert deltas == whole.content == text
 
 
-@pytest.mark.parametrize("dialect", [each for each in DIALECTS if not FORMATS[each].IS_BINARY])
+@pytest.mark.parametrize(
+    "dialect", [each for each in DIALECTS if not FORMATS[each].SHAPE.is_binary]
+)
 def test_carriage_returns_at_line_ends_change_nothing(dialect: Dialect) -> None:
     data = b"".join(stream_chunks(dialect, RICH, "m"))
     assert decode_stream(dialect, data.replace(b"\n", b"\r\n")) == decode_stream(dialect, data)

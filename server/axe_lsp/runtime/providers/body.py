@@ -29,7 +29,7 @@ class _Pieces:
         self._messages: dict[tuple[int, bool], tuple[Message, bytes]] = {}
 
     def body(self, request: Request, stream: bool, terms: Terms) -> bytes:
-        marked = marked_messages(request, terms) if self._format.CACHE_MARK else ()
+        marked = marked_messages(request, terms) if self._format.SHAPE.cache_mark else ()
         messages = [
             self._message(message, index in marked)
             for index, message in enumerate(request.messages)
@@ -52,7 +52,7 @@ class _Pieces:
         return self._head[1]
 
     def _encode_beginning(self, request: Request, stream: bool, terms: Terms) -> bytes:
-        messages = self._format.MESSAGES
+        messages = self._format.SHAPE.messages
         head = {**self._format.head(request, stream, terms), **request.params.extra}
         head.pop(messages, None)
         # A body that has nothing but messages begins with them.
@@ -73,7 +73,7 @@ class _Pieces:
         before = self._messages.get((id(message), True))
         if before is not None and message.tool_results:
             # They are long, and marked at first only. No text holds the mark, whose quotes would be escaped.
-            beginning, _, end = before[1].rpartition(self._format.CACHE_MARK)
+            beginning, _, end = before[1].rpartition(self._format.SHAPE.cache_mark)
             return beginning + end
         encoded: list[Json] = self._format.encode_message(message, marked)
         return ",".join(map(to_json, encoded)).encode()

@@ -111,7 +111,7 @@ class Service(Struct, frozen=True):
         """Where a request goes."""
         wire_format = self.wire_format
         path = wire_format.path(model, stream)
-        return address(self.base_url, path, wire_format.ANY_VERSION, self.query)
+        return address(self.base_url, path, wire_format.SHAPE.any_version, self.query)
 
     def proof(self, url: str, headers: Mapping[str, str], body: bytes) -> Mapping[str, str]:
         """The headers that show who asks."""
@@ -252,7 +252,7 @@ class HttpProvider:
         body = encode_body(wire_format, accepted(request, terms), stream, terms)
         headers = {
             "content-type": "application/json",
-            **wire_format.HEADERS,
+            **wire_format.SHAPE.headers,
             **service.headers,
         }
         headers.update(service.proof(url, headers, body))
@@ -268,7 +268,7 @@ class HttpProvider:
             try:
                 return await read_answer(wire_format, answer, on_delta, service.key, exchange.heard)
             except WireError as error:
-                is_stream = stream and answer.media_type in wire_format.STREAM_TYPES
+                is_stream = stream and answer.media_type in wire_format.SHAPE.stream_types
                 sent = "" if is_stream else f" ({_what_came(answer, url, service)})"
                 message = f"failed to parse response: {error}{sent}"
                 raise ProviderError("server", message) from error

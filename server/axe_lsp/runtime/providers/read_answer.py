@@ -27,7 +27,7 @@ async def read_answer(
 
     `heard` is called whenever a piece of a stream arrives, also if it adds nothing to the answer. A key that a provider repeats goes no further. Raises WireError or ProviderError.
     """
-    if on_delta is None or answer.media_type not in wire_format.STREAM_TYPES:
+    if on_delta is None or answer.media_type not in wire_format.SHAPE.stream_types:
         body = parse_json(await answer.read())
         if body is None:  # Which would read as an object without anything in it.
             raise WireError("it is null")
@@ -54,7 +54,7 @@ async def _read_stream(
 ) -> Response:
     decoder = wire_format.stream_decoder()
     text, thought = StreamRedactor(key), StreamRedactor(key)
-    pieces = answer.chunks() if wire_format.IS_BINARY else answer.lines()
+    pieces = answer.chunks() if wire_format.SHAPE.is_binary else answer.lines()
     async for piece in pieces:
         heard()
         delta = decoder.feed(piece)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn, Protocol
 from urllib.parse import urlencode, urlsplit
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.runtime.messages import (
@@ -56,22 +57,28 @@ BUDGET_ONLY = "params.effort is not sent: of the two, the model gets params.thin
 """For models that take one of the two."""
 
 
+class Shape(Struct, frozen=True):
+    """What requests and answers of a wire look like from outside.
+
+    `headers` has each request beside the content type and the key. `stream_types` are the media types
+    of a streamed answer, whose pieces are lines, or frames of bytes if it `is_binary`. With `any_version`
+    a base URL may hold a version of its own in place of the path's. `messages` is the field of a
+    request's body that holds them, and `cache_mark` what is at the end of the last block of a message up
+    to which the provider shall cache, nothing if it does not want to be told.
+    """
+
+    headers: Mapping[str, str] = {}
+    stream_types: frozenset[str] = frozenset({"text/event-stream"})
+    any_version: bool = False
+    is_binary: bool = False
+    messages: str = "messages"
+    cache_mark: bytes = b""
+
+
 class WireFormat(Protocol):
     """What a module for a wire format offers."""
 
-    HEADERS: Mapping[str, str]
-    """The headers that each request has beside the content type and the key."""
-    STREAM_TYPES: frozenset[str]
-    """The media types of a streamed answer."""
-    ANY_VERSION: bool
-    """Whether a base URL may hold a version of its own in place of the path's."""
-    IS_BINARY: bool
-    """Whether streams come in frames of bytes rather than in lines."""
-    MESSAGES: str
-    """The field of a request's body that holds the messages."""
-    CACHE_MARK: bytes
-    """What is at the end of the last block of a message up to which the provider shall cache; nothing if
-    it does not want to be told."""
+    SHAPE: Shape
 
     def path(self, model: str, stream: bool) -> str:
         """Where requests go, below the base URL. The first part is left out if the base has a version."""

@@ -26,6 +26,7 @@ from axe_lsp.runtime.providers.terms import Terms, caches
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
     Node,
+    Shape,
     WireError,
     parse_arguments,
     parse_json,
@@ -36,12 +37,9 @@ from axe_lsp.runtime.providers.wire import (
 VERSION = "2023-06-01"
 """Of the API, which wants to know."""
 
-HEADERS: Mapping[str, str] = {"anthropic-version": VERSION}
-STREAM_TYPES = frozenset({"text/event-stream"})
-ANY_VERSION = False
-IS_BINARY = False
-MESSAGES = "messages"
-CACHE_MARK = b',"cache_control":{"type":"ephemeral"}'
+SHAPE = Shape(
+    headers={"anthropic-version": VERSION}, cache_mark=b',"cache_control":{"type":"ephemeral"}'
+)
 """Not more than four in a request: the tools, the system prompt, and two messages."""
 
 DEFAULT_MAX_TOKENS = 4096

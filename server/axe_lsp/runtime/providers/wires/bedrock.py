@@ -27,6 +27,7 @@ from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.terms import Terms, caches
 from axe_lsp.runtime.providers.wire import (
     Node,
+    Shape,
     WireError,
     parse_arguments,
     parse_json,
@@ -36,12 +37,11 @@ from axe_lsp.runtime.providers.wire import (
 )
 from axe_lsp.runtime.providers.wires import anthropic
 
-HEADERS: Mapping[str, str] = {}
-STREAM_TYPES = frozenset({"application/vnd.amazon.eventstream"})
-ANY_VERSION = False
-IS_BINARY = True
-MESSAGES = "messages"
-CACHE_MARK = b',{"cachePoint":{"type":"default"}}'
+SHAPE = Shape(
+    stream_types=frozenset({"application/vnd.amazon.eventstream"}),
+    is_binary=True,
+    cache_mark=b',{"cachePoint":{"type":"default"}}',
+)
 
 _MARK: dict[str, Json] = {"cachePoint": {"type": "default"}}
 

@@ -28,18 +28,14 @@ from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
     Node,
+    Shape,
     WireError,
     parse_json,
     tool_schema,
     usable_arguments,
 )
 
-HEADERS: Mapping[str, str] = {}
-STREAM_TYPES = frozenset({"text/event-stream"})
-ANY_VERSION = True
-IS_BINARY = False
-MESSAGES = "contents"
-CACHE_MARK = b""
+SHAPE = Shape(any_version=True, messages="contents")
 
 _LEVELS = {"none": "MINIMAL", "max": "XHIGH"}
 """The levels of thinking that have another name here. Gemini 3 always thinks."""

@@ -10,6 +10,7 @@ from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import (
     Node,
+    Shape,
     WireError,
     function_of,
     parse_json,
@@ -17,12 +18,7 @@ from axe_lsp.runtime.providers.wire import (
 )
 
 MODELS_PATH = "api/tags"
-HEADERS: Mapping[str, str] = {}
-STREAM_TYPES = frozenset({"application/x-ndjson", "application/jsonl", "text/plain"})
-ANY_VERSION = False
-IS_BINARY = False
-MESSAGES = "messages"
-CACHE_MARK = b""
+SHAPE = Shape(stream_types=frozenset({"application/x-ndjson", "application/jsonl", "text/plain"}))
 
 _THINK: Mapping[str, bool | str] = {
     "none": False,

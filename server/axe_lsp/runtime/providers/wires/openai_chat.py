@@ -25,6 +25,7 @@ from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
     Node,
+    Shape,
     WireError,
     data_url,
     function_of,
@@ -34,12 +35,7 @@ from axe_lsp.runtime.providers.wire import (
     to_json,
 )
 
-HEADERS: Mapping[str, str] = {}
-STREAM_TYPES = frozenset({"text/event-stream"})
-ANY_VERSION = True
-IS_BINARY = False
-MESSAGES = "messages"
-CACHE_MARK = b""
+SHAPE = Shape(any_version=True)
 
 _DONE = "[DONE]"
 

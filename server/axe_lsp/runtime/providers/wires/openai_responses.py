@@ -6,7 +6,7 @@ Nothing is stored at the service (`store: false`), so the items of an answer go 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -28,6 +28,7 @@ from axe_lsp.runtime.providers.sse import SseParser
 from axe_lsp.runtime.providers.terms import LEAST_OUTPUT, Terms
 from axe_lsp.runtime.providers.wire import (
     Node,
+    Shape,
     WireError,
     data_url,
     is_strict_schema,
@@ -37,12 +38,7 @@ from axe_lsp.runtime.providers.wire import (
     tool_schema,
 )
 
-HEADERS: Mapping[str, str] = {}
-STREAM_TYPES = frozenset({"text/event-stream"})
-ANY_VERSION = True
-IS_BINARY = False
-MESSAGES = "input"
-CACHE_MARK = b""
+SHAPE = Shape(any_version=True, messages="input")
 
 _LONGEST_CACHE_KEY = 64
 
