@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,6 +15,9 @@ import pytest
 
 from axe_lsp import __version__
 from axe_lsp.cli.main import COMMANDS, main
+from axe_lsp.cli.version import commit_of
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,7 +37,43 @@ def test_a_misspelt_command_is_corrected(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize("arguments", [["version"], ["--version"]])
 def test_the_version(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
     assert main(arguments) == 0
-    assert capsys.readouterr().out == f"axe-lsp version {__version__}\n"
+    said = capsys.readouterr().out
+    assert re.fullmatch(rf"axe-lsp version {re.escape(__version__)}(\+g[0-9a-f]{{7}})?\n", said)
+
+
+def test_a_checkout_and_a_build_of_it_name_thecommit_of(tmp_path: Path) -> None:
+    root = tmp_path / "checkout"
+    package = root / "server" / "axe_lsp"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text('__version__ = "1.2.3"\n')
+    shutil.copy(ROOT / "build_version.py", root)
+    assert built_version(root) == "1.2.3"
+    (root / "PKG-INFO").write_text("Name: axe-lsp\nVersion: 1.2.3+g7654321\n")
+    assert built_version(root) == "1.2.3+g7654321"
+    (root / "PKG-INFO").unlink()
+    git = partial(subprocess.run, cwd=root, check=True, capture_output=True, text=True)
+    who = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"]
+    git(["git", "init", "-q"])
+    git(["git", *who, "commit", "-q", "--allow-empty", "-m", "one"])
+    commit = git(["git", "rev-parse", "HEAD"]).stdout.strip()
+    assert built_version(root) == f"1.2.3+g{commit[:7]}"
+    assert commit_of(root / ".git") == commit
+    git(["git", "pack-refs", "--all"])
+    assert commit_of(root / ".git") == commit
+    git(["git", "worktree", "add", "-q", "-b", "side", str(tmp_path / "side")])
+    assert commit_of(tmp_path / "side" / ".git") == commit
+    git(["git", "clone", "-q", "--depth", "1", root.as_uri(), str(tmp_path / "shallow")])
+    assert commit_of(tmp_path / "shallow" / ".git") == commit
+    git(["git", "tag", "v1.2.3"])
+    assert built_version(root) == "1.2.3"
+    assert commit_of(tmp_path / "none" / ".git") == ""
+
+
+def built_version(root: Path) -> str:
+    program = "import build_version; print(build_version.version())"
+    command = [sys.executable, "-B", "-c", program]
+    done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
 
 
 @pytest.mark.parametrize(
