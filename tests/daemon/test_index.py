@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.daemon import disk
+from axe_lsp.daemon import disk, index
 from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.daemon.view import View
@@ -81,6 +81,26 @@ async def test_what_a_client_is_told_to_have_changed_is_read_whatever_is_known(
     await second.settled()
 
     assert read == ["one.toml"]
+    await daemon.close()
+
+
+async def test_a_file_that_had_not_changed_for_a_while_is_read_again_only_if_it_is_another_one(
+    tmp_path: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "SETTLED_SECONDS", -1)
+    folder = _project(tmp_path)
+    daemon = _daemon(tmp_path)
+    views = [await _view(daemon, tmp_path / "project") for _ in range(3)]
+    read.clear()
+    (folder / "two.toml").write_text(TEXT + 'description = "new"\n')
+
+    for view in views:
+        view.changed_on_disk(uri_of(path) for path in sorted(folder.iterdir()))
+        await view.settled()
+
+    assert read == ["two.toml"]
+    two = uri_of(folder / "two.toml")
+    assert [view.snapshot.closed[two].description for view in views] == ["new"] * 3
     await daemon.close()
 
 

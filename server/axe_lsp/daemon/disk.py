@@ -107,10 +107,11 @@ def read_exactly(path: Path) -> Content | None:
     File systems that ignore case go on to open it by the old one.
     """
     content = read(path)
-    return content if content is not None and _is_called_so(path) else None
+    return content if content is not None and is_called_so(path) else None
 
 
-def _is_called_so(path: Path) -> bool:
+def is_called_so(path: Path) -> bool:
+    """Whether a file that is there has exactly this name, where the file system ignores case."""
     try:
         ignores_case = path.samefile(path.with_name(path.name.swapcase()))
         # Not the paths themselves: those of Windows ignore case too.

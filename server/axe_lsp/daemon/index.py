@@ -1,14 +1,18 @@
 """What files on the disk say, for all clients: a file that one has had read is read for no other.
 
-A file is known by its device, number, size and time of change. Whoever is told that a file has changed reads it in
-any case, and so corrects what is known of it. Nothing here depends on what a client has set or has open.
+A file is known by its device, number, size and time of change. Whoever is told that a file has changed reads it
+again, unless it is the same and had not been changed for a while when it was read: many clients tell of the same
+files, and most of them have not changed. Nothing here depends on what a client has set or has open.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+from axe_lsp.daemon import disk
 from axe_lsp.daemon.changes import Read, change_at
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.workspace.agent_file import AgentFile
@@ -16,26 +20,34 @@ from axe_lsp.workspace.workspace import Change
 
 _Stamp = tuple[int, int, int, int, int]
 
+SETTLED_SECONDS = 2.0
+"""A file that is younger may change again without another time of change: some file systems count in steps of two seconds."""
+
 
 class Index:
     """The files that some client has had read, by URI."""
 
     def __init__(self) -> None:
         self._files: dict[str, tuple[_Stamp, AgentFile]] = {}
+        self._settled: set[str] = set()
 
-    def find(self, uri: str, stamp: _Stamp) -> AgentFile | None:
-        """What the file says, if it is the one that was read."""
+    def find(self, uri: str, stamp: _Stamp, *, is_in_doubt: bool) -> AgentFile | None:
+        """What the file says, if it is the one that was read; `is_in_doubt` if somebody says that it has changed."""
         known = self._files.get(uri)
-        return known[1] if known is not None and known[0] == stamp else None
+        if known is None or known[0] != stamp or (is_in_doubt and uri not in self._settled):
+            return None
+        return known[1]
 
-    def put(self, uri: str, stamp: _Stamp, file: AgentFile) -> None:
+    def put(self, uri: str, noted: _Noted, file: AgentFile) -> None:
         """A client has had a file read."""
-        self._files[uri] = stamp, file
+        self._files[uri] = noted.stamp, file
+        (self._settled.add if noted.is_settled else self._settled.discard)(uri)
 
     def keep_only(self, wanted: Iterable[Collection[str]]) -> None:
         """Forget the files that nobody wants any more."""
         kept = frozenset[str]().union(*wanted)
         self._files = {uri: each for uri, each in self._files.items() if uri in kept}
+        self._settled &= kept
 
 
 class Shelf:
@@ -46,40 +58,48 @@ class Shelf:
 
     def __init__(self, index: Index | None) -> None:
         self._index = index
-        self._stamps: dict[str, _Stamp] = {}
+        self._noted: dict[str, _Noted] = {}
 
     def read(self, paths: Iterable[Path], read: Read, *, anew: bool) -> Iterator[Change]:
         """What lies at each path; `anew` if files may have changed since. Blocks while it is iterated."""
-        index = None if anew else self._index
         for path in paths:
-            yield self._known(path, index) or change_at(path, read)
+            yield self._known(path, is_in_doubt=anew) or change_at(path, read)
 
     def keep(self, read: Iterable[Change], files: Mapping[str, AgentFile]) -> None:
         """What was read is these files now, for all clients."""
         if self._index is None:
             return
         for change in read:
-            stamp, file = self._stamps.pop(change.uri, None), files.get(change.uri)
-            if stamp is not None and file is not None:
-                self._index.put(change.uri, stamp, file)
+            noted, file = self._noted.pop(change.uri, None), files.get(change.uri)
+            if noted is not None and file is not None:
+                self._index.put(change.uri, noted, file)
 
-    def _known(self, path: Path, index: Index | None) -> Change | None:
-        """The file at a path, if another client has had it read; else it is noted as it is now."""
-        stamp = _stamp(path) if self._index is not None else None
-        if stamp is None:
+    def _known(self, path: Path, *, is_in_doubt: bool) -> Change | None:
+        """The file at a path, if it has been read; else it is noted as it is now."""
+        noted = _note(path) if self._index is not None else None
+        if noted is None or self._index is None:
             return None
         uri = uri_of(path)
-        file = index.find(uri, stamp) if index is not None else None
-        if file is not None:
+        file = self._index.find(uri, noted.stamp, is_in_doubt=is_in_doubt)
+        if file is not None and (not is_in_doubt or disk.is_called_so(path)):
             return Change(uri, None, file=file)
-        self._stamps[uri] = stamp
+        self._noted[uri] = noted
         return None
 
 
-def _stamp(path: Path) -> _Stamp | None:
-    """Taken before a file is read: what is written in between makes the next stamp another one."""
+class _Noted(NamedTuple):
+    """A file as it was right before it was read, and whether it had not changed for a while."""
+
+    stamp: _Stamp
+    is_settled: bool
+
+
+def _note(path: Path) -> _Noted | None:
+    """What is written behind this makes the next stamp another one."""
     try:
         status = path.stat()
     except OSError:
         return None
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    changed = max(status.st_mtime, status.st_ctime)
+    stamp = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return _Noted(stamp, time.time() - changed > SETTLED_SECONDS)
