@@ -493,6 +493,20 @@ async def test_a_recording_can_be_an_agents_model(
     assert provider.requests == []
 
 
+async def test_a_recording_is_played_after_a_server_has_told_the_size_of_a_context_window(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    folder = tmp_path / "axe" / "replays"
+    folder.mkdir(parents=True)
+    (folder / "hello.toml").write_text(HELLO.format(agent="bot", text="Hello!"))
+    provider.script("m-solo", Refuses(400, "This model's maximum context length is 8192 tokens."))
+    agents = agent("bot", model="replay/hello") | agent("solo")
+    async with bench(provider, tmp_path, agents) as work:
+        with pytest.raises(ProviderError, match="context_overflow"):
+            await work.run("solo")
+        assert (await work.run("bot")).content == "Hello!"
+
+
 async def test_a_tree_may_share_a_recording_and_mix_it_with_real_models(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
