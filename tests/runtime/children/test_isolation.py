@@ -10,7 +10,7 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition, BudgetConfig, Is
 from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.runtime.children.isolation import CallerLink, caller_link, located, wants_process
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.events import Event, RunIds, TextDelta, TurnEnd
+from axe_lsp.runtime.events import CompactionEnd, Event, RunIds, TextDelta, TurnEnd
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.limits.clock import Clock
@@ -61,6 +61,24 @@ async def test_what_is_used_elsewhere_is_paid_for_by_all_callers() -> None:
     for ledger in (root, caller):
         assert (ledger.tree.input_tokens, ledger.tree.cost) == (7, 0.5)
         assert ledger.own.input_tokens == 0
+
+
+async def test_a_summary_made_elsewhere_is_paid_for_as_well() -> None:
+    root = Ledger(BudgetConfig(max_tokens=100))
+    summary = CompactionEnd(
+        run=CHILD,
+        turn=2,
+        tokens_before=900,
+        tokens_after=90,
+        messages=5,
+        summary="s",
+        input_tokens=70,
+        output_tokens=30,
+        duration_ms=1,
+        cost=0.25,
+    )
+    assert not tied(Journal(print), root).tell(summary)
+    assert (root.tree.tokens, root.tree.cost) == (100, 0.25)
 
 
 async def test_a_budget_of_a_caller_that_is_used_up_is_told() -> None:
