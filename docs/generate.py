@@ -30,7 +30,12 @@ PAGES = ROOT / "server" / "axe_lsp" / "pages"
 SCHEMAS = ROOT / "docs" / "schemas"
 SECURITY = ROOT / "docs" / "security.md"
 EXTENSION = ROOT / "vscode-extension" / "package.json"
-PROSE = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PROSE = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "server" / "ARCHITECTURE.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 """Pages that people read; their paragraphs are wrapped."""
 _NOTE = "<!-- Written by docs/generate.py. -->\n\n"
 

@@ -41,6 +41,15 @@ def test_paragraphs_are_wrapped_at_100_columns(path: Path) -> None:
     assert text == generator().wrapped(text), "run `python docs/generate.py`"
 
 
+def test_the_architecture_names_modules_that_exist() -> None:
+    package = ROOT / "server" / "axe_lsp"
+    text = (ROOT / "server" / "ARCHITECTURE.md").read_text("utf-8")
+    named = re.findall(r"`([a-z_]+(?:/[a-z_]+)*(?:\.py|/))`", text)
+    assert len(named) > 100
+    missing = [each for each in named if not (package / each).exists()]
+    assert not [each for each in missing if not (ROOT / each).exists()]
+
+
 def test_there_is_no_page_of_a_diagnostic_that_does_not_exist() -> None:
     pages = generator().PAGES
     assert set(pages.iterdir()) <= set(generator().generated())
