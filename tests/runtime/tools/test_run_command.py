@@ -61,7 +61,8 @@ async def test_no_secret_is_in_the_environment(tmp_path: Path) -> None:
     told = await run_shell("env", Workplace(tmp_path, outside), 20)
     found = dict(line.split("=", 1) for line in told.splitlines())
     assert found["HOME"] == found["TMPDIR"] == str(tmp_path)
-    assert set(found) - {"PWD", "OLDPWD", "SHLVL", "_"} == {"HOME", "TMPDIR", "PATH", "LANG"}
+    own = {"HOME", "TMPDIR", "AXE_COMMAND"}
+    assert set(found) - {"PWD", "OLDPWD", "SHLVL", "_"} == {*own, "PATH", "LANG"}
 
 
 async def test_output_has_a_limit_and_says_so(tmp_path: Path) -> None:
@@ -145,6 +146,18 @@ async def test_a_command_that_kills_what_keeps_it_ends_all_the_same(
     command = attack.format(sleep=sleepers.command)
     told = await refusal("run_command", tmp_path, command=command)
     assert told == "exit code 137\n"
+    assert sleepers.count() == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows environments")
+async def test_what_a_command_leaves_behind_that_kills_its_reaper_is_found(
+    tmp_path: Path,
+) -> None:
+    sleepers = Sleepers()
+    find_reaper = "reaper=$(ps -o ppid= -p $PPID)"
+    command = f"setsid {sleepers.command} & sleep 0.1; {find_reaper}; kill -9 $reaper; sleep 60"
+    told = await refusal("run_command", tmp_path, command=command)
+    assert told == "exit code -9\n"
     assert sleepers.count() == 0
 
 

@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -26,6 +27,11 @@ _REAPER = str(Path(__file__).with_name("command_reaper.py"))
 
 _GRACE = 2.0
 """Seconds that a reaper has to kill a command; a process may hang in the kernel for longer."""
+
+_MARK = "AXE_COMMAND"
+"""Environment variable by which the processes of a command are found that have lost their reaper."""
+
+_ROUNDS = 20
 
 _INHERITED = ("PATH", "LANG", "LC_ALL", "USER", "LOGNAME", "TERM")
 _NEEDED_ON_WINDOWS = ("SYSTEMROOT", "COMSPEC", "PATHEXT")
@@ -55,17 +61,19 @@ async def run_to_end(
     Raises OSError if it can't be started.
     """
     with anyio.CancelScope(shield=True):  # What was started half can't be ended.
-        process = await _start(command, folder, environment)
+        mark = uuid.uuid4().hex
+        process = await _start(command, folder, {**environment, _MARK: mark})
     output = _Output(keep)
     try:
         with anyio.move_on_after(limit) as time:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_read, process, output)
                 await process.wait()
+                await _end_strays(process, mark)
                 _kill_group(process)  # Or what is left would keep its output open.
     finally:
         with anyio.CancelScope(shield=True):
-            await _end(process)
+            await _end(process, mark)
     code = None if time.cancelled_caught else process.returncode
     return Ended(bytes(output.kept), output.size <= keep, code)
 
@@ -112,7 +120,7 @@ async def _start(command: Sequence[str], folder: Path, environment: Mapping[str,
     )
 
 
-async def _end(process: Process) -> None:
+async def _end(process: Process, mark: str) -> None:
     """Let go of the lifeline, and wait until the command and all that it started is gone."""
     assert process.stdin is not None
     await process.stdin.aclose()
@@ -123,8 +131,42 @@ async def _end(process: Process) -> None:
         await process.wait()
     if process.returncode is None:
         process.kill()
+    await _end_strays(process, mark)
     _kill_group(process)
     await process.aclose()
+
+
+async def _end_strays(process: Process, mark: str) -> None:
+    """If the command has killed its reaper, find what it has started and kill that (Linux)."""
+    if sys.platform == "linux" and process.returncode == -signal.SIGKILL:
+        await anyio.to_thread.run_sync(_end_marked, mark)
+
+
+def _end_marked(mark: str) -> None:
+    """Kill the processes that have the mark in their environment. They may start more meanwhile."""
+    if sys.platform != "linux":
+        return
+    for _ in range(_ROUNDS):
+        found = [pid for pid in _processes() if _has(pid, mark)]
+        for pid in found:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        if not found:
+            return
+
+
+def _processes() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208
+    except OSError:
+        return []
+
+
+def _has(pid: int, mark: str) -> bool:
+    try:
+        return f"{_MARK}={mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
 
 
 def _kill_group(process: Process) -> None:
