@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.daemon import changes, disk
-from axe_lsp.daemon.changes import change_at
+from axe_lsp.daemon import disk, index
+from axe_lsp.daemon.index import change_at
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.workspace.places import Places
 from axe_lsp.workspace.workspace import Workspace
@@ -29,7 +29,7 @@ def test_a_long_text_says_the_same_as_a_short_one(
         return Workspace(places).apply([change], complete=True).snapshot.file(uri_of(path))
 
     short = file()
-    monkeypatch.setattr(changes, "_LONG", -1)
+    monkeypatch.setattr(index, "_LONG", -1)
     assert change_at(path, disk.read).file is not None
     assert file() == short
 

@@ -8,15 +8,22 @@ files, and most of them have not changed. Nothing here depends on what a client 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from axe_lsp.daemon import disk
-from axe_lsp.daemon.changes import Read, change_at
+from axe_lsp.daemon.disk import Content
 from axe_lsp.daemon.uris import uri_of
-from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
+from axe_lsp.workspace.places import CONFIG_FILE, Places
 from axe_lsp.workspace.workspace import Change
+
+Read = Callable[[Path], Content | None]
+"""`disk.read`, or what else looks at a path."""
+
+_LONG = 32 * 1024
+"""Characters of a text that takes so long to understand that nobody may have to wait for it."""
 
 _Stamp = tuple[int, int, int, int, int]
 
@@ -103,3 +110,18 @@ def _note(path: Path) -> _Noted | None:
     changed = max(status.st_mtime, status.st_ctime)
     stamp = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
     return _Noted(stamp, time.time() - changed > SETTLED_SECONDS)
+
+
+def change_at(path: Path, read: Read) -> Change:
+    """What lies at the path: its text, or what the text says if it is long. Blocks."""
+    content = read(path)
+    if content is None:
+        return Change(uri_of(path), None)
+    fault, fault_at = content.fault, content.fault_at
+    # What config.toml says depends on where it lies, which the workspace alone knows.
+    if len(content.text) <= _LONG or path.name == CONFIG_FILE:
+        return Change(uri_of(path), content.text, fault=fault, fault_at=fault_at)
+    # The workspace puts the file into its place, for which there may be settings.
+    place = Places().locate(uri_of(path))
+    file = read_agent_file(place, content.text, fault=fault, fault_at=fault_at)
+    return Change(place.uri, None, file=file)

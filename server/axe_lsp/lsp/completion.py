@@ -12,10 +12,10 @@ from lsprotocol import types
 
 from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.completion.completion import completion
+from axe_lsp.features.completion.fuzzy import MOST
 from axe_lsp.features.completion.item import Completion, CompletionKind
 from axe_lsp.features.completion.model_offers import is_about_ollama
 from axe_lsp.features.completion.path_offers import path_offers, path_typed
-from axe_lsp.features.completion.shortlist import MOST
 from axe_lsp.lsp.positions import Position, position_of
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.to_proto import plain_text

@@ -8,8 +8,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding, TextRange
-from axe_lsp.features.inlay_hint import InlayHint, inlay_hints
-from axe_lsp.features.outside_hints import outside_hints
+from axe_lsp.features.inlay_hint import InlayHint, inlay_hints, outside_hints
 from axe_lsp.lsp import from_proto, to_proto
 from axe_lsp.lsp.positions import open_file
 from axe_lsp.lsp.session import Session

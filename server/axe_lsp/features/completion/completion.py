@@ -17,11 +17,11 @@ from axe_lsp.agentfile.text.splices import literal
 from axe_lsp.agentfile.text.tree import ValueKind
 from axe_lsp.agentfile.text.values import decode
 from axe_lsp.features.completion.cursor import Cursor, Where, cursor_at
+from axe_lsp.features.completion.fuzzy import shortlist
 from axe_lsp.features.completion.ignore_offers import ignore_offers
 from axe_lsp.features.completion.item import Completion, CompletionKind, offer, separators
 from axe_lsp.features.completion.key_offers import header_offers, key_offers, table_offers
 from axe_lsp.features.completion.model_offers import model_offers
-from axe_lsp.features.completion.shortlist import shortlist
 from axe_lsp.features.describe import agent_markdown, key_markdown, type_markdown
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot

@@ -1,10 +1,15 @@
-"""How well a name fits what somebody has typed of it."""
+"""How well a name fits what somebody has typed of it, and the names that fit best."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from enum import IntEnum
+from heapq import nsmallest
 from typing import NamedTuple
+
+MOST = 300
+"""More than anybody reads; a list of this length takes some milliseconds to send."""
 
 _WORD = re.compile(r"[A-Z]?[^\W_A-Z\d]+|[A-Z]+(?![^\W_A-Z\d])|\d+")
 _SEPARATORS = r"[\W_]*"
@@ -67,3 +72,12 @@ class Matcher:
                     end += 1
                     reached.add(end)
         return len(query) in reached
+
+
+def shortlist(names: Collection[str], typed: str) -> list[str]:
+    """The names in alphabetical order; of too many, those that fit best what has been typed."""
+    if len(names) <= MOST or not typed:
+        return sorted(names)[:MOST]
+    matcher = Matcher(typed)
+    scored = ((score, name) for name in names if (score := matcher.score(name)) is not None)
+    return [name for _, name in nsmallest(MOST, scored)]

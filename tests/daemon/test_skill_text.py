@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.agentfile.check.skill_text import skill_fault
+from axe_lsp.daemon.skill_file import skill_fault
 
 
 @pytest.mark.parametrize(

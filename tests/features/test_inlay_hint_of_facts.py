@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.splices import Splice, spliced
-from axe_lsp.features.outside_hints import outside_hints
+from axe_lsp.features.inlay_hint import outside_hints
 from axe_lsp.workspace.facts import Matches
 from support.facts import found, matched, with_facts
 from support.fixture import open_fixture
