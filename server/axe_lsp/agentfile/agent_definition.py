@@ -1,4 +1,4 @@
-"""What an agent file means: an AgentDefinition, or the problems that keep it from being one."""
+"""The meaning of an agent file: an AgentDefinition, or the problems that prevent one."""
 
 from __future__ import annotations
 

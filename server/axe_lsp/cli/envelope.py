@@ -1,4 +1,4 @@
-"""What `axe-lsp run --json` prints: the answer and what it took, in axe's words and order.
+"""The output of `axe-lsp run --json`: the answer and its figures, with axe's keys in axe's order.
 
 axe's first version had seven keys, and whoever compares finds just these for an agent that it could
 have run. Keys that came later are there for agents that use more, and where they say something.

@@ -1,4 +1,4 @@
-"""What a person should see of a run while it goes on: from events to lines (004-19 to 004-22).
+"""The lines that the terminal shows of a run in progress, from its events (004-19 to 004-22).
 
 Pure: it knows no terminal and no clock. Texts of models become one line each and nothing else, so
 no model can move the cursor.

@@ -1,4 +1,4 @@
-"""What is said on standard error about a run that ended without the result that was wanted.
+"""Messages on standard error about a run that ended without the wanted result.
 
 How the history puts it is imported when there is something to say, as hardly any run ends so.
 """

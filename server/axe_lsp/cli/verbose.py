@@ -1,4 +1,4 @@
-"""What `--verbose` tells on standard error, in axe's words (001-7.5, 8.7, 8.8)."""
+"""The output of `--verbose` on standard error, in axe's words (001-7.5, 8.7, 8.8)."""
 
 from __future__ import annotations
 

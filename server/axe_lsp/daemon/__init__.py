@@ -1,1 +1,1 @@
-"""What all connections share: the workspace, the disk, the settings in force, the runs."""
+"""A client's view of the files, and the state that all connections share."""

@@ -1,4 +1,4 @@
-"""What all connections share: the process that runs agents, the models of Ollama, what files on the disk say.
+"""The state that all connections share: the supervisor of runs, the models of Ollama, the index of the disk.
 
 What a client has open, and which settings are in force for it, is its own (`axe_lsp.daemon.view`).
 """

@@ -1,4 +1,4 @@
-"""What files on the disk say, for all clients: a file that one has had read is read for no other.
+"""The content of files on the disk, for all clients: a file that one view has read is not read again for another.
 
 A file is known by its device, number, size and time of change. Whoever is told that a file has changed reads it
 again, unless it is the same and had not been changed for a while when it was read: many clients tell of the same

@@ -1,4 +1,4 @@
-"""What is in a folder whose path is being typed. Somebody waits for it, so it is short."""
+"""The content of a folder whose path is being typed. The user waits for it, so it is short."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an editor can ask about agent files: f(snapshot, file, offset) -> result, in offsets.
+"""Language features of agent files: f(snapshot, file, offset) -> result, in offsets.
 
 Nothing here knows LSP, the disk or the runtime.
 """

@@ -1,4 +1,4 @@
-"""What an editor can offer to do to a file."""
+"""The data of a code action."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What could be done to a file at a place: fixes of findings there, and refactorings."""
+"""Code actions at a place: fixes of the findings there, and refactorings."""
 
 from __future__ import annotations
 

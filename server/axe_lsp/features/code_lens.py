@@ -1,4 +1,4 @@
-"""What stands above an agent file: what can be done with the agent, and how often it is named."""
+"""The code lenses of an agent file: run, preview, and the number of references."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was found outside a file, in a few lines of Markdown."""
+"""Facts from outside a file, in a few lines of Markdown."""
 
 from __future__ import annotations
 

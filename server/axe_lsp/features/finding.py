@@ -1,4 +1,4 @@
-"""What a rule finds in a file: one diagnostic, without LSP types."""
+"""The findings of a rule in a file: diagnostics without LSP types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fix is, and how the usual ones are made. Each rule has its own fixes."""
+"""The data of a fix, and functions that make the common ones. Each rule has its own fixes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be folded away: tables, values over several lines, blocks of comments."""
+"""Folding ranges: tables, values of several lines, blocks of comments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a key, a name or a value at an offset means."""
+"""Hover: the meaning of a key, a name or a value at an offset."""
 
 from __future__ import annotations
 

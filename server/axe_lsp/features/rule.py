@@ -1,4 +1,4 @@
-"""What a rule is: its code, its check, its fixes and its documentation."""
+"""The data of a rule: its code, its check, its fixes and its documentation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a growing selection takes in, step by step."""
+"""Selection ranges: the enclosing elements of an offset, step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a grammar can't know about the words of an agent file: which are keys that count, agents, tools.
+"""Semantic tokens, for words that a grammar can't classify: valid keys, agents, tools.
 
 Strings, numbers, comments and punctuation are left to the editor's TOML grammar.
 """

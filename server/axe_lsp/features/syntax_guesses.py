@@ -1,4 +1,4 @@
-"""What may be meant where a statement is no TOML, by what the parser says of it: guesses, not tried yet."""
+"""Likely corrections of a statement that is not TOML, from the parser's message. The caller tries them."""
 
 from __future__ import annotations
 

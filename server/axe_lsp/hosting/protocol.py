@@ -1,4 +1,4 @@
-"""What the supervisor and the host say to each other: one compact JSON object a line, in UTF-8."""
+"""The messages between the supervisor and the host: one compact JSON object a line, in UTF-8."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a root run and its descendants from the events that arrived. Pure.
+"""The state of a root run and its descendants, from the events that arrived. Pure.
 
 When the runs can't tell any more, this says which have not ended, and how far they had got.
 """

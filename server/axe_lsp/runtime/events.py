@@ -1,4 +1,4 @@
-"""What happens in a run, as it happens: the events of docs/protocol.md.
+"""The events of a run, as docs/protocol.md describes them.
 
 Each event knows the run it belongs to. `seq` counts up without gaps within a root run and is the
 order in which things happened; `time` is ISO 8601 in UTC with milliseconds.

@@ -1,4 +1,4 @@
-"""What is said between an agent and a model, in no provider's dialect (001-1.1 to 001-1.9).
+"""The messages between an agent and a model, independent of providers (001-1.1 to 001-1.9).
 
 Frozen data; each file in `providers/` translates it to and from one wire format.
 """

@@ -1,4 +1,4 @@
-"""What a run came to, in the words of results and events. Pure."""
+"""The outcome of a run, in the words of results and events. Pure."""
 
 from __future__ import annotations
 

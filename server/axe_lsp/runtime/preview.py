@@ -1,4 +1,4 @@
-"""What a run would send, shown to people: `--dry-run`, and previews in editors."""
+"""The first request of a run, as people see it: `--dry-run`, and previews in editors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent's model is told: working directory, context files, skill, memory, user message.
+"""The prompt of an agent's model: working directory, context files, skill, memory, user message.
 
 Everything is read from the disk here, before the first request; nothing is sent.
 """

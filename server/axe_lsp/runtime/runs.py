@@ -1,4 +1,4 @@
-"""What is asked of the runtime and what it answers: one run of one agent (001-C9, 002-30).
+"""The order and the result of one run of one agent (001-C9, 002-30).
 
 Plain data without behaviour, so that every other room can hold it.
 """

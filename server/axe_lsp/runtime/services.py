@@ -1,4 +1,4 @@
-"""What runs are made with: the services of an engine, and what the runs of one tree share.
+"""The services of an engine, and the state that the runs of one tree share.
 
 A new dependency is a field of `RunServices`: whoever makes an engine fills it in, and what needs it takes it from there.
 """

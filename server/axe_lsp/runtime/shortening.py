@@ -1,4 +1,4 @@
-"""What gives way when a conversation becomes larger than its model's context: old tool results.
+"""The shortening of old tool results when a conversation exceeds its model's context window.
 
 Pure. The oldest results are shortened first, many at once and to well below the limit, so that the
 provider's prompt cache, which holds the beginning of a conversation, is lost as seldom as possible.

@@ -1,4 +1,4 @@
-"""What is looked up once in a step of the event loop, however many children begin in it.
+"""Lookups that are made once in a step of the event loop, for all children that begin in it.
 
 A thousand of them that are called at once ask the disk the same. Nothing else happens in this process
 between their questions, and whoever asks in a later step gets an answer of that moment.

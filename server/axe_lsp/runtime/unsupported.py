@@ -1,4 +1,4 @@
-"""What an agent file asks for and this version of the runtime does not do. Nobody should wonder."""
+"""Keys of agent files that this version of the runtime does not support; a run warns about them."""
 
 from __future__ import annotations
 

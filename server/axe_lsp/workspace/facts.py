@@ -1,4 +1,4 @@
-"""What was found outside a file, at some moment, by somebody who may look at the disk.
+"""Facts from outside a file, found at some moment by code that may look at the disk.
 
 Facts are handed in like texts. They are answers to a `Question`; while the user types, those parts
 of them stay true whose part of the question is still the same.

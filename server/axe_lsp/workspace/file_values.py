@@ -1,4 +1,4 @@
-"""What a file says: by its tree, or of a valid file by its values alone, and the places later."""
+"""The values of a file: by its tree, or of a valid file by tomli's values alone, with the places later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the names in lists of agents mean, and where else the same is meant."""
+"""The meaning of names in lists of agents, and the other places with the same meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file says about things that lie outside it: paths, globs, a model that needs a key."""
+"""The values of a file that refer to things outside it: paths, globs, a model that needs a key."""
 
 from __future__ import annotations
 

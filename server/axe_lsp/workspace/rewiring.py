@@ -1,4 +1,4 @@
-"""What changes of files come to in who calls whom."""
+"""Updates of the delegation graph after changes of files."""
 
 from __future__ import annotations
 

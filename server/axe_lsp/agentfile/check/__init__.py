@@ -1,1 +1,1 @@
-"""What is wrong with one file by itself."""
+"""The problems of one file by itself."""

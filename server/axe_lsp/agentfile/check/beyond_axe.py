@@ -1,4 +1,4 @@
-"""What axe itself does not know: keys that it ignores, and words for which it refuses the file."""
+"""Differences from axe: keys that axe ignores, and values for which it rejects the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with one file, whoever asks: the editor, the command line or the runtime.
+"""The problems of one file, the same for the editor, the command line and the runtime.
 
 Each problem carries axe's own message where axe has one. The editor shows all of them at their
 ranges; the runtime refuses a file with the first fatal one in axe's order (`Problem.order`).

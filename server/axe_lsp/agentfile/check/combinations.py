@@ -1,4 +1,4 @@
-"""What a single key can't say: keys that don't go together, and tables that lack one."""
+"""Problems of several keys together: keys that exclude each other, and tables that lack a key."""
 
 from __future__ import annotations
 

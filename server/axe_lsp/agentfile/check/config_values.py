@@ -1,4 +1,4 @@
-"""What the rows of config.toml's schema can't say about its values."""
+"""Problems of values in config.toml that the rows of its schema can't express."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands where a key of a provider belongs, whether or not it looks like one.
+"""The values of keys that hold an API key, whether or not they look like one.
 
 Nothing of it may be shown: in no message, no outline and no output.
 """

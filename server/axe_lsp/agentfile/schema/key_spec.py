@@ -1,4 +1,4 @@
-"""What is known of a key, and of all keys that one kind of file may have. The rows are in `schema.py` and `config_schema.py`."""
+"""The type of a row of a schema, and a schema: all keys of one kind of file. The rows are in `agent_keys.py` and `config_keys.py`."""
 
 from __future__ import annotations
 

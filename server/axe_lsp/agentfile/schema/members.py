@@ -1,4 +1,4 @@
-"""What an object holds, by the schema that an agent file declares for it."""
+"""The members of an object, by the schema that an agent file declares for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a JSON Schema may hold, as a JSON Schema of its own: for `[input]`, `[output]` and other tables that are one.
+"""The keywords of JSON Schema, as a JSON Schema: for `[input]`, `[output]` and other tables that are one.
 
 Says what `json_schema` checks, but for what no JSON Schema can say: where references lead, whether a
 pattern is one. Draft 7 for the sake of its readers; what it describes is draft 2020-12.

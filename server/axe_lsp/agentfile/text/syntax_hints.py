@@ -1,4 +1,4 @@
-"""What people probably meant where the text is not TOML: the last words of a syntax message.
+"""Likely intents behind syntax errors: the last part of a syntax message.
 
 Each function looks at what stands where the parser gave up, and returns a hint, or "" where there
 is nothing better to say than what was expected. Other notations and other keyboards are behind most

@@ -1,4 +1,4 @@
-"""What could be typed at an offset."""
+"""Completion at an offset."""
 
 from __future__ import annotations
 

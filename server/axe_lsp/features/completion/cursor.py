@@ -1,4 +1,4 @@
-"""What stands at an offset: a key, a value, a place where one could be typed."""
+"""The element at an offset: a key, a value, or a place for one."""
 
 from __future__ import annotations
 

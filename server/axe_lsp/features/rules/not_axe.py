@@ -1,4 +1,4 @@
-"""What axe itself would not understand."""
+"""Features that axe itself does not support."""
 
 from __future__ import annotations
 

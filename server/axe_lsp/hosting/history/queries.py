@@ -1,4 +1,4 @@
-"""What is known of past runs, and of those that go on in any process."""
+"""Queries about past runs, and about active runs of any process."""
 
 from __future__ import annotations
 

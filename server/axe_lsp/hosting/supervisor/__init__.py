@@ -1,1 +1,1 @@
-"""What starts run hosts, gives them orders and ends them: in the language server, or for one isolated run."""
+"""The supervisor of run hosts: it starts them, sends orders and ends them, in the language server or for one isolated run."""

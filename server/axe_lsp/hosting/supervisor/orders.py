@@ -1,4 +1,4 @@
-"""What a host was asked for, from the asking until its answer."""
+"""The orders of a host, from the request until the answer."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the runtime reads from the disk: folders, agent files, context files, the user's config.toml."""
+"""The files that the runtime reads: folders, agent files, context files, the user's config.toml."""

@@ -1,1 +1,1 @@
-"""What a run uses up, in tokens, money and time, and when that is too much."""
+"""The use of tokens, money and time by a run, and its limits."""

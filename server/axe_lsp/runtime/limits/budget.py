@@ -1,4 +1,4 @@
-"""What a run uses up, and whether it may go on: `[budget]` (axe 1.5, and more of our own; 002-19).
+"""The use of a run and its limits: `[budget]` (axe 1.5, and extensions; 002-19).
 
 Each run has a ledger with the limits of its own file. Whatever is charged to a run is charged to those
 that called it, too, unless their `scope` is "self". It knows neither conversations nor clocks.

@@ -1,4 +1,4 @@
-"""What ends a run before its work is done: somebody stops it, or its time is over."""
+"""The ends of a run before its work is done: a stop, or the timeout."""
 
 from __future__ import annotations
 

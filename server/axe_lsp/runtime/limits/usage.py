@@ -1,4 +1,4 @@
-"""What answers used up and what they cost, at the providers' list prices. Pure."""
+"""The tokens and the cost of answers, at the providers' list prices. Pure."""
 
 from __future__ import annotations
 

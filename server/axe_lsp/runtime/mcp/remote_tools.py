@@ -1,4 +1,4 @@
-"""What an agent's MCP servers offer it. Most agents have none, and do without all that connects to them."""
+"""The tools of an agent's MCP servers. Agents without servers import none of the modules that connect to them."""
 
 from __future__ import annotations
 

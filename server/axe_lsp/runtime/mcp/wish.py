@@ -1,4 +1,4 @@
-"""What a person has to agree to before a tool of an MCP server is called.
+"""The question to a person before a tool of an MCP server is called.
 
 Nobody but the server knows what its tools do; one that is said only to read is believed, since whoever
 would lie about that could as well read in other ways.

@@ -1,4 +1,4 @@
-"""What an agent's memory says about its work, by the judgement of a model (axe M7)."""
+"""The analysis of an agent's memory by a model (axe M7)."""
 
 from __future__ import annotations
 

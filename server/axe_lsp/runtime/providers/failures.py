@@ -1,4 +1,4 @@
-"""What the error of a provider means: its kind, its message, and whether to send the request again.
+"""The meaning of a provider's error: its kind, its message, and whether to send the request again.
 
 The same for all wire formats, since services answer with each other's errors: proxies pass them on,
 and a compatible server has words of its own. What the body says decides before the HTTP status.

@@ -1,4 +1,4 @@
-"""What the gates of providers are asked, wherever they are. `gate.py` says how one works.
+"""The interface of providers' gates, wherever they are. `gate.py` implements one.
 
 Apart from that, since a process that passes requests on needs no gate of its own.
 """

@@ -1,4 +1,4 @@
-"""What the runtime asks of whoever answers requests: a service over HTTP, or a recording."""
+"""The interface of a provider for the runtime: a service over HTTP, or a recording."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server accepts: where that is known beforehand, and what it has refused when it was asked.
+"""The terms of a server: restrictions that are known in advance, and those learnt from its refusals.
 
 Names of models say little about it, and new ones appear every month. So a request is sent as it is
 meant, and what the server refuses by name is changed or left out, for this model from then on.

@@ -1,4 +1,4 @@
-"""What the wire formats have in common: JSON from outside, addresses, errors.
+"""The common parts of the wire formats: JSON from outside, addresses, errors.
 
 An answer is never trusted: whatever it holds, reading it gives a value or a WireError that says
 what is wrong and where.

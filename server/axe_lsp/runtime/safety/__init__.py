@@ -1,1 +1,1 @@
-"""What agents may do and what must not leak: questions to people, standing allowances, secrets."""
+"""The rights of agents and the protection of secrets: approvals, allow rules, trust, redaction."""

@@ -1,4 +1,4 @@
-"""What users have allowed once and for all: the rules of the setting `tools.allow`.
+"""The user's permanent permissions: the rules of the setting `tools.allow`.
 
 | rule | allows |
 |---|---|

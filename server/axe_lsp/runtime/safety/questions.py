@@ -1,4 +1,4 @@
-"""What a person is asked before an agent changes something, and what they may answer. Plain data.
+"""The data of a question to a person before an agent changes something, and of its answers.
 
 It goes from the process that makes runs to whoever can ask, so it knows nothing of how runs are made.
 """

@@ -1,4 +1,4 @@
-"""What an agent asks for outside its workspace: the rights of `agentfile/rights.py`, applied to real paths.
+"""The reach of an agent outside its workspace: the rights of `agentfile/rights.py`, applied to real paths.
 
 A link counts as the place that it leads to. Nothing here reads a file; the file system is asked about links.
 """

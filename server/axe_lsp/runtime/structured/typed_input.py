@@ -1,4 +1,4 @@
-"""What an agent with `[input]` is told: an object that fits its schema, as compact JSON.
+"""The user message of an agent with `[input]`: an object that fits its schema, as compact JSON.
 
 An object that was given must fit. Plain text that somebody wrote for the agent is taken for an
 object if it can be, and else stays the text that it is.

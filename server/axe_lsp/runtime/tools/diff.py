@@ -1,4 +1,4 @@
-"""What would change in a file, as a person reads it before agreeing to it."""
+"""The change of a file, as a person reads it before agreeing to it."""
 
 from __future__ import annotations
 

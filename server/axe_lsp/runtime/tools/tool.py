@@ -1,4 +1,4 @@
-"""What a tool is: how the model sees it, what it does, and where it does that.
+"""The interface of a tool: its description for the model, its execution, and its context.
 
 A tool knows nothing of runs, providers and events. What goes wrong is a ToolError, whose text is
 for the model: it never ends a run.
