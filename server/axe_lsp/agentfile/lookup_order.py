@@ -60,7 +60,7 @@ def near_folders(caller: Caller, places: AgentPlaces) -> tuple[str, ...]:
 
 
 def by_distance(folder: str) -> tuple[int, list[str], str]:
-    """What all other folders of agents are sorted by: those near the top come first, then by name."""
+    """The sort key of all other agent folders: folders near the top first, then by name."""
     kind = next((each for each in AGENT_FOLDERS if folder.endswith(f"/{each}")), "")
     parent = folder.removesuffix(kind).rstrip("/")
     parts = (
@@ -72,7 +72,7 @@ def by_distance(folder: str) -> tuple[int, list[str], str]:
 
 
 def precedence(folder: str, caller: Caller, places: AgentPlaces) -> tuple[int, tuple[object, ...]]:
-    """What the folders that define a name are sorted by; the smallest counts."""
+    """The sort key of the folders that define a name; the smallest is used."""
     near = near_folders(caller, places)
     if folder in near:
         return near.index(folder), ()

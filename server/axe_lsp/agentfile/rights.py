@@ -26,7 +26,7 @@ class May(Enum):
 
 
 class Right(Struct, frozen=True):
-    """What each source may ask for. `what` completes the sentence "an agent file asks for"."""
+    """The right of each source. `what` completes the sentence "an agent file asks for"."""
 
     what: str
     user: May
@@ -85,7 +85,7 @@ class Server(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """What a file says that may lead out of its workspace, as it is written."""
+    """A value of a file that may lead outside its workspace, as written."""
 
     skill: str = ""
     workdir: str = ""
@@ -104,7 +104,7 @@ def variables_in(headers: Iterable[str]) -> tuple[str, ...]:
 
 
 def asked_by(definition: AgentDefinition) -> Asked:
-    """What the file of an agent says."""
+    """The values of an agent's file that may lead outside."""
     return Asked(
         definition.skill,
         definition.workdir,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from axe_lsp.agentfile.text.splices import literal
 
 NO_MODEL = "provider/model-name"
-"""What stands for a model until somebody has chosen one."""
+"""The model of a new agent until the user has chosen one."""
 
 
 def scaffold(name: str, model: str = NO_MODEL) -> str:

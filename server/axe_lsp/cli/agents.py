@@ -137,7 +137,7 @@ def _folder_for_new(options: argparse.Namespace) -> Path:
 
 
 def _facts(agent: AgentDefinition) -> list[tuple[str, str]]:
-    """What axe shows of an agent: what is set, in its order and its words."""
+    """The values of an agent as axe shows them: set keys, in its order and words."""
     facts = [
         ("Name", agent.name),
         ("Description", agent.description),

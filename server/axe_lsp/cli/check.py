@@ -78,7 +78,7 @@ def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
 
 
 def check(paths: Sequence[Path], severities: Severities | None = None) -> list[Checked]:
-    """What there is to say about the files at `paths`, in their order.
+    """The results for the files at `paths`, in their order.
 
     Other agents count where names are concerned: those of the workspace that a file belongs to, those
     in the same folders, and the user's own.
@@ -110,7 +110,7 @@ def _check_in(
     user_folder: Path | None,
     severities: Severities | None,
 ) -> dict[Path, Checked]:
-    """What there is to say about the files of one workspace."""
+    """The results for the files of one workspace."""
     users = [user_folder] if user_folder is not None else []
     folders = dict.fromkeys(file.parent for file in wanted if file.parent != user_folder)
     neighbours = dict.fromkeys([*folders, *agent_folders_below(root), *users])

@@ -103,7 +103,7 @@ def _show(example: Example, pace: float) -> None:
 
 
 def _program() -> str:
-    """What a shell in any folder takes for this program, which need not be on PATH."""
+    """The command that starts this program from any folder, also if it is not on PATH."""
     own = shutil.which("axe-lsp", path=str(Path(sys.executable).parent))
     on_path = shutil.which("axe-lsp")
     if own is None or (on_path is not None and Path(on_path).samefile(own)):
@@ -112,7 +112,7 @@ def _program() -> str:
 
 
 def _steps(example: Example, folder: Path, program: str) -> list[tuple[str, str]]:
-    """What to do with a copy, and what for."""
+    """The commands for a copy, with their purpose."""
     run = f"{program} run {example.name}"
     again = (run, "run it again, from the files in the folder")
     if example.writes:

@@ -34,7 +34,7 @@ _NO_FAILURE: Mapping[str, object] = MappingProxyType({})
 
 
 class CallDetails:
-    """What the events of a root run tell: its tool calls in order, its last text and its end.
+    """The data of a root run from its events: tool calls in order, last text, end.
 
     `is_streamed` is whether its text was shown while it arrived. `wanted` says whether the agent is one for which axe's later versions show them.
     """
@@ -48,7 +48,7 @@ class CallDetails:
         self._end: AgentEnd | None = None
 
     def until_now(self, status: Status) -> RunResult:
-        """What the events say of a run that leaves no result."""
+        """The data of a run without a result, from its events."""
         end = self._end or AgentEnd(run=RunIds("", "", ""), status=status, duration_ms=0)
         return RunResult(
             run_id=end.run.run_id,
@@ -85,7 +85,7 @@ class CallDetails:
 
 
 def failure_as_json(error: RunError, details: CallDetails) -> str:
-    """What there is of a run that has failed, or could not even begin, as one line."""
+    """The output for a run that has failed, or could not begin, as one line."""
     status = status_of(error)
     result = error.partial or details.until_now(status)
     reason = {"kind": error.kind, "message": str(error), "status": status}
@@ -139,7 +139,7 @@ def _cut(text: str) -> str:
 
 
 def _cache(result: RunResult) -> Mapping[str, object]:
-    """What the provider's cache was good for, if the provider says so."""
+    """The use of the provider's cache, if the provider reports it."""
     read, written = result.cache_read_tokens or 0, result.cache_write_tokens or 0
     if not (read or written):
         return {}
@@ -151,7 +151,7 @@ def _cache(result: RunResult) -> Mapping[str, object]:
 
 
 def _budget(result: RunResult) -> Mapping[str, object]:
-    """What is left of the budget, if there is one."""
+    """The rest of the budget, if there is one."""
     if not result.budget:
         return {}
     return {
@@ -162,7 +162,7 @@ def _budget(result: RunResult) -> Mapping[str, object]:
 
 
 def _cost(result: RunResult, wanted: bool) -> Mapping[str, object]:
-    """What the run has cost, and what it used with all that it called."""
+    """The cost of the run, and the use of its whole tree."""
     own = {} if result.cost is None else {"cost": result.cost}
     tree = result.tree
     if tree is None or not (wanted or own):

@@ -22,7 +22,7 @@ _PLAIN = "\x1b[0m"
 _BAD = ("failed", "timeout", "killed")
 
 _LIMIT = re.compile(r" of \d+ (tokens|turns|tool calls|seconds)")
-"""What a BudgetError says is used up."""
+"""The limit that a BudgetError names."""
 
 
 def print_table(runs: Sequence[dict[str, Json]]) -> None:
@@ -67,7 +67,7 @@ def _padded(text: str, width: int) -> str:
 
 
 def _coloured(line: str, status: str) -> str:
-    """What went wrong in red, unless the user has forbidden colours (NO_COLOR)."""
+    """The error in red, unless the user has forbidden colours (NO_COLOR)."""
     if status.partition(":")[0] not in _BAD or os.environ.get("NO_COLOR"):
         return line
     return line.replace(status, f"{_RED}{status}{_PLAIN}", 1)

@@ -207,7 +207,7 @@ def _elsewhere(
 
 
 class _Output:
-    """What the user sees: the answer on standard output, the rest on standard error."""
+    """The output for the user: the answer on standard output, the rest on standard error."""
 
     def __init__(self, options: argparse.Namespace, calls: CallDetails) -> None:
         self._json = options.json

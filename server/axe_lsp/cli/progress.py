@@ -35,7 +35,7 @@ SHORT = 60
 
 
 class Style(Enum):
-    """What a piece of a line is; how that looks is the terminal's matter."""
+    """The kind of a piece of a line; the terminal decides about its look."""
 
     PLAIN = auto()
     TITLE = auto()
@@ -56,7 +56,7 @@ Line = tuple[Span, ...]
 
 
 class Frame(Struct, frozen=True):
-    """What is new since the last frame and stays, and what may look different in the next one."""
+    """The new lines that stay, and the lines that the next frame may change."""
 
     settled: tuple[Line, ...]
     live: tuple[Line, ...]
@@ -126,7 +126,7 @@ class Progress:
         return len(self._agents) > 1
 
     def frame(self, now: float, width: int, height: int) -> Frame:
-        """What to show now. Live lines are at most `height`, each of at most `width` cells."""
+        """The current frame. Live lines are at most `height`, each of at most `width` cells."""
         root = self._root_line(now, width)
         rows = height - len(root)
         settled = [*self._settled(width, rows // 2), *self._sum_up(width)]
@@ -184,7 +184,7 @@ class Progress:
             yield _clipped(summary, width)
 
     def _summary(self) -> Line | None:
-        """What a tree took, when it has ended. The answer of a single agent needs no such line."""
+        """The use of a tree that has ended. The answer of a single agent needs no such line."""
         root = self._root
         if root is None or root.end is None or not self.has_children:
             return None
@@ -208,7 +208,7 @@ class Progress:
 
 
 def _state(event: Event) -> str:
-    """What is special about a request from now on."""
+    """The state of a request from now on."""
     match event:
         case TurnRetry():
             return f"retry {event.attempt} of {event.max_attempts} after {event.category}, "
@@ -264,7 +264,7 @@ def _ended(child: _Agent, end: AgentEnd, width: int | None = None) -> Line:
 
 
 def _incomplete(end: AgentEnd) -> tuple[Span, ...]:
-    """What is wrong with an answer that there is."""
+    """The fault of an answer."""
     mark = in_words(end.incomplete) if end.status == "completed" else ""
     return (Span(f"; {mark}", Style.BAD),) if mark else ()
 

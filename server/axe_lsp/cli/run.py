@@ -157,7 +157,7 @@ def _request(options: argparse.Namespace, file: Path | None) -> RunRequest:
 
 
 def _task(options: argparse.Namespace) -> str:
-    """What the agent is told: the prompt, then standard input. A blank prompt is none, as in axe."""
+    """The task: the prompt, then standard input. A blank prompt counts as none, as in axe."""
     prompt: str = options.prompt or ""
     if not prompt.strip():
         return piped_text()

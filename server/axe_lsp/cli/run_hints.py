@@ -12,7 +12,7 @@ from axe_lsp.runtime.errors import BudgetError, RunError, UnfitAnswerError
 
 
 def tell_last_text(error: RunError) -> None:
-    """What the agent had said when it failed, whole: somebody has paid for it.
+    """The last text of the agent when it failed, in full, since it was paid for.
 
     That of a used-up budget is on standard output already.
     """

@@ -15,7 +15,7 @@ PATIENCE = 3.0
 
 
 def piped_text() -> str:
-    """What is piped in. A terminal and the null device are no input, as in axe. Raises AgentError."""
+    """The piped input. A terminal and the null device are no input, as in axe. Raises AgentError."""
     if sys.stdin is None:
         return ""
     try:
@@ -27,7 +27,7 @@ def piped_text() -> str:
 
 
 def text_beside_prompt() -> str | None:
-    """What is piped in beside a prompt. None if nobody has written anything in PATIENCE seconds.
+    """The piped input in addition to a prompt. None if nothing arrives in PATIENCE seconds.
 
     A script may have inherited a pipe that nobody ever closes. Raises AgentError.
     """

@@ -71,7 +71,7 @@ def complain(error: RunError) -> None:
 
 
 def shown(text: str, stream: TextIO) -> str:
-    """What models and providers say, as it goes to a stream: a terminal obeys nothing in it."""
+    """The text of models and providers for a stream: without control characters on a terminal."""
     return harmless(text) if stream.isatty() else text
 
 

@@ -50,7 +50,7 @@ class TerminalQuestions:
         self._one_at_a_time = anyio.Lock()
 
     async def __call__(self, question: Question) -> Answer:
-        """What the person says; whoever leaves the terminal has not agreed."""
+        """The person's answer; an end of input is not a consent."""
         async with self._one_at_a_time:
             with self._paused():
                 return await self._ask(question)
@@ -66,7 +66,7 @@ class TerminalQuestions:
             _write(_AGAIN)
 
     async def _line(self) -> str | None:
-        """What is typed next, None at the end. The cursor is at the start of a line afterwards."""
+        """The next input, None at the end. The cursor is at the start of a line afterwards."""
         ended = False
         try:
             line = await _typed_line(self._terminal)
@@ -135,7 +135,7 @@ def _read_unless_woken(terminal: int, wakes: int) -> bytes:
 
 
 def _forget_what_was_typed(terminal: int) -> None:
-    """What was typed before the question was there is no answer to it."""
+    """The input from before the question, which is not an answer to it."""
     if sys.platform != "win32":
         import termios
 

@@ -186,7 +186,7 @@ def _call(event: ToolBegin | ToolEnd) -> tuple[str, str]:
 
 
 def _tell_tool(begin: ToolBegin, end: ToolEnd) -> None:
-    """What a tool was used for: its first argument, and what went wrong if something did."""
+    """The summary of a tool call: its first argument, and its error, if any."""
     if end.name not in BUILTIN_TOOLS or end.content == unknown_tool(end.name):
         return
     first = next(iter(BUILTIN_TOOLS[end.name].definition.parameters))

@@ -45,7 +45,7 @@ def with_key(text: str, path: Path, provider: str, key: str) -> str:
 
 
 def key_change(text: str, path: Path, provider: str, key: str) -> Splice | None:
-    """What puts the key into the text of the file; None if it is there. Raises ConfigError."""
+    """The change that adds the key to the file's text; None if it is there. Raises ConfigError."""
     lookup = Lookup(Parse(text))
     values = lookup.parse.values
     if values is None:

@@ -58,7 +58,7 @@ def agent_files_in(folder: Path) -> list[Path]:
 
 
 def agent_names_in(folder: Path) -> list[str]:
-    """What these files are called: to work with thousands of paths takes ten times as long."""
+    """The names of these files: paths of thousands of files take ten times as long."""
     try:
         with os.scandir(folder) as entries:
             names = sorted(entry.name for entry in entries)
@@ -68,7 +68,7 @@ def agent_names_in(folder: Path) -> list[str]:
 
 
 class Content(Struct, frozen=True):
-    """What a file holds. A `fault` says why, and from `fault_at` on, nobody can use it as text."""
+    """The content of a file. A `fault` says why, from `fault_at` on, it can't be used as text."""
 
     text: str
     fault: str = ""

@@ -39,7 +39,7 @@ class Index:
         self._settled: set[str] = set()
 
     def find(self, uri: str, stamp: _Stamp, *, is_in_doubt: bool) -> AgentFile | None:
-        """What the file says, if it is the one that was read; `is_in_doubt` if somebody says that it has changed."""
+        """The values of the file, if it is unchanged; `is_in_doubt` if a client reports a change."""
         known = self._files.get(uri)
         if known is None or known[0] != stamp or (is_in_doubt and uri not in self._settled):
             return None
@@ -68,12 +68,12 @@ class Shelf:
         self._noted: dict[str, _Noted] = {}
 
     def read(self, paths: Iterable[Path], read: Read, *, anew: bool) -> Iterator[Change]:
-        """What lies at each path; `anew` if files may have changed since. Blocks while it is iterated."""
+        """The content of each path; `anew` if files may have changed. Blocks while it is iterated."""
         for path in paths:
             yield self._known(path, is_in_doubt=anew) or change_at(path, read)
 
     def keep(self, read: Iterable[Change], files: Mapping[str, AgentFile]) -> None:
-        """What was read is these files now, for all clients."""
+        """The values of these files from now on, for all clients."""
         if self._index is None:
             return
         for change in read:
@@ -102,7 +102,7 @@ class _Noted(NamedTuple):
 
 
 def _note(path: Path) -> _Noted | None:
-    """What is written behind this makes the next stamp another one."""
+    """The next stamp differs after a write behind this one."""
     try:
         status = path.stat()
     except OSError:
@@ -113,7 +113,7 @@ def _note(path: Path) -> _Noted | None:
 
 
 def change_at(path: Path, read: Read) -> Change:
-    """What lies at the path: its text, or what the text says if it is long. Blocks."""
+    """The content of the path: its text, or the values of the text if it is long. Blocks."""
     content = read(path)
     if content is None:
         return Change(uri_of(path), None)

@@ -42,7 +42,7 @@ class Inquiries:
         self._open_config = open_config
 
     def facts(self, file: AgentFile, go_on: Callable[[], bool]) -> Facts:
-        """What lies outside an agent file."""
+        """The facts from outside an agent file."""
         from axe_lsp.daemon.outside_facts import find_out
 
         end = time.monotonic() + _SEARCH_SECONDS
@@ -50,7 +50,7 @@ class Inquiries:
         return find_out(file.question, standpoint, lambda: go_on() and time.monotonic() < end)
 
     def listing(self, file: AgentFile, typed: PathTyped) -> Listing:
-        """What is in the folder of a path that is being typed, within a moment."""
+        """The content of the folder of a path that is being typed, within a moment."""
         from axe_lsp.daemon.listing import list_folder, typed_folder
 
         folder = typed_folder(typed, file.question.workdir, self._standpoint(file))

@@ -32,7 +32,7 @@ _LONGEST = 1 << 20
 
 
 class Ollama:
-    """What is known of its models."""
+    """The models that are known so far."""
 
     def __init__(self, environment: Environment, tasks: Tasks) -> None:
         self._environment = environment

@@ -137,14 +137,14 @@ def _skill(skill: str, environment: Environment, searched: Searched) -> SkillFil
 
 
 class _Measured(Struct, frozen=True):
-    """What a glob matches, and every text file of it with its size."""
+    """The matches of a glob, and every text file of them with its size."""
 
     matches: Matches
     texts: Mapping[str, int]
 
 
 class Searched(Struct):
-    """What was found for other agents of the same moment and environment, which ask for much the same.
+    """The facts of other agents at the same moment and in the same environment, which mostly repeat.
 
     What `globs` match goes by the folder in which they start, `keys` by the model, `skills` by what
     agents write, `reaches` by all that an agent asks for and the workspace.
@@ -290,7 +290,7 @@ def _added(
     measured: Mapping[str, _Measured],
     memory: Memory,
 ) -> int | None:
-    """What is appended to the agent's own prompt. A file counts as many characters as it has bytes."""
+    """The text that is appended to the agent's own prompt. A byte of a file counts as a character."""
     sizes = dict(size for found in measured.values() for size in found.texts.items())
     empty = [ContextFile(name, "", size) for name, size in sorted(sizes.items())]
     try:

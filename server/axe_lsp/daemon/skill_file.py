@@ -37,7 +37,7 @@ class SkillFile(NamedTuple):
 
 
 def look_at_skill(skill: str, environment: Environment) -> SkillFile | None:
-    """What a run would find; None if nobody can say where the skill lies."""
+    """The skill that a run would find; None if its place is not known."""
     if not skill or "\0" in skill:
         return None
     try:

@@ -80,7 +80,7 @@ class View:
 
     @property
     def agent_places(self) -> AgentPlaces:
-        """What the order in which names are looked up depends on, in paths."""
+        """The folders that determine the lookup order of names, as paths."""
         user = self.user_folder.as_posix() if self.user_folder is not None else ""
         roots, extra = self.roots, self.extra_folders
         return AgentPlaces((), _as_posix(roots), _as_posix(extra), user)

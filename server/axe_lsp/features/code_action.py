@@ -33,7 +33,7 @@ def code_actions(
 
 
 def _fixes(cases: Sequence[Case]) -> Iterator[CodeAction]:
-    """What fixes the findings, and then what silences them. What fixes several of them is offered once."""
+    """The fixes of the findings, and then the comments that suppress them, each once."""
     offered = set[tuple[str, int]]()
     for fixer in (fixes_of, ignore_comments.fixes):
         for case in cases:

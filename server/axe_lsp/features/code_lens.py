@@ -14,7 +14,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 
 class LensKind(Enum):
-    """What a lens does when it is clicked."""
+    """The action of a lens."""
 
     RUN = auto()
     RUN_WITH_INPUT = auto()

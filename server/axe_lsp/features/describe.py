@@ -15,7 +15,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 
 def key_markdown(spec: KeySpec) -> str:
-    """What a key means: type, default, rule, since when."""
+    """The description of a key: type, default, rule, version."""
     return "\n\n".join((f"**`{spec.dotted}`** · {spec.type.value}", spec.doc, *_facts(spec)))
 
 
@@ -40,7 +40,7 @@ def _facts(spec: KeySpec) -> Iterator[str]:
 
 
 def model_markdown(model: Model) -> str:
-    """What is known about a model."""
+    """The description of a model."""
     facts = [
         f"- context window: {model.context:,} tokens",
         f"- longest answer: {model.max_output:,} tokens",

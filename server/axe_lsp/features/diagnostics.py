@@ -58,7 +58,7 @@ def _the_worst(found: Sequence[Finding]) -> list[Finding]:
 
 
 def _subjects(snapshot: Snapshot, file: AgentFile) -> list[Subject]:
-    """What there is to look at: of most files that nobody has open only the file itself."""
+    """The inputs of the rules: of most closed files only the file itself."""
     there = [Subject.FILE]
     if file.problems:
         there.append(Subject.PROBLEMS)
@@ -76,7 +76,7 @@ def _is_on(rule: Rule, severities: Severities) -> bool:
 def _without_ignored(
     snapshot: Snapshot, file: AgentFile, rules: Sequence[Rule], found: Sequence[Finding]
 ) -> Iterator[Finding]:
-    """What no comment in the file silences, and what is wrong with the comments."""
+    """The findings that no comment suppresses, and the problems of the comments."""
     comments, silenced = Silenced(file.ignores), []
     for finding in found:
         if comments.holds(finding.code, finding.range.start):

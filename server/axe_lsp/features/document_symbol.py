@@ -28,7 +28,7 @@ _DEEPEST = 16
 
 
 class SymbolKind(Enum):
-    """What a line of the outline is; editors show an icon for it."""
+    """The kind of a line of the outline; editors show an icon for it."""
 
     TABLE = "table"
     ARRAY = "array"
@@ -122,7 +122,7 @@ _KINDS = {
 
 
 def _first_value(text: str, entries: tuple[Entry, ...]) -> str:
-    """What tells the elements of an array apart, mostly a name."""
+    """The label of an element of an array, mostly a name."""
     value = entries[0].value if entries else None
     return _short(text, value) if value is not None else ""
 

@@ -43,7 +43,7 @@ Diagnose = Callable[[AgentFile], Sequence[Finding]]
 
 
 class Context(NamedTuple):
-    """What is known besides the file itself."""
+    """The context besides the file itself."""
 
     snapshot: Snapshot
     diagnose: Diagnose
@@ -68,7 +68,7 @@ class Case(NamedTuple):
 
     @property
     def token(self) -> str:
-        """What the finding is about, as written."""
+        """The text of the finding, as written."""
         return self.finding.range.of(self.text)
 
 

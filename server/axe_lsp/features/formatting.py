@@ -16,13 +16,13 @@ from axe_lsp.features.layout import WIDTH, Line, Piece, lay_out
 from axe_lsp.workspace.agent_file import AgentFile
 
 _UNITS = re.compile(r"\r\n|.", re.DOTALL)
-"""What an edit must not tear apart."""
+"""A range that an edit must not split."""
 
 
 def formatting(
     file: AgentFile, indentation: str, indentation_width: int, within: TextRange | None = None
 ) -> list[Splice]:
-    """What to change in an open file, or in the statements that `within` touches.
+    """The edits of an open file, or of the statements that `within` touches.
 
     Nothing in a file with syntax errors: nobody knows what is meant by it. And nothing if the file
     would mean something else afterwards, which would be a mistake of ours.

@@ -78,7 +78,7 @@ def _of_member(lookup: Lookup, cursor: Cursor) -> Hover | None:
 
 
 def _of_key(snapshot: Snapshot, file: AgentFile, spec: KeySpec, path: KeyPath) -> str:
-    """What a key means, what is in force, and what that comes to outside the file."""
+    """The description of a key, its value in force, and its effect outside the file."""
     assert file.open is not None
     is_named_by_user = ANY_NAME in spec.path
     parts = [key_markdown(replace(spec, path=path) if is_named_by_user else spec)]
@@ -121,7 +121,7 @@ def _of_string(snapshot: Snapshot, file: AgentFile, spec: KeySpec, cursor: Curso
 def _of_name(
     snapshot: Snapshot, file: AgentFile, spec: KeySpec, cursor: Cursor, name: str
 ) -> str | None:
-    """What the string means, if more can be said about it than about the key."""
+    """The description of the string, if it has more than the key's."""
     facts = snapshot.facts_about(file)
     special: dict[Names, Callable[[], str | None]] = {
         Names.STEM: lambda: _card(snapshot, file),

@@ -26,7 +26,7 @@ class Named(Struct, frozen=True):
 
 
 def named_at(snapshot: Snapshot, file: AgentFile, offset: int) -> Named | None:
-    """What is named at `offset` of an open file: in a list, by its `name`, or as an inline type."""
+    """The name at `offset` of an open file: in a list, as its `name`, or as an inline type."""
     for reference in file.references:
         if reference.range.touches(offset):
             return Named(meaning(snapshot, file, reference), reference.range)

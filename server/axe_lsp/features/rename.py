@@ -35,14 +35,14 @@ class RenameError(Exception):
 
 
 class Renamable(Struct, frozen=True):
-    """What a rename would replace, without its quotes, and the name as it is now."""
+    """The range that a rename replaces, without quotes, and the current name."""
 
     range: TextRange
     name: str
 
 
 def renamable(snapshot: Snapshot, file: AgentFile, offset: int) -> Renamable | None:
-    """What can be renamed at `offset` of an open file. Raises RenameError for names of nothing."""
+    """The name to rename at `offset` of an open file. Raises RenameError for an undefined name."""
     named = named_at(snapshot, file, offset)
     if named is None or file.open is None:
         return None

@@ -31,7 +31,7 @@ def selections(file: AgentFile, offset: int) -> tuple[TextRange, ...]:
 
 
 def _around(parse: Parse, offset: int) -> Iterator[TextRange]:
-    """What stands at `offset`, from the outside in; not all of it lies in what comes before."""
+    """The elements at `offset`, from the outside in; an element need not be inside the one before."""
     text, document = parse.text, parse.document
     found = sections(document, text)
     while (section := _at(found, offset)) is not None:

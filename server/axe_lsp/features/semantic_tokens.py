@@ -19,7 +19,7 @@ from axe_lsp.workspace.agent_file import AgentFile
 
 
 class TokenKind(Enum):
-    """What a word is."""
+    """The kind of a word."""
 
     KEY = "key"
     TABLE = "table"
@@ -118,7 +118,7 @@ def _of_name(file: AgentFile, text: str) -> Iterator[Token]:
 
 
 _WORDS = (Names.AGENT, Names.TASK_TYPE, Names.TOOL, Names.MODEL)
-"""What is told apart from other strings."""
+"""The strings that get a colour of their own."""
 
 
 def _of_string(text: str, spec: KeySpec, value: Value) -> Iterator[Token]:

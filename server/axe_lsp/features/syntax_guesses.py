@@ -42,7 +42,7 @@ class Statement(NamedTuple):
         return found
 
     def type(self) -> KeyType | None:
-        """What the key wants, in an inline table the one there."""
+        """The value that the key expects; in an inline table the one at this place."""
         path = self.table.path
         for entry in self._way():
             path += entry.key.names
@@ -63,7 +63,7 @@ class Statement(NamedTuple):
             entry = next((each for each in inner if each.range.touches(self.trouble.start)), None)
 
     def rest_of_line(self, offset: int) -> TextRange:
-        """What stands from `offset` to the end of its line, without the blanks there."""
+        """The text from `offset` to the end of its line, without trailing blanks."""
         match = _REST_OF_LINE.match(self.text, offset)
         return TextRange(offset, offset + len(match.group().rstrip()) if match else offset)
 

@@ -37,7 +37,7 @@ def describe(news: Notification) -> str | None:
 
 
 def _room_made(event: Mapping[str, Json]) -> str:
-    """What happens to a conversation that has become too long."""
+    """The text of an event about a conversation that has become too long."""
     if event.get("kind") == "begin":
         return f"asks for a summary, since about {event['tokensBefore']} tokens are too many"
     if event.get("error"):

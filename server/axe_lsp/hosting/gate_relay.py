@@ -51,7 +51,7 @@ class OutgoingRequests:
             del self._open[number]
 
     def hear(self, message: protocol.Held | protocol.LetIn | protocol.Barred) -> None:
-        """What the process above says; nothing if the request has been given up meanwhile."""
+        """The message of the process above; ignored if the request was given up meanwhile."""
         news = self._open.get(message.number)
         if news is not None:
             news.put_nowait(message)

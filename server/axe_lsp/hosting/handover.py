@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 
 
 class Handover(Generic[Item]):
-    """What has been put, by any thread, and not yet been taken. It is taken in the same order.
+    """A queue of values from any thread, taken in the same order.
 
     What is put may wait `together` seconds for more to come, unless it is urgent.
     """

@@ -13,7 +13,7 @@ from axe_lsp.runtime.json_data import Json, JsonStruct, from_json, json_text, to
 
 
 class Message(JsonStruct, frozen=True, tag_field="type"):
-    """What the supervisor and the host send each other; the tag says which message it is.
+    """A message between the supervisor and the host; the tag names its kind.
 
     The others are in `protocol.py`, which a process that makes runs without a host does not need.
     """
@@ -45,7 +45,7 @@ def notification(event: Event) -> Notification:
 
 @lru_cache(maxsize=2_048)
 def _ids(run: RunIds) -> Mapping[str, Json]:
-    """What all events of a run begin with, made once for them."""
+    """The beginning of all events of a run, encoded once."""
     return to_json(run)
 
 

@@ -19,7 +19,7 @@ from axe_lsp.runtime.safety.questions import Answer, Question
 
 
 class Workplace(JsonStruct, frozen=True):
-    """What a run is surrounded by.
+    """The surroundings of a run: folders, settings and rights.
 
     `workspace` is where it works unless its agent says otherwise. `agent_file` is the path of the
     agent that is run, if it was chosen by its file and not by its name. `places` and the folders in
@@ -257,7 +257,7 @@ ToHost = (
     | Ping
     | Leave
 )
-"""What a supervisor sends."""
+"""The messages of a supervisor."""
 
 FromHost = (
     Ready
@@ -274,7 +274,7 @@ FromHost = (
     | Failed
     | Pong
 )
-"""What a host sends."""
+"""The messages of a host."""
 
 
 def encode(message: Message) -> bytes:

@@ -68,7 +68,7 @@ class _Held:
 
 
 class PullDiagnostics:
-    """What one client has pulled.
+    """The diagnostics that one client has pulled.
 
     `is_idle` says whether all files have been checked, and `look_at_all` has them checked.
     """

@@ -15,7 +15,7 @@ _Operation = types.TextDocumentEdit | types.CreateFile | types.RenameFile | type
 _CHANGES = "workspace.workspaceEdit.documentChanges"
 _OPERATIONS = "workspace.workspaceEdit.resourceOperations"
 _KINDS = {NewFile: "create", MovedFile: "rename"}
-"""What LSP calls the operations (ResourceOperationKind)."""
+"""The names of the operations in LSP (ResourceOperationKind)."""
 
 
 def can_apply(session: Session, edit: Edit) -> bool:

@@ -30,7 +30,7 @@ _Phase = Literal["waiting", "running", "shut down"]
 
 
 class Server(Protocol):
-    """What the life cycle needs of the server that it belongs to."""
+    """The interface of a server for its life cycle."""
 
     name: str
     version: str

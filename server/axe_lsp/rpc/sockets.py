@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 class Token(NamedTuple):
-    """What clients on TCP present; `told` says on standard error where they find it."""
+    """The token of clients on TCP; `told` prints its file on standard error."""
 
     text: str
     told: str

@@ -15,7 +15,7 @@ from axe_lsp.runtime.messages import Message, Request, Response
 from axe_lsp.runtime.shortening import shortened, tokens_of
 
 _INTERRUPTED = "My context window is nearly full."
-"""What the model is made to say between results and the wish for a summary: roles have to alternate."""
+"""The message of the model between results and the request for a summary: roles have to alternate."""
 
 _ASK = """\
 This conversation is about to exceed your context window. Its beginning will be replaced by a summary,

@@ -14,7 +14,7 @@ ErrorKind = Literal["config", "agent", "api", "budget"]
 
 
 class ExitCode(IntEnum):
-    """What the process that ran an agent returns."""
+    """The exit code of the process that ran an agent."""
 
     OK = 0
     AGENT = 1
@@ -42,7 +42,7 @@ class RunError(Exception):
         self.partial: RunResult | None = None
 
     def described(self, agent: str) -> str:
-        """What happened to `agent`, for whoever called it."""
+        """The failure of `agent`, for its caller."""
         return f"{self.step} {quoted(agent)}: {self}" if self.step else str(self)
 
 

@@ -53,7 +53,7 @@ class Reference(Written, frozen=True, gc=False):
 
 
 class AgentFile(Struct, frozen=True, dict=True):
-    """What is known of one file.
+    """The data of one file.
 
     `open` is there only while an editor has the file open, and `shortened_text` only where places are looked
     for when somebody asks. `typed` is where an agent with a typed input says so; `input` and `output` are what it is called
@@ -95,7 +95,7 @@ class AgentFile(Struct, frozen=True, dict=True):
 
     @cached_property
     def question(self) -> Question:
-        """What has to be found out about the file outside it."""
+        """The question about things outside the file."""
         return question(self.outside, self.model)
 
     @property
@@ -116,7 +116,7 @@ class AgentFile(Struct, frozen=True, dict=True):
 
     @property
     def start(self) -> TextRange:
-        """What to show when somebody goes to the agent."""
+        """The range to show for the agent."""
         return self.name.range if self.name is not None else _NOWHERE
 
 
@@ -129,7 +129,7 @@ def read_agent_file(
     fault: str = "",
     fault_at: int = 0,
 ) -> AgentFile:
-    """What `text` says, and what is wrong with it. Never raises.
+    """The data of `text`, with its problems. Never raises.
 
     `before` is what was read of the text that an edit has made this one of. A `fault` of the file as such
     stands in for everything that its text might be blamed for.
@@ -157,7 +157,7 @@ def read_agent_file(
 def _said(
     place: Place, values: FileValues, shortened_text: ShortenedText | None = None
 ) -> AgentFile:
-    """What a file says, with none of what only few files have."""
+    """The data of a file, without the parts that only few files have."""
     filled = _filled(values)
     description = filled.get("description", values.decoded(("description",)))
     return AgentFile(

@@ -101,7 +101,7 @@ class Levels:
 
 
 Recent = Mapping[bool, dict[str, Levels]]
-"""What was asked for last: about files that are open, and about others."""
+"""The last questions: about open files, and about others."""
 
 
 def _nobody() -> Recent:

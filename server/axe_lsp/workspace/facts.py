@@ -33,7 +33,7 @@ class MatchedFile(Struct, frozen=True):
 
 
 class Matches(Struct, frozen=True):
-    """What a glob matches: the first files by name, and how many there are with how many bytes.
+    """The matches of a glob: the first files by name, their number and their size in bytes.
 
     The search ends early where it would take too long; then there may be more, and not all
     `is_complete`. `picture` is the name of one that is among them, "" if none is.

@@ -63,13 +63,13 @@ class Written(Struct, frozen=True, gc=False):
 
 
 class FileValues(Protocol):
-    """What a file says, whether its tree or only its values are known."""
+    """The values of a file, whether its tree or only its values are known."""
 
     def has(self, path: KeyPath) -> bool:
         """Whether the key, or the table of that name, is written at all."""
 
     def decoded(self, path: KeyPath) -> Any:
-        """What the key at `path` is set to, or None if it is absent or unfinished."""
+        """The value of the key at `path`, or None if it is absent or unfinished."""
 
     def string(self, path: KeyPath) -> Written | None:
         """The string that a key is set to. On a line that is broken it is still being typed."""

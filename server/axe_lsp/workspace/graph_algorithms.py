@@ -45,7 +45,7 @@ class Step(NamedTuple):
 
 
 def steps_from(graph: Graph, starts: Iterable[str]) -> dict[str, Step]:
-    """What can be reached from some nodes, themselves included, each on a shortest way."""
+    """The nodes that can be reached from some nodes, these included, each by a shortest path."""
     found = {start: Step(0, None) for start in starts}
     queue = deque(found)
     while queue:
@@ -79,7 +79,7 @@ class Depths(Struct, frozen=True):
 
 
 def depths_below(graph: Graph, limits: Mapping[str, int]) -> Depths:
-    """What can be reached from roots, each of which has its limit of steps.
+    """The nodes that can be reached from roots, each of which has its limit of steps.
 
     Roots with the same limit are looked from at once: there may be thousands, but limits are a handful.
     """

@@ -12,7 +12,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 
 class Kind(Enum):
-    """What a name can stand for."""
+    """The kinds of things that a name can mean."""
 
     AGENT = auto()
     INLINE_TYPE = auto()
@@ -22,7 +22,7 @@ class Kind(Enum):
 
 
 class Meaning(NamedTuple):
-    """What a name stands for. `uri` is that of the file which defines it, if one does."""
+    """The meaning of a name. `uri` is that of the defining file, if there is one."""
 
     kind: Kind
     name: str
@@ -37,7 +37,7 @@ class Mention(NamedTuple):
 
 
 def meaning(snapshot: Snapshot, file: AgentFile, reference: Reference) -> Meaning:
-    """What a name in `file` means. In `task.types`, types come before agents."""
+    """The meaning of a name in `file`. In `task.types`, types take precedence over agents."""
     name = reference.name
     if reference.key == TASK_TYPES and name in file.inline_types:
         return Meaning(Kind.INLINE_TYPE, name, file.uri)
@@ -48,7 +48,7 @@ def meaning(snapshot: Snapshot, file: AgentFile, reference: Reference) -> Meanin
 
 
 def agent_meaning(agent: AgentFile) -> Meaning:
-    """What names mean that lead to this file."""
+    """The names that mean this file."""
     return Meaning(Kind.AGENT, agent.place.stem, agent.uri)
 
 

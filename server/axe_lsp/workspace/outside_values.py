@@ -49,7 +49,7 @@ class Question(Struct, frozen=True):
 
     @property
     def asked(self) -> Asked:
-        """What of it may lead out of the workspace."""
+        """The values that may lead outside the workspace."""
         return Asked(self.skill, self.workdir, self.globs, self.memory, self.servers)
 
 
@@ -57,7 +57,7 @@ NOTHING = Outside()
 
 
 def read_outside(values: FileValues) -> Outside:
-    """What the file names. Most files name nothing, and share one value."""
+    """The values that the file names. Most files name nothing, and share one value."""
     outside = Outside(
         skill=values.string(("skill",)),
         workdir=values.string(("workdir",)),
@@ -71,7 +71,7 @@ def read_outside(values: FileValues) -> Outside:
 
 
 def question(outside: Outside, model: Written | None) -> Question:
-    """What has to be found out about a file."""
+    """The question about a file."""
     return Question(
         model=_value(model),
         skill=_value(outside.skill),

@@ -31,7 +31,7 @@ class Scope(IntEnum):
 
 
 class Place(Struct, frozen=True):
-    """What the URI of a document says about the agent in it, or that it is config.toml."""
+    """The kind of a document by its URI: the agent in it, or config.toml."""
 
     uri: str
     folder: str
@@ -49,7 +49,7 @@ class Places(Struct, frozen=True, dict=True):
 
     @cached_property
     def known(self) -> AgentPlaces:
-        """What the order in which names are looked up depends on."""
+        """The folders that determine the lookup order of names."""
         return AgentPlaces((), self.roots, self.extra_folders, self.user_folder)
 
     def caller(self, place: Place, workdir: str) -> Caller:
@@ -63,7 +63,7 @@ class Places(Struct, frozen=True, dict=True):
         return Caller(place.folder, _joined(root, workdir))
 
     def precedence(self, place: Place, caller: Caller) -> tuple[object, ...]:
-        """What files of one name are sorted by; the smallest counts."""
+        """The sort key of files of one name; the smallest is used."""
         return (*precedence(place.folder, caller, self.known), place.uri)
 
     def locate(self, uri: str) -> Place:

@@ -47,7 +47,7 @@ def calls_after(
 
 
 def rewired(before: Calls, after: Calls, uris: Collection[str]) -> Rewired:
-    """What is another way than before, where only what the files at `uris` call can be."""
+    """The paths that have changed, if only calls of the files at `uris` could change."""
     callers = {uri for uri in uris if before.below.of(uri) != after.below.of(uri)}
     called = (each.below.of(uri) for each in (before, after) for uri in callers)
     return Rewired(frozenset(callers), frozenset[str]().union(*called))

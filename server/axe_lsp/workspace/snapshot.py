@@ -86,7 +86,7 @@ class Snapshot(Struct, frozen=True):
         return real.get(one.uri, one.uri) == real.get(other.uri, other.uri)
 
     def facts_about(self, file: AgentFile) -> Facts:
-        """What is known of things that lie outside `file`; nothing until they were looked at."""
+        """The facts from outside `file`; empty until they were looked up."""
         facts = self.facts.get(file.uri)
         return facts.as_far_as_true(file.question) if facts is not None else _NO_FACTS
 

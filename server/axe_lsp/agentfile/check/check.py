@@ -245,7 +245,7 @@ def _first_unknown(schema: Schema, path: KeyPath) -> int | None:
 
 
 def range_message(spec: KeySpec, value: Any) -> str | None:
-    """What is wrong with a value of the right type, if something is."""
+    """The fault of a value of the right type, if it has one."""
     if isinstance(value, float) and not isfinite(value):
         return f"{spec.dotted} must be a finite number"
     if spec.minimum is not None and isinstance(value, (int, float)) and value < spec.minimum:

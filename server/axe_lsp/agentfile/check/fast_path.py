@@ -60,7 +60,7 @@ class ShortenedText(Struct, frozen=True, gc=False):
 
 
 class ValidValues(Struct, frozen=True):
-    """What a file says, and its text, both without its prompt, of which nothing can be wrong."""
+    """The values of a file and its text, both without the prompt, which can't have a problem."""
 
     values: Values
     shortened_text: ShortenedText

@@ -35,7 +35,7 @@ class Ignore(NamedTuple):
 
 
 class Silenced:
-    """What all comments of a file silence together: the places, by the code of the diagnostic."""
+    """The places that all comments of a file suppress, by the code of the diagnostic."""
 
     def __init__(self, ignores: Sequence[Ignore]) -> None:
         about: defaultdict[str, set[TextRange]] = defaultdict(set)
@@ -97,7 +97,7 @@ class _Statements:
         self._next = (-1, -1)
 
     def about(self, comment: TextRange) -> Iterator[TextRange]:
-        """What a comment is about. Those above have been asked about before."""
+        """The range that a comment applies to. Earlier comments were asked before."""
         line = self._lines.line_at(comment.start)
         before = self._text[self._lines.starts[line] : comment.start]
         if not before.strip("\ufeff \t"):

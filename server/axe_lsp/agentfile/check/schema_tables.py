@@ -18,7 +18,7 @@ _TABLES = [spec for spec in agent_keys.KEYS if spec.type is KeyType.JSON_SCHEMA]
 
 
 def schema_tables(lookup: Lookup) -> Iterator[Problem]:
-    """What is wrong with their schemas."""
+    """The problems of their schemas."""
     for spec in _TABLES:
         if not lookup.has(spec.path):
             continue

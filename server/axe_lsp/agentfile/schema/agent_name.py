@@ -5,7 +5,7 @@ from __future__ import annotations
 from axe_lsp.agentfile.text.ranges import quoted
 
 SUFFIX = ".toml"
-"""What an agent's file has behind the name."""
+"""The suffix of an agent's file."""
 
 
 def objection(name: str) -> str | None:

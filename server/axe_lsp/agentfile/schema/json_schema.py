@@ -24,7 +24,7 @@ _MAX_DEPTH = 100
 
 
 class SchemaFault(NamedTuple):
-    """What is wrong with a schema. `meant` is the word that should stand there, if somebody can tell."""
+    """A problem of a schema. `meant` is the likely word, if there is one."""
 
     range: TextRange
     message: str
@@ -32,7 +32,7 @@ class SchemaFault(NamedTuple):
 
 
 def schema_faults(schema: Node, name: str) -> Iterator[SchemaFault]:
-    """What keeps `schema`, which people call `name`, from being a JSON Schema."""
+    """The problems that keep `schema`, named `name` in messages, from being a JSON Schema."""
     checker = _Checker(schema)
     yield from checker.schema(schema, name, 0)
     yield from checker.targets(name)
@@ -51,7 +51,7 @@ class _Checker:
         self._targets: list[tuple[Node, str]] = []
 
     def targets(self, name: str) -> _Faults:
-        """What references lead to is a schema, too, wherever it stands."""
+        """The targets of references are schemas, too, wherever they are."""
         while self._targets:
             target, pointer = self._targets.pop()
             if id(target) not in self._checked:
@@ -292,4 +292,4 @@ KEYWORDS: Mapping[str, _Check] = {
     **_keywords(_Checker.regular_expression, "pattern"),
     **_keywords(_Checker.reference, "$ref $dynamicRef"),
 }
-"""What each keyword may hold."""
+"""The check of each keyword's value."""

@@ -20,7 +20,7 @@ EXTENSION = "axe-lsp"
 
 
 class KeyType(Enum):
-    """What may stand right of the equals sign. The value is the name that users see."""
+    """The type of a key's value. The value of the member is the name that users see."""
 
     STRING = "string"
     INTEGER = "integer"
@@ -39,7 +39,7 @@ _OPEN = (KeyType.JSON_SCHEMA, KeyType.STRING_TABLE, KeyType.ANY_TABLE)
 
 
 class Names(Enum):
-    """What the strings of a key name, for completion, hover, definition and references."""
+    """The meaning of a key's strings, for completion, hover, definition and references."""
 
     STEM = "the file itself"
     AGENT = "agent"

@@ -44,7 +44,7 @@ class Lookup:
         self._found: dict[tuple[int, str], tuple[Value, Any]] = {}
         self._found_before = before._found if before is not None else {}
         self.secrets = self._secrets(before)
-        """What looks like an API key, anywhere in the text, in written order."""
+        """The texts that look like an API key, in written order."""
 
     def find(self, path: KeyPath) -> Located | None:
         """The key at `path`, if it is written."""
@@ -57,7 +57,7 @@ class Lookup:
         return value if value is not None and value.complete else None
 
     def decoded(self, path: KeyPath) -> Any:
-        """What the key at `path` is set to, or None if it is absent or unfinished."""
+        """The value of the key at `path`, or None if it is absent or unfinished."""
         value = self.value(path)
         return decode(self.parse.text, value) if value is not None else None
 
@@ -70,7 +70,7 @@ class Lookup:
         return path in self.paths
 
     def once(self, value: Value, what: str, find: Callable[[], Found]) -> Found:
-        """What `find` finds by a value and the key alone, and has found if they stood there before.
+        """The result of `find`, which depends on a value and the key alone; kept while they stay.
 
         For long arrays: while they stay as they are, not each keystroke has to look through them.
         """
@@ -107,7 +107,7 @@ class Lookup:
         return tuple(each.moved(changed.start) for each in found)
 
     def alike(self, path: KeyPath) -> Alike:
-        """What is written below the key or table that `path` begins with, in written order."""
+        """The statements below the key or table at `path`, in written order."""
         return self._alike.get(path[:1], Alike([], []))
 
     @cached_property

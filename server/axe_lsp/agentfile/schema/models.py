@@ -92,7 +92,7 @@ MODELS: tuple[Model, ...] = (
 
 
 def known_model(text: str) -> Model | None:
-    """What is known about the model that an agent file names."""
+    """The row of the model that an agent file names."""
     return _by_name().get(text)
 
 

@@ -27,7 +27,7 @@ AUTH_NAMES: tuple[Auth, ...] = get_args(Auth)
 
 
 class WireTraits(Struct, frozen=True):
-    """What a wire format is able to say.
+    """The features of a wire format.
 
     `params` are the keys of an agent's `[params]` that it has a field for. `json_object`: it can be
     asked for JSON without a schema. `schema_with_tools`: a model that is held to a schema can still

@@ -51,7 +51,7 @@ KEYWORDS: dict[str, JsonSchema | bool] = {
     **_keywords(_REFERENCE, "$ref $dynamicRef"),
     **_keywords(_EARLIER_DRAFT, "dependencies additionalItems"),
 }
-"""What each keyword may hold. Others are allowed."""
+"""The values of each keyword. Others are allowed."""
 
 DEFINITIONS: dict[str, JsonSchema] = {
     "schema": {

@@ -100,7 +100,7 @@ _TOGETHER: dict[KeyPath, JsonSchema] = {
         "then": {"required": ["schema"], "additionalProperties": True},
     },
 }
-"""What `combinations` says of two keys of a table, as far as a JSON Schema can.
+"""The rules of `combinations` for two keys of a table, as far as a JSON Schema can state them.
 
 tombi wants to be told in each part that other keys are allowed.
 """
@@ -108,7 +108,7 @@ tombi wants to be told in each part that other keys are allowed.
 _ALONE: dict[KeyPath, JsonSchema] = {
     ("params", "response_format"): {"not": {"const": "json_schema"}},
 }
-"""What a string in place of a table can't be: it has no place for what that needs."""
+"""The values that a string in place of a table can't have: they need another key."""
 
 
 _TYPES = {

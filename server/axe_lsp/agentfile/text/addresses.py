@@ -8,7 +8,7 @@ from axe_lsp.agentfile.text.ranges import quoted
 
 
 def address_fault(address: str) -> str | None:
-    """What keeps a text from being the address of a server, in axe's words."""
+    """The reason why a text is not the address of a server, in axe's words."""
     scheme, separator, rest = address.partition("://")
     if not separator or scheme.lower() not in ("http", "https"):
         return f"must use http or https scheme, got {quoted(scheme if separator else '')}"

@@ -42,7 +42,7 @@ class _Origin(Enum):
 
 
 class _Node(Struct):
-    """What a name means so far; an array of tables has the members of its last table."""
+    """The current meaning of a name; an array of tables has the members of its last table."""
 
     origin: _Origin
     kind: ValueKind | None = None

@@ -21,7 +21,7 @@ from axe_lsp.agentfile.text.tree import Document, Entry, Value, ValueKind
 
 
 def values_of(text: str) -> Mapping[str, Any] | None:
-    """What a text says; None when it is not TOML."""
+    """The values of a text; None if it is not TOML."""
     return _judge(text)[0]
 
 
@@ -48,7 +48,7 @@ class Parse:
 
     @cached_property
     def values(self) -> Mapping[str, Any] | None:
-        """What the text says; None when it is not TOML."""
+        """The values of the text; None if it is not TOML."""
         return values_of(self.text)
 
     @cached_property

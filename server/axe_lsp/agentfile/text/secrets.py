@@ -74,7 +74,7 @@ _MIN_VARIETY = 10
 
 
 def find_secrets(text: str) -> Iterator[Secret]:
-    """What looks like an API key. A placeholder in its form does not."""
+    """A text that looks like an API key, except placeholders."""
     if not _may_hold_secrets(text):
         return
     taken = bytearray(len(text) + 1)

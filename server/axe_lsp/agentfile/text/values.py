@@ -34,7 +34,7 @@ def decode(text: str, value: Value) -> Any:
 
 
 def unquote(token: str) -> str | None:
-    """What a quoted string says, or None if its escapes are wrong."""
+    """The content of a quoted string, or None if its escapes are invalid."""
     quote = _quote(token)
     if len(quote) == 1 and (quote == "'" or "\\" not in token):
         return token[1:-1]

@@ -152,7 +152,7 @@ def _agents(asked: _Asked, listed: set[str]) -> Iterator[Completion]:
 
 
 def _listed(cursor: Cursor, text: str) -> set[str]:
-    """What the array under the cursor holds already, elsewhere than at the cursor."""
+    """The items of the array under the cursor, except the one at the cursor."""
     items = cursor.value.items if cursor.value is not None else ()
     names = (decode(text, item) for item in items if item is not cursor.item)
     return {name for name in names if isinstance(name, str)}
@@ -180,7 +180,7 @@ def _quoted(each: Completion, cursor: Cursor, text: str) -> Completion | None:
 
 
 def _between(quotes: str, content: str) -> str | None:
-    """What stands for `content` between such quotes, if anything can."""
+    """The text of `content` between such quotes, if it can be written so."""
     if '"' in quotes:
         return literal(content)[1:-1]
     return content if "'" not in content and content.isprintable() else None

@@ -65,7 +65,7 @@ class Cursor(Struct, frozen=True):
 
     @property
     def spec(self) -> KeySpec | None:
-        """What is known about the key, if it is a known one; behind it, about the value that is due."""
+        """The row of the key, if it is known; after it, of the expected value."""
         found = self.schema.find(self.path) or find_keyword(self.path)
         if found is not None and found.shorthand and self.where in (Where.STRING, Where.VALUE):
             return self.schema.find((*self.path, found.shorthand))
@@ -74,7 +74,7 @@ class Cursor(Struct, frozen=True):
 
 @lru_cache(maxsize=1)  # Those who answer one request ask one after the other.
 def cursor_at(lookup: Lookup, offset: int) -> Cursor:
-    """What stands at `offset`."""
+    """The element at `offset`."""
     return replace(_cursor_at(lookup, offset), schema=lookup.schema)
 
 

@@ -22,7 +22,7 @@ _IGNORE = "axe: ignore"
 def ignore_offers(
     snapshot: Snapshot, file: AgentFile, lookup: Lookup, offset: int
 ) -> Iterator[Completion]:
-    """What could be typed in the comment at `offset`, if there is one."""
+    """The completions in the comment at `offset`, if there is one."""
     comments = lookup.parse.document.comments
     comment = next((each for each in comments if each.start < offset <= each.end), None)
     if comment is None:

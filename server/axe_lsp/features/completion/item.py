@@ -14,7 +14,7 @@ _COMMENT = re.compile(r"#[^\r\n]*")
 
 
 class CompletionKind(Enum):
-    """What is offered; editors show an icon for it."""
+    """The kind of a completion item; editors show an icon for it."""
 
     KEY = "key"
     TABLE = "table"
@@ -66,7 +66,7 @@ def end_of_line(text: str) -> str:
 
 
 def rest_of_line(text: str, offset: int) -> str:
-    """What stands behind `offset` on its line, without a comment and blanks around it."""
+    """The rest of the line after `offset`, without a comment and surrounding blanks."""
     end = min((at for each in "\r\n" if (at := text.find(each, offset)) >= 0), default=len(text))
     return _COMMENT.sub("", text[offset:end]).strip()
 

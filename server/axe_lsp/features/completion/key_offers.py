@@ -24,7 +24,7 @@ from axe_lsp.features.completion.item import (
 from axe_lsp.features.describe import key_markdown
 
 _NEW_NAME = "name"
-"""What a table is called at first whose name is the user's to choose."""
+"""The placeholder for a table whose name the user chooses."""
 
 
 def key_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
@@ -145,7 +145,7 @@ def _is_set(lookup: Lookup, spec: KeySpec, cursor: Cursor) -> bool:
 
 
 def _around(text: str, cursor: Cursor) -> tuple[str, str]:
-    """What is missing around a new key for the rest to keep its meaning."""
+    """The text that is needed around a new key so that the rest keeps its meaning."""
     if cursor.where is Where.INNER_KEY and not cursor.depth:
         return separators(text, [entry.range for entry in cursor.siblings], cursor.range)
     needs_line = cursor.where is Where.KEY and not _is_on_key(cursor)
@@ -248,7 +248,7 @@ class _Tables:
         self._made = {
             (*table.path, *entry.key.names[:1]) for table in tables for entry in table.entries
         }
-        """What keys have made, inline tables and dotted ones among them: it is closed to headers."""
+        """The tables that keys have defined, such as inline tables: headers can't extend them."""
 
     def leave_free(self, path: KeyPath, *, is_array: bool) -> bool:
         """Whether a header may open the table (TOML 1.0, "Table")."""

@@ -50,7 +50,7 @@ class Entry(Struct, frozen=True):
 
 
 class Listing(Struct, frozen=True):
-    """What is in a folder; of a huge one a part, which does not make it `is_complete`."""
+    """The content of a folder; of a huge folder a part, which is not `is_complete`."""
 
     entries: tuple[Entry, ...] = ()
     is_complete: bool = True
@@ -98,7 +98,7 @@ def path_offers(typed: PathTyped, listing: Listing) -> list[Completion]:
 
 
 def _names(typed: PathTyped, folders: list[str], files: list[str]) -> Iterator[tuple[str, str]]:
-    """What is typed, and what it is."""
+    """The typed text and its kind."""
     if not typed.is_below_glob:
         yield from ((f"{name}/", "folder") for name in folders)
     if typed.names is Names.GLOB:

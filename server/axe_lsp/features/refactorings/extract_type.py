@@ -89,7 +89,7 @@ def _without(lookup: Lookup, table: Table) -> list[Splice]:
 
 
 def _listed(lookup: Lookup, name: str) -> Iterator[Splice]:
-    """What puts the name into `task.types`, unless it is there or nobody can say where that is."""
+    """The edit that adds the name to `task.types`, unless it is there or has no certain place."""
     types = lookup.find(TASK_TYPES)
     if types is None:
         line = splices.with_line(lookup.parse, TASK_TYPES[:-1], _types_line(name))

@@ -13,7 +13,7 @@ from axe_lsp.features.rule import Rule, Subject, problems_with
 from axe_lsp.workspace.places import Scope
 
 USUAL_MODEL = "anthropic/claude-sonnet-5-5"
-"""What an agent of a workspace without models begins with."""
+"""The model of a new agent in a workspace without models."""
 
 
 def fixes(case: Case) -> Iterator[Fix]:
@@ -47,7 +47,7 @@ def _top(case: Case, key: str, content: str, *, certain: bool = False) -> Fix:
 
 
 def _model(case: Case) -> str:
-    """What most agents of the workspace use."""
+    """The value that most agents of the workspace use."""
     used = Counter(each.model.value for each in case.snapshot.files() if each.model is not None)
     known = [(-count, model) for model, count in used.items() if "/" in model]
     return min(known)[1] if known else USUAL_MODEL

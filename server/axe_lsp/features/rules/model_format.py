@@ -32,7 +32,7 @@ _MAKERS = {"claude": "anthropic", "gpt": "openai", "gemini": "google", "llama": 
 
 
 def meant(snapshot: Snapshot, written: str) -> list[str]:
-    """What a model without its provider may stand for, likely models first."""
+    """The likely models for a model without its provider, the likeliest first."""
     return list(dict.fromkeys(_meant(snapshot, written.strip("/ "))))
 
 

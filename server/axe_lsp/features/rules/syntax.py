@@ -18,7 +18,7 @@ _REST_OF_LINE = re.compile(r"[^\r\n]*")
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """What is missing or too much, where a statement becomes whole by it.
+    """The text to add or remove that completes a statement.
 
     Each guess is tried on the statement alone. What does not make TOML of it is not offered.
     """

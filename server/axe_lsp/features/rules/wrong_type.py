@@ -72,7 +72,7 @@ def _string(text: str, value: Value) -> str | None:
 
 
 def _content(text: str, value: Value) -> str:
-    """What a string says, or how a number is written."""
+    """The content of a string, or a number as written."""
     if value.kind is ValueKind.STRING:
         content = decode(text, value)
         return content.strip() if isinstance(content, str) else ""

@@ -126,7 +126,7 @@ def fault(path: Path, error: sqlite3.Error | OSError) -> HistoryError:
 
 
 def _create_file(path: Path) -> None:
-    """What runs say is for nobody but the user. SQLite gives its other files the same rights."""
+    """The content of runs is for the user alone. SQLite gives its other files the same rights."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 

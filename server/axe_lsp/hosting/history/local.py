@@ -36,12 +36,12 @@ def opened_history() -> Iterator[sqlite3.Connection]:
 
 
 def runs(wanted: Wanted) -> list[dict[str, Json]]:
-    """What `past_runs` finds."""
+    """The result of `past_runs`."""
     with opened_history() as connection:
         return past_runs(connection, wanted)
 
 
 def events(run_id: str, after: int) -> list[Notification]:
-    """What has happened in a run and below it."""
+    """The events of a run and its sub-agents."""
     with opened_history() as connection:
         return list(events_below(connection, *find_run(connection, run_id), after))

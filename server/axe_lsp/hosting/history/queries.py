@@ -102,7 +102,7 @@ class Progress(Struct):
 
 
 def progress_of_roots(connection: sqlite3.Connection, known: Progress | None = None) -> Progress:
-    """What goes on now, as far as it has got; or what was known, and what has begun since."""
+    """The active runs with their state so far; or the known runs, and those that began since."""
     (newest,) = connection.execute("SELECT coalesce(max(number), 0) FROM runs").fetchone()
     if known is not None:
         begun = connection.execute(
@@ -134,7 +134,7 @@ def find_run(connection: sqlite3.Connection, beginning: str) -> tuple[str, str]:
 def events_below(
     connection: sqlite3.Connection, run_id: str, root: str, after: int = 0
 ) -> Iterator[Notification]:
-    """What happened in a run and in those below it, from the event after that number on."""
+    """The events of a run and its sub-agents, from the event after that number on."""
     wanted = _ids_below(connection, run_id, root)
     for event in tree_events(connection, root, after):
         if run_id == root or event.params["runId"] in wanted:
@@ -144,7 +144,7 @@ def events_below(
 def tree_events(
     connection: sqlite3.Connection, root: str, after: int = 0
 ) -> Iterator[Notification]:
-    """What happened in a whole tree, in order."""
+    """The events of a whole tree, in order."""
     found = connection.execute(
         "SELECT method, params FROM events WHERE root_run_id = ? AND seq > ? ORDER BY seq",
         (root, after),

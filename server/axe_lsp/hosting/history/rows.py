@@ -68,7 +68,7 @@ class EventRow(NamedTuple):
 
 
 class Batch(Struct):
-    """What is written at once.
+    """Rows that are written in one transaction.
 
     `ends` are of runs that began in another process; `superfluous` are numbers of events, by root.
     """
@@ -90,7 +90,7 @@ class Batch(Struct):
 
 
 class Bookkeeping:
-    """What one process has written about runs that are not over.
+    """The rows of one process about active runs.
 
     The pieces in which a text arrives are kept until the event comes that holds the whole text. No event holds a
     whole thought, so its pieces become one, in the place of the first, when the turn is over.

@@ -116,7 +116,7 @@ class EngineFactory:
 
 
 def preview(order: protocol.Preview) -> dict[str, Json]:
-    """What a run would send, as clients see it. Reads files; raises RunError."""
+    """The first request of a run, as clients see it. Reads files; raises RunError."""
     resolve, workspace = resolver(order.workplace), Path(order.workplace.workspace)
     return preview_json(prepare_request(order.request, resolve, workspace, os.environ))
 

@@ -25,7 +25,7 @@ _PATIENCE = 2.0
 
 
 class Archive:
-    """What is remembered of the runs of a server, and of all others of its user."""
+    """The history of a server's runs, and of all other runs of its user."""
 
     def __init__(self, warn: Callable[[str, str], None]) -> None:
         self._warn = warn
@@ -81,14 +81,14 @@ class Archive:
             await asyncio.to_thread(self._writer.close)
 
     async def runs(self, wanted: Wanted) -> list[dict[str, Json]]:
-        """What `past_runs` finds, as of now. Raises RunError."""
+        """The current result of `past_runs`. Raises RunError."""
         from axe_lsp.hosting.history import local
 
         await self._until_written()
         return await asyncio.to_thread(local.runs, wanted)
 
     async def events(self, run_id: str, after: int = 0) -> list[Notification]:
-        """What has happened in a run and below it until now. Raises RunError."""
+        """The events of a run and its sub-agents until now. Raises RunError."""
         from axe_lsp.hosting.history import local
 
         await self._until_written()

@@ -19,7 +19,7 @@ from axe_lsp.runtime.safety.process_hardening import bare_environment, forbid_in
 _INPUT, _OUTPUT, _ERRORS = 0, 1, 2
 
 _LONGEST_ERROR = 1 << 16
-"""What a process writes to its errors without an end of line is cut into lines of this many bytes."""
+"""A line of a process's standard error is cut into pieces of this many bytes."""
 
 _LAST_WORDS = 1.0
 """Seconds for which the output of a process that has ended may stay open. A descendant that

@@ -217,7 +217,7 @@ class _Handle:
 
 
 def _begin(order: Order) -> AgentBegin:
-    """What the run would have said, had its process come up."""
+    """The events of a run whose process could not start."""
     return AgentBegin(
         run=order.ids,
         task=order.task,

@@ -93,7 +93,7 @@ class Run:
         return self._order.waits
 
     async def result(self) -> RunResult:
-        """What the run comes to; raises RunError if it fails. All its events were published before.
+        """The result of the run; raises RunError if it fails. All its events were published before.
 
         Whoever stops waiting here does not stop the run.
         """

@@ -100,7 +100,7 @@ class Runs:
     async def preview(
         self, request: RunRequest, workplace: protocol.Workplace
     ) -> Mapping[str, Json]:
-        """What a run would send, as clients see it. Raises RunError."""
+        """The first request of a run, as clients see it. Raises RunError."""
         order = self._order(protocol.Preview(new_run_id(), request, workplace))
         self._hand_over(order)
         preview: Mapping[str, Json] = await order.answer()

@@ -30,7 +30,7 @@ Start = Callable[[Order], Awaitable[RunResult]]
 
 
 class ToolOutcome(Struct, frozen=True):
-    """What a tool call came to, and the run that it started if it started one."""
+    """The result of a tool call, and the run that it started, if any."""
 
     result: ToolResult
     child_run_id: str | None = None
@@ -135,7 +135,7 @@ async def start_child(call: ToolCall, order: Order, start: Start) -> ToolOutcome
 
 
 def _result_of(call: ToolCall, child: RunResult) -> ToolResult:
-    """What the caller's model gets. It has to know what is not the whole answer."""
+    """The result for the caller's model, which says if the answer is incomplete."""
     if child.incomplete is None:
         return ToolResult(call.id, child.content)
     reason = explained(child.incomplete)
@@ -147,7 +147,7 @@ def _result_of(call: ToolCall, child: RunResult) -> ToolResult:
 
 
 def user_message(task: str, context: str) -> str:
-    """What the child is told (001-7.3.11). Context of white space only counts as none."""
+    """The user message of the child (001-7.3.11). Context of white space only counts as none."""
     return f"Task: {task}\n\nContext:\n{context}" if context.strip() else f"Task: {task}"
 
 

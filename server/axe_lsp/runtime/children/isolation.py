@@ -30,7 +30,7 @@ class Stoppable(Protocol):
 
 
 class CallerLink(Struct, frozen=True):
-    """What ties a run elsewhere to its tree here.
+    """The connection of a run in another process to its tree in this one.
 
     `tell` takes each of its events; it is False when no more may be used. `warn` takes what everybody
     should know. In `live` stand the runs that can be stopped. `budget` is what its callers have left,

@@ -77,7 +77,7 @@ async def call_task(
 
 
 def _shown_types(config: TaskConfig, load: Load) -> Iterator[str]:
-    """What the model may choose from, a line each. That an agent can't be loaded its call will say."""
+    """The types for the model, a line each. An agent that can't be loaded fails when it is called."""
     for name in config.offered:
         description = ""
         with contextlib.suppress(ConfigError):
@@ -104,7 +104,7 @@ def _refusal(call: ToolCall, config: TaskConfig, delegator: Delegator) -> str:
 
 
 def _type(call: ToolCall) -> str:
-    """What is to be started, under the name that is offered or under the older one (004-9)."""
+    """The type to start, by its parameter or by the older one (004-9)."""
     return call.argument("subagent_type") or call.argument("agent_type")
 
 

@@ -81,7 +81,7 @@ class AgentFolders(Struct, frozen=True, dict=True):
             return ""
 
     def _hint(self, name: str) -> str:
-        """What somebody who asked for an agent that isn't there may have meant."""
+        """The likely name behind a name that no agent has."""
         known = {path.stem for folder in self.all_folders for path in _agent_files(folder)}
         meant = nearest(name.removesuffix(SUFFIX), known)
         if meant is not None:
