@@ -26,7 +26,7 @@ _WORDS: Mapping[Incomplete, str] = {
 
 
 def explained(incomplete: Incomplete, detail: str = "") -> str:
-    """What people are told about an answer; `detail` is what the provider said about it."""
+    """The message for people about an answer; `detail` comes from the provider."""
     words = _WORDS[incomplete]
     return f"{words} ({detail})" if detail else words
 

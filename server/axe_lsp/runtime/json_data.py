@@ -70,7 +70,7 @@ def decoder_of(kind: Any) -> msgspec.json.Decoder[Any]:
 
 
 def decoded(line: bytes, decoder: msgspec.json.Decoder[Value]) -> Value:
-    """What a line of JSON holds, validated. Raises ValueError."""
+    """The value of a line of JSON, validated. Raises ValueError."""
     try:
         return decoder.decode(line)
     except msgspec.ValidationError:

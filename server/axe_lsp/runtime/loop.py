@@ -63,7 +63,7 @@ runs of sub-agents, which begin at once."""
 
 
 class Surroundings(Struct, frozen=True):
-    """What a conversation works with: what its tree shares, who answers, who makes child runs.
+    """The context of a conversation: the state of its tree, its provider, and the maker of child runs.
 
     `workplace` is where tools work, `remote` are the tools of the agent's MCP servers. The `ledger` says
     whether the conversation may go on, the `scope` how long.
@@ -113,7 +113,7 @@ class Surroundings(Struct, frozen=True):
         return any(each.name == tool for each in self.prepared.request.tools)
 
     def order_of(self, call: ToolCall) -> CallOrder:
-        """What a call has to wait for."""
+        """The calls that a call has to wait for."""
         remote = self.remote.by_name.get(call.name)
         if remote is not None:
             return "reads" if remote.only_reads else "changes"
@@ -122,7 +122,7 @@ class Surroundings(Struct, frozen=True):
         return "reads" if call.name in BUILTIN_TOOLS else "apart"
 
     def secrets(self) -> frozenset[str]:
-        """What no event may hold."""
+        """The texts that no event may contain."""
         return known_secrets(self.workplace.environment) | self.remote.secrets
 
 

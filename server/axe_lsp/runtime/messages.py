@@ -60,7 +60,7 @@ class ToolCall(Struct, frozen=True):
 
     @property
     def event_id(self) -> str:
-        """What events name the call by, which is its own within an answer."""
+        """The id of the call in events, which is unique within an answer."""
         return self.alias or self.id
 
     def argument(self, name: str) -> str:
@@ -85,7 +85,7 @@ class Image(Struct, frozen=True):
 
 
 class ToolResult(Struct, frozen=True):
-    """What a tool call came to (001-1.4). Errors are text for the model as well.
+    """The result of a tool call (001-1.4). Errors are text for the model as well.
 
     `name` is that of the tool, which some wires want to hear again.
     """
@@ -190,7 +190,7 @@ class Response(Struct, frozen=True):
 
     @property
     def usage(self) -> Usage:
-        """What the answer used."""
+        """The use of the answer."""
         return Usage(
             self.input_tokens,
             self.output_tokens,

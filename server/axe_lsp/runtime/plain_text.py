@@ -39,7 +39,7 @@ def shown_path(path: Path | str) -> str:
 
 
 def os_fault(error: OSError) -> str:
-    """What the system says, with the file and without the number."""
+    """The system's message, with the file and without the number."""
     reason = error.strerror or str(error)
     return f"{shown_path(str(error.filename))}: {reason}" if error.filename else reason
 

@@ -63,7 +63,7 @@ class Prepared(Struct, frozen=True):
 
     @property
     def budget(self) -> BudgetConfig:
-        """What the run may use up: what was asked for, else what the file says."""
+        """The limits of the run: from the order, else from the file."""
         budget, order = self.definition.budget, self.order
         return replace(
             budget,
@@ -73,7 +73,7 @@ class Prepared(Struct, frozen=True):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the user should know before anything is sent."""
+        """The notes for the user before anything is sent."""
         ignored = ignored_format_warning(WIRES[self.wire], self.request.response_format)
         return (
             *([ignored] if ignored else []),
@@ -164,7 +164,7 @@ def root_order(
 def prepare_request(
     request: RunRequest, resolve: Resolve, workspace: Path, environment: Environment
 ) -> Prepared:
-    """What a root run would send first. Needs no key. Raises ConfigError or AgentError."""
+    """The first request of a root run. Needs no key. Raises ConfigError or AgentError."""
     order = root_order(request, workspace, environment)
     definition = resolve(request.agent, order.caller)
     load_user_config(environment)

@@ -49,7 +49,7 @@ class Retrying:
         self._provider.check(model, workdir)
 
     def window(self, model: ModelName) -> int | None:
-        """What is known of it elsewhere."""
+        """The context window that the inner provider knows."""
         return self._provider.window(model)
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
@@ -116,7 +116,7 @@ def delay_ms(config: RetryConfig, number: int, chance: Callable[[], float] = ran
 
 
 def _asked_ms(error: ProviderError) -> int:
-    """What the provider itself asks for, if it names more than no wait, and up to a quarter more, by chance.
+    """The wait that the provider names, if it is not zero, plus up to a quarter of it at random.
 
     It is rounded up: a moment too early is too early.
     """

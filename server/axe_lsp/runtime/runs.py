@@ -47,7 +47,7 @@ class RunRequest(JsonStruct, frozen=True):
 
 
 class RunResult(JsonStruct, frozen=True):
-    """What a run came to. Tokens, turns and tool calls are its own, without its children's.
+    """The result of a run. Tokens, turns and tool calls are its own, without its children's.
 
     What was read from the provider's cache or written to it is a part of the input.
 

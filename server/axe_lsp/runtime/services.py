@@ -46,7 +46,7 @@ def _environment_of_process() -> Environment:
 
 
 class RunServices(Struct, frozen=True, kw_only=True):
-    """What an engine gets from those who want runs.
+    """The services that an engine gets from its maker.
 
     - `resolve(name, caller)` finds the agent that a caller means; it raises ConfigError.
     - `workspace` is where runs work whose agent and request name no working directory.
@@ -72,7 +72,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
 
 
 class Tree(Struct, frozen=True):
-    """What a root run and all runs below it share, beside the services of their engine.
+    """The state of a root run and all runs below it, in addition to the services of their engine.
 
     `live` holds the runs that are going on, by id; `warned` what somebody has been warned of;
     `request_gates` decide how many requests providers get at once.

@@ -45,7 +45,7 @@ class ContextFile(Struct, frozen=True):
 
 
 class ContextFiles(Struct, frozen=True):
-    """What was found, sorted by path, and what a person should know about what was not."""
+    """The files found, sorted by path, and notes for a person about the others."""
 
     files: tuple[ContextFile, ...] = ()
     notes: tuple[str, ...] = field(default=())
@@ -102,7 +102,7 @@ def _segments(pattern: str) -> tuple[str, ...]:
 def matching_files(
     segments: tuple[str, ...], folder: Path, go_on: Callable[[], bool] = lambda: True
 ) -> Iterator[tuple[str, Path]]:
-    """What a pattern matches: names as seen from `folder`, and paths.
+    """The matches of a pattern: names as seen from `folder`, and paths.
 
     Folders may be endless as far as an editor is concerned: it asks `go_on` before each one.
     """

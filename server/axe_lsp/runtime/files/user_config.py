@@ -80,7 +80,7 @@ class _Providers(dict[str, Mapping[str, Any]]):
 
 
 class UserConfig(Struct, frozen=True):
-    """What the user has set, per provider."""
+    """The user's settings of each provider."""
 
     providers: Mapping[str, Mapping[str, Any]]
     environment: Environment
@@ -246,7 +246,7 @@ def _content(path: Path) -> bytes:
 
 
 def user_config(data: bytes, path: Path, environment: Environment) -> UserConfig:
-    """What config.toml, at `path`, says when it holds `data`. Raises ConfigError."""
+    """The settings in config.toml at `path` with the content `data`. Raises ConfigError."""
     try:
         return UserConfig(_providers(data), environment)
     except (tomli.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -283,7 +283,7 @@ def _file_in(folder: Path) -> Path:
 
 @lru_cache(maxsize=4)
 def _providers(data: bytes) -> _Providers:
-    """What a file holds. The file is read for every request, and understood once."""
+    """The content of a file. The file is read for every request, and parsed once."""
     providers = tomli.loads(data.decode("utf-8-sig")).get("providers", {})
     _require(providers, Mapping, "providers", "a table")
     for name, settings in providers.items():

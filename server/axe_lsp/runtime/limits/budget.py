@@ -22,7 +22,7 @@ class CallersBudgetError(Exception):
 
 
 class Ledger:
-    """What one run has used. `own` is its own use, `tree` includes that of all it called.
+    """The use of one run. `own` is its own use, `tree` includes its sub-agents.
 
     The `scope` of the limits says which of the two counts; where `tokens_of_tree` or `cost_of_tree` is
     set, that counts for all below in any case. The checks raise BudgetError when a limit of the run's
@@ -92,7 +92,7 @@ class Ledger:
 
     @property
     def left(self) -> BudgetConfig:
-        """What the runs above leave for this one; at least a little of what is limited, for 0 is no limit."""
+        """The rest that the runs above leave for this one; at least 1 of each limit, since 0 means no limit."""
         tokens = [
             each._limits.max_tokens - each._tokens
             for each in self._callers()
@@ -124,7 +124,7 @@ class Ledger:
 
     @property
     def _exceeded(self) -> str:
-        """What is used up, or ""."""
+        """The limit that is used up, or ""."""
         if self._has_no_tokens:
             return f"used {self._tokens} of {self._limits.max_tokens} tokens"
         if self._has_no_money:

@@ -7,7 +7,7 @@ from axe_lsp.runtime.json_data import JsonStruct, written
 
 
 class Usage(JsonStruct, frozen=True):
-    """What was used, by one run or by several.
+    """The use of one run or of several.
 
     What was read from a cache or written to it is a part of the input. `cost` is in US dollars, and
     None as soon as the price of any part is not known: no sum is better than a wrong one.
@@ -48,7 +48,7 @@ class BudgetUse(JsonStruct, frozen=True):
 
 
 def cost_of(model: Model, used: Usage) -> float | None:
-    """What one answer of a model costs in US dollars, None if the price is not known."""
+    """The cost of one answer in US dollars, None if the price is not known."""
     if model.dearer_above and used.input_tokens > model.dearer_above:
         return None
     fresh = used.input_tokens - used.cache_read_tokens - used.cache_write_tokens

@@ -30,7 +30,7 @@ _CONNECT_SECONDS = 10.0
 
 
 class McpError(Exception):
-    """What went wrong between us and a server, for people and models."""
+    """The fault between us and a server, for people and models."""
 
 
 class ServerTool(Struct, frozen=True):
@@ -43,7 +43,7 @@ class ServerTool(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """What a call came to: the texts and the pictures in it. Sound and the like are left out."""
+    """The result of a call: its texts and pictures. Sound and other kinds are left out."""
 
     texts: tuple[str, ...]
     is_error: bool
@@ -76,7 +76,7 @@ class Connection:
         self._serving.add_done_callback(_look_at)
 
     async def tools(self) -> tuple[ServerTool, ...]:
-        """What the server offers, as soon as it has said so. Raises McpError."""
+        """The tools of the server, as soon as it has listed them. Raises McpError."""
         await self._while_connected(self._listed.wait())
         return self._tools
 

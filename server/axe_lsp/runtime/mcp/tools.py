@@ -131,7 +131,7 @@ async def _executed(call: ToolCall, remote: RemoteTool) -> ToolResult:
 
 
 def _secrets(server: McpServer, environment: Environment) -> Iterator[str]:
-    """What of the server's headers nobody should see: variables, and what is named like a key."""
+    """The secret parts of the server's headers: variables, and headers with the name of a key."""
     for name, value in server.headers.items():
         variables = VARIABLE.findall(value)
         yield from (environment[each] for each in variables)

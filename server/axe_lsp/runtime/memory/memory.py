@@ -41,7 +41,7 @@ _HEADING = "## "
 
 
 class Memory(Struct, frozen=True):
-    """What was loaded: from where, how many entries there are, and the text of those that count.
+    """The loaded memory: its file, the number of entries, and the text of those that count.
 
     `error` says why nothing could be loaded; `path` is None if not even the place is known.
     """

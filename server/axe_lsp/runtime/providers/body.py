@@ -21,7 +21,7 @@ def encode_body(
 
 
 class _Pieces:
-    """What of a conversation has been encoded."""
+    """The part of a conversation that has been encoded."""
 
     def __init__(self, wire_format: WireFormat) -> None:
         self._format = wire_format

@@ -81,7 +81,7 @@ _IMAGE_CODES = (
     *("image_content_policy_violation", "image_file_too_large", "unsupported_image_media_type"),
     *("empty_image_file", "failed_to_download_image", "image_file_not_found"),
 )
-"""What OpenAI says of pictures (`ResponseError.code`)."""
+"""OpenAI's error codes about pictures (`ResponseError.code`)."""
 
 _WITHOUT_STATUS: Mapping[str, ProviderErrorCategory] = {
     "authentication_error": "auth",
@@ -107,7 +107,7 @@ _WITHOUT_STATUS: Mapping[str, ProviderErrorCategory] = {
 
 
 class _Fault(NamedTuple):
-    """What the body of an error says. `kinds` are its code, type and the like."""
+    """The data in the body of an error. `kinds` are its code, type and similar members."""
 
     message: str = ""
     kinds: tuple[str, ...] = ()
@@ -247,7 +247,7 @@ def _kinds(error: Mapping[str, Json]) -> Iterator[str]:
 
 
 def _raw_message(raw: Json) -> str:
-    """What the service behind OpenRouter has answered: the message in it, or the text itself."""
+    """The answer of the service behind OpenRouter: the message in it, or the text itself."""
     if not isinstance(raw, str):
         return ""
     return _fault_in(_json(raw.encode()), refused=True).message or raw.strip()

@@ -195,7 +195,7 @@ class _Stream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
         self._tell()
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
-        """What has come, or b"" at the end. Raises ReadError if the connection has broken."""
+        """The next bytes, or b"" at the end. Raises ReadError if the connection has broken."""
         if self._unsent:
             self._transport.write(b"".join(self._unsent))
             self._unsent.clear()
@@ -565,7 +565,7 @@ def _not_connected(error: BaseException | None, whose: str) -> str:
 
 
 def _broken_off(error: Exception) -> str:
-    """What is wrong with an answer that had begun."""
+    """The fault of an answer that had begun."""
     if isinstance(error, zlib.error):
         return "the answer can't be decompressed"
     is_invalid = isinstance(error, httpcore2.RemoteProtocolError)

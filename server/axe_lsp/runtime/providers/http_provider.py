@@ -104,7 +104,7 @@ class Service(Struct, frozen=True):
         return format_of(self.wire)
 
     def news(self, request: Request, terms: Terms) -> list[str]:
-        """What the user should know about a request as it is sent."""
+        """The notes for the user about a request."""
         return [*left_out(request, terms), *self.wire_format.dropped(request, self.provider)]
 
     def url(self, model: str, stream: bool) -> str:
@@ -405,7 +405,7 @@ def _asks_chat(service: Service) -> str:
 
 
 def _about_address(answer: HttpAnswer, url: str) -> str:
-    """What statuses that come from a wrong base URL leave unsaid."""
+    """The hint for statuses that a wrong base URL causes."""
     if 300 <= answer.status < 400:
         location = answer.headers.get("location")
         target = f" to {_shown(location)}" if location else ""
@@ -414,7 +414,7 @@ def _about_address(answer: HttpAnswer, url: str) -> str:
 
 
 def _what_came(answer: HttpAnswer, url: str, service: Service) -> str:
-    """What was sent in place of an answer, the page of a proxy for example."""
+    """The content in place of an answer, for example the page of a proxy."""
     what = answer.media_type or "no content type"
     told = f"status {answer.status}, {what} from {_shown(url)}"
     # Before it is cut: of half a key nobody would know that it is one.

@@ -37,7 +37,7 @@ class NamedReplays:
             self._replays[model.name] = Replay(load_recording(path), self._environment)
 
     def window(self, model: ModelName) -> int | None:
-        """What is known of it elsewhere. Nothing that is played back is too long."""
+        """The known context window: none, since a replay is never too long."""
         return None if model.provider == REPLAY_PROVIDER else self._otherwise.window(model)
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:

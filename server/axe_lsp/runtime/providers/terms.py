@@ -36,7 +36,7 @@ Field = Literal[
     "cache_control",
     "stream_options",
 ]
-"""What can be left out or changed. `tools_with_effort`: tools are taken only with `effort` none."""
+"""The parameters to omit or change. `tools_with_effort`: tools need effort none."""
 
 LEAST_OUTPUT = 16
 """The lowest `max_output_tokens` that OpenAI's Responses API takes."""
@@ -244,7 +244,7 @@ _WINDOW = (
 
 
 def left_out(request: Request, terms: Terms) -> list[str]:
-    """What the user should know about a request as it is sent."""
+    """The notes for the user about a request."""
     model, wanted, params = request.model, request.response_format, request.params
     asked: dict[Field, bool] = {
         "temperature": request.temperature is not None,
@@ -301,7 +301,7 @@ def wire_hint(provider: str) -> str:
 
 
 def told_of(request: Request, response: Response, traits: WireTraits) -> list[str]:
-    """What the user should know about an answer."""
+    """The notes for the user about an answer."""
     window = request.params.num_ctx if "num_ctx" in traits.params else None
     if window is None or response.input_tokens < window - 1:
         return []

@@ -58,7 +58,7 @@ BUDGET_ONLY = "params.effort is not sent: of the two, the model gets params.thin
 
 
 class Shape(Struct, frozen=True):
-    """What requests and answers of a wire look like from outside.
+    """The shape of the requests and answers of a wire, as other modules need it.
 
     `headers` has each request beside the content type and the key. `stream_types` are the media types
     of a streamed answer, whose pieces are lines, or frames of bytes if it `is_binary`. With `any_version`
@@ -76,7 +76,7 @@ class Shape(Struct, frozen=True):
 
 
 class WireFormat(Protocol):
-    """What a module for a wire format offers."""
+    """The interface of a module for a wire format."""
 
     SHAPE: Shape
 
@@ -87,10 +87,10 @@ class WireFormat(Protocol):
         """The body of a request without its messages."""
 
     def dropped(self, request: Request, provider: str) -> list[str]:
-        """What is not sent beside other parameters, which exclude it: a sentence for each."""
+        """The parameters that others exclude, so they are not sent: a sentence for each."""
 
     def opening(self, request: Request) -> list[Json]:
-        """What is sent as messages before the first one."""
+        """The messages that are sent before the first one."""
 
     def encode_message(self, message: Message, marked: bool) -> list[Json]:
         """A message, which may become several. `marked`: the provider shall cache all up to it."""

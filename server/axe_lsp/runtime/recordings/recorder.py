@@ -48,11 +48,11 @@ class Recorder:
         self._runs: dict[str, _Progress] = {}
 
     def check(self, model: ModelName, workdir: Path) -> None:
-        """What the real provider needs is needed for a recording, too."""
+        """The needs of the real provider apply to a recording, too."""
         self._provider.check(model, workdir)
 
     def window(self, model: ModelName) -> int | None:
-        """What is known of it elsewhere."""
+        """The context window that the real provider knows."""
         return self._provider.window(model)
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
@@ -80,7 +80,7 @@ class Recorder:
         return answer
 
     def recording(self, secrets: Collection[str]) -> Recording:
-        """What happened so far."""
+        """The recording so far."""
         return Recording(
             tuple(
                 _redacted_run(replace(progress.run, turns=tuple(progress.turns)), secrets)

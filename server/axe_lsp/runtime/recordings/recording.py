@@ -35,7 +35,7 @@ class RecordedTurn(Struct, frozen=True):
 
 
 class RecordedRun(Struct, frozen=True):
-    """What one agent sent and got. `system` and `tools` None mean that any will do."""
+    """The requests and answers of one agent. `system` and `tools` None match everything."""
 
     agent: str
     model: str = ""
@@ -56,7 +56,7 @@ class Recording(Struct, frozen=True):
 
 
 def news(messages: tuple[Message, ...]) -> tuple[Sent, ...]:
-    """What a request tells the model that it did not say itself, since its last answer."""
+    """The messages of a request since the model's last answer."""
     last = max((i for i, each in enumerate(messages) if each.role == "assistant"), default=-1)
     return tuple(_sent(messages[last + 1 :]))
 

@@ -16,7 +16,7 @@ from axe_lsp.runtime.safety.questions import NOBODY, TRUST, Answer, Ask, Change,
 
 
 class Rehearsal(Struct, frozen=True):
-    """What a call would do: `purpose` completes "the agent wants to", `details` show it exactly.
+    """The effect of a call: `purpose` completes "the agent wants to", `details` show it exactly.
 
     `change` is the file that it is about, unless that is too long to be sent. `subject` is what
     "for this run" allows once more, `for_run` the same in a few words.

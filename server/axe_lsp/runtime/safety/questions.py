@@ -54,7 +54,7 @@ DECISIONS: tuple[Decision, ...] = ("allow", "allowForRun", "deny")
 
 
 class Answer(JsonStruct, frozen=True):
-    """What was decided; `why` not is for the model.
+    """The decision; the reason of a denial is for the model.
 
     `allowForRun` is for this tool with the same subject, in everything that belongs to the same
     root run: the same command in the same folder, changes of the same file, the same call.

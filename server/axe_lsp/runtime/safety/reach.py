@@ -50,7 +50,7 @@ def reaches(
     skill: str = "",
     workdir: str = "",
 ) -> tuple[Reach, ...]:
-    """What a file asks for outside `workspace`, in the order of its keys.
+    """The values of a file that lead outside `workspace`, in the order of its keys.
 
     `skill` and `workdir` are the user's own, or those of a caller, and stand in for those of the file.
     What cannot be a path at all is left to the run, which says so.

@@ -58,7 +58,7 @@ class StreamRedactor:
         self._kept = ""
 
     def feed(self, piece: str) -> str:
-        """What can be shown now."""
+        """The text that can be shown now."""
         text = self._kept + piece
         for secret in self._secrets:
             text = without(text, secret)
@@ -67,7 +67,7 @@ class StreamRedactor:
         return text[:shown]
 
     def rest(self) -> str:
-        """What was kept back, now that nothing follows."""
+        """The text that was held back, at the end."""
         kept, self._kept = self._kept, ""
         return kept
 

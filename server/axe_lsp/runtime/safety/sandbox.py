@@ -7,7 +7,7 @@ from axe_lsp.agentfile.text.ranges import quoted
 
 
 def sandbox_of(definition: AgentDefinition) -> str | None:
-    """What keeps the agent's commands from writing: "landlock", or "none"; None if they may write."""
+    """The write protection of the agent's commands: "landlock", or "none"; None if they may write."""
     if not definition.read_only or "run_command" not in definition.ordinary_tools:
         return None
     # Imported here, with all of ctypes, since hardly any agent asks.

@@ -50,12 +50,12 @@ class Appeal(Struct, frozen=True):
 
     @property
     def refused(self) -> tuple[Reach, ...]:
-        """What no workspace may have."""
+        """The values that no workspace may have."""
         return tuple(each for each in self.reaches if each.refused)
 
     @property
     def lines(self) -> str:
-        """What is asked for, a line each, as a terminal can show it."""
+        """The values that lead outside, a line each, as a terminal can show them."""
         return "\n".join(f"  {escaped(str(each))}" for each in self.reaches)
 
 
@@ -68,7 +68,7 @@ def appeal_of(
     skill: str = "",
     workdir: str = "",
 ) -> Appeal | None:
-    """What an agent's file asks for; None if that is nothing, or the file is the user's own.
+    """The appeal of an agent's file; None if it reaches nothing outside, or the file is the user's own.
 
     `skill` and `workdir` were said by somebody else and stand in for those of the file.
     """
@@ -192,7 +192,7 @@ class Trusted(Struct, frozen=True):
 
 
 class TrustStore:
-    """What the user has trusted so far. Each call reads or writes the disk; raises ConfigError."""
+    """The files that the user has trusted. Each call reads or writes the disk; raises ConfigError."""
 
     def __init__(self, environment: Environment) -> None:
         self.path = state_folder(environment) / "trust.json"
@@ -277,7 +277,7 @@ class TrustGate:
     async def appeals(
         self, order: Order, definition: AgentDefinition, resolve: Resolve, workspace: Path
     ) -> Sequence[Appeal]:
-        """What has to be decided before the agent may begin.
+        """The decisions that an agent needs before it may begin.
 
         For a root everything that it may call is looked at as well, so that nobody is asked in the middle of a run.
         """
@@ -380,7 +380,7 @@ def shadow_warning(agent: str, definition: AgentDefinition) -> str:
 
 
 def trust_command(appeal: Appeal) -> str:
-    """What the user can type to trust a file where it was about to run."""
+    """The command that trusts a file whose run was refused."""
     import shlex  # noqa: PLC0415 - hardly ever needed
 
     folder = Path(appeal.file).parent

@@ -42,7 +42,7 @@ Answer again, with nothing but JSON that fits this JSON Schema:
 
 
 class Output(Struct, frozen=True):
-    """What an agent has to answer with."""
+    """The required form of an agent's answer."""
 
     schema: Schema
     check: Check
@@ -81,7 +81,7 @@ class Output(Struct, frozen=True):
 
 
 def output_of(definition: AgentDefinition) -> Output | None:
-    """What the agent has to answer with, if its file says so."""
+    """The required form of the agent's answer, if its file has one."""
     schema = definition.output
     if schema is None:
         return None

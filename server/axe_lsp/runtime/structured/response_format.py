@@ -48,7 +48,7 @@ def _as_json(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def ignored_format_warning(traits: WireTraits, wanted: ResponseFormat | None) -> str:
-    """What a provider can't be asked for, or ""."""
+    """The reason why a provider can't get this format, or ""."""
     if traits.json_object or wanted is None or wanted.type != "json_object":
         return ""
     return (

@@ -78,7 +78,7 @@ def check_here(schema: Schema, name: str) -> Callable[[Json], str]:
 
 
 _PROCESSOR_SECONDS = 1
-"""What a check may use. The system sees to it, so no process remains, whoever else is killed."""
+"""The limits of a check. The system enforces them, so no process remains if another is killed."""
 
 _PATIENCE = 10.0
 """Seconds until a check is ended on any system, however little of the processor it got."""
@@ -194,7 +194,7 @@ _WORDS = {
     "multipleOf": "must be a multiple of",
     "pattern": "must match the regular expression",
 }
-"""What keywords say, before their value; jsonschema's own texts would repeat the whole instance."""
+"""The text of a keyword before its value; jsonschema's own texts repeat the whole instance."""
 
 
 def _place(name: str, path: Iterable[str | int]) -> str:

@@ -87,7 +87,7 @@ class _Output:
         self._keep = keep
 
     def add(self, piece: bytes) -> None:
-        """What was written next."""
+        """The next output."""
         self.size += len(piece)
         self.kept += piece[: self._keep - len(self.kept)]
 

@@ -22,7 +22,7 @@ _TOO_LARGE = 10 * 1024 * 1024
 
 
 class _Edit(Struct, frozen=True):
-    """What is replaced by what. Bytes, so that what is not UTF-8 stays what it was."""
+    """The old and the new bytes. Bytes, so that invalid UTF-8 is kept."""
 
     old: bytes
     new: bytes
@@ -41,7 +41,7 @@ class _Edit(Struct, frozen=True):
         return content.replace(self.old, self.new), count
 
     def told(self, count: int) -> str:
-        """What is replaced by what, for a person."""
+        """The old and the new text, for a person."""
         where = "this text" if count == 1 else f"this text, which it has {count:,} times,"
         old, new = marked_lines("-", self.old), marked_lines("+", self.new)
         return f"{where} would be replaced:\n{old}\n{new}"

@@ -24,7 +24,7 @@ def is_public(address: str) -> bool:
 
 
 async def addresses_of(host: str) -> list[str]:
-    """What the system's resolver says. Raises OSError."""
+    """The addresses from the system's resolver. Raises OSError."""
     found = await anyio.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
 

@@ -34,7 +34,7 @@ async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
 
 
 async def run_shell(command: str, workplace: Workplace, limit: float) -> str:
-    """What a command writes. Raises ToolError if it fails, with its code and what it wrote."""
+    """The output of a command. Raises ToolError if it fails, with its code and output."""
     check_command(command, workplace.folder)
     environment = clean_environment(workplace)
     shell = shutil.which("sh", path=environment.get("PATH"))

@@ -69,7 +69,7 @@ def ordinary_tools(definition: AgentDefinition) -> tuple[Tool, ...]:
 
 
 def unknown_tool(name: str) -> str:
-    """What a model is told that calls what it was not offered (001-8.2)."""
+    """The error result for a call of a tool that the model did not get (001-8.2)."""
     return f"Unknown tool: {quoted(name)}"
 
 

@@ -21,7 +21,7 @@ MAX_OUTPUT = 100 * 1024
 
 
 class ToolError(Exception):
-    """What a tool could not do, and why, for the model."""
+    """The failure of a tool, with the reason, for the model."""
 
 
 class Workplace(Struct, frozen=True):

@@ -41,7 +41,7 @@ def _text(page: Page) -> str:
 
 
 def _words(html: str) -> str:
-    """What a reader would see of a page, in one line."""
+    """The visible text of a page, in one line."""
     words = _Words()
     words.feed(html)
     words.close()

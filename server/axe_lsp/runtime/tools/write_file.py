@@ -41,7 +41,7 @@ def _change(folder: Path, path: str, data: bytes) -> Rehearsal:
 
 
 def _read(folder: Path, path: str) -> bytes | None:
-    """What would be overwritten, if anything, as far as it is compared."""
+    """The content that would be overwritten, as far as it is compared."""
     found = place(folder, path)
     with speaking_of(path):
         if not found.exists():

@@ -73,7 +73,7 @@ _INCOMPLETE: Mapping[str, Incomplete] = {
     "refusal": "refusal",
     "pause_turn": "paused",
 }
-"""What a `stop_reason` means. Every other one means that the answer is whole."""
+"""The meaning of a `stop_reason`. Every other one means a complete answer."""
 
 _DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 """Which field of a block grows by which event."""
@@ -160,7 +160,7 @@ def dropped(request: Request, _provider: str) -> list[str]:
 
 
 def without_thinking(name: str) -> str:
-    """What is said of a parameter for sampling."""
+    """The warning about a parameter for sampling."""
     return f"params.{name} is not sent: a model that thinks by a budget does not take it"
 
 
@@ -330,7 +330,7 @@ class AnthropicStream:
 
 
 def _known(table: Node) -> dict[str, Json]:
-    """What an event says. A null leaves open what an earlier one may have said."""
+    """The data of an event. A null keeps the value of an earlier event."""
     return {key: value for key, value in table.table().items() if value is not None}
 
 

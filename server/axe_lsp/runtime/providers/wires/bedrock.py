@@ -46,7 +46,7 @@ SHAPE = Shape(
 _MARK: dict[str, Json] = {"cachePoint": {"type": "default"}}
 
 _EMPTY = "(empty)"
-"""What is sent in place of a text without letters, which the API refuses."""
+"""The text in place of one without letters, which the API refuses."""
 
 _INCOMPLETE: Mapping[str, Incomplete] = {
     "max_tokens": "length",
@@ -56,7 +56,7 @@ _INCOMPLETE: Mapping[str, Incomplete] = {
     "malformed_tool_use": "malformed_call",
     "malformed_model_output": "malformed_call",
 }
-"""What a `stopReason` means. Every other one means that the answer is whole."""
+"""The meaning of a `stopReason`. Every other one means a complete answer."""
 
 
 def path(model: str, stream: bool) -> str:

@@ -59,7 +59,7 @@ _LEAST_OF_PRO = 128
 """Tokens for thoughts of Gemini 2.5 Pro, which can't be kept from thinking."""
 
 _UNSIGNED = "skip_thought_signature_validator"
-"""What Google wants in place of the signature of a call that another model has made."""
+"""The text that Google requires in place of the signature of another model's call."""
 
 _OWN_ID = "gemini_"
 """How the ids of calls begin that came without one. They are not sent."""
@@ -138,7 +138,7 @@ def _form(request: Request) -> dict[str, Json]:
 
 
 def _thinking(request: Request) -> dict[str, Json]:
-    """What is said of thinking, only if the agent does: some models refuse the field.
+    """The thinking configuration, only if the agent has one: some models refuse the field.
 
     A budget is more exact than a level, and the two together are refused.
     """
@@ -320,7 +320,7 @@ def _whole(part: dict[str, Json]) -> dict[str, Json]:
 
 
 def _known(table: Node, left_out: Sequence[str]) -> dict[str, Json]:
-    """What a chunk says. A null leaves open what an earlier one may have said."""
+    """The data of a chunk. A null keeps the value of an earlier chunk."""
     return {
         key: value
         for key, value in table.table().items()

@@ -194,13 +194,13 @@ def _raise_failed(choice: Node, reason: str) -> None:
 
 
 def _cost(value: Json) -> float | None:
-    """What OpenRouter says that the answer has cost, in dollars."""
+    """The cost of the answer in dollars, as OpenRouter reports it."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return float(value) if is_number and value >= 0 else None
 
 
 def _original(message: Node, calls: Sequence[Node]) -> Json:
-    """What of an answer with calls is not ours: thoughts, signatures, and whatever else there is.
+    """The parts of an answer with calls that belong to the provider: thoughts, signatures, other fields.
 
     As `message`, the fields of the message, and `calls`, those of each call.
     """
@@ -226,7 +226,7 @@ def _text_of(content: Node) -> str:
 
 
 def _thoughts_of(message: Node) -> str:
-    """What the model has thought, in a field or in parts of the content."""
+    """The thoughts of the model, in a field or in parts of the content."""
     for name in _THOUGHTS:
         if isinstance(message[name].value, str) and message[name].value:
             return message[name].text()

@@ -177,7 +177,7 @@ def _with_call_ids(answer: Node) -> list[Node]:
 
 
 def _thoughts(items: Iterable[Node]) -> str:
-    """What the model lets people know of its reasoning, in paragraphs."""
+    """The summary of the model's reasoning, in paragraphs."""
     parts = (part for item in items for key in ("summary", "content") for part in item[key].items())
     return "\n\n".join(filter(None, (part["text"].text() for part in parts)))
 
