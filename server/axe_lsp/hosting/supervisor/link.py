@@ -66,15 +66,19 @@ class Link:
             return f"could not be started ({error})"
         finally:
             self._launched.set()
+        self._write_unsent()  # The host may have become ready before its start returned.
         return self._reason_of_end(await asyncio.shield(self._process.ended))
 
     def send(self, message: Message) -> None:
         """Tell the host something, as soon as it is ready."""
-        data = protocol.encode(message)
+        self._unsent.append(protocol.encode(message))
+        self._write_unsent()
+
+    def _write_unsent(self) -> None:
         if self.is_ready and self._process is not None:
-            self._process.write(data)
-        else:
-            self._unsent.append(data)
+            unsent, self._unsent = self._unsent, []
+            for data in unsent:
+                self._process.write(data)
 
     def ping(self) -> asyncio.Future[None]:
         """Ask the host for a sign of life, which is the future that is returned."""
@@ -121,11 +125,8 @@ class Link:
     def _on_ready(self, pid: int) -> None:
         _log.info("The run host is process %d", pid)
         self.is_ready = True
-        self.send(protocol.Environment(_as_characters(os.environ)))
-        unsent, self._unsent = self._unsent, []
-        if self._process is not None:
-            for data in unsent:
-                self._process.write(data)
+        self._unsent.insert(0, protocol.encode(protocol.Environment(_as_characters(os.environ))))
+        self._write_unsent()
 
     def _on_pong(self, pong: protocol.Pong) -> None:
         answer = self._unanswered.pop(pong.number, None)
