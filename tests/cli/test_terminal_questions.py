@@ -75,7 +75,7 @@ def test_a_command_is_shown_as_it_is_and_can_not_deceive(
         assert screen == [
             'agent "writer" wants to run a command:',
             "  echo done",
-            "  echo ␛[2Jmore",
+            "  echo \\x1b[2Jmore",
             PROMPT.format("run_command", "this command"),
         ]
         terminal.type(b"y\n")

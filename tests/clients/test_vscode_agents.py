@@ -108,7 +108,7 @@ def test_the_view_has_all_agents_and_changes_them(
 
         agents.choose("style", entry="Delete This Agent")
         said = window.answer_dialog("Delete the agent style?", "Delete")
-        assert "It is called by lead, which will miss it." in said
+        assert "It is called by lead, which will no longer find it." in said
         agents.wait_for("ghost", "lead", "spelling")
         agents.wait_until_gone("style openai")
         agents.wait_until_spoken("Leads", "lead, 1 warning")

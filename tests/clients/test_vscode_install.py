@@ -59,7 +59,7 @@ def test_the_server_in_the_extension_is_kept_alive_within_limits_and_its_runs_en
         runs.click("Turn 1")
         window.wait_for_text("# solo, turn 1", "running · ")
         _kill_server(tmp_path)
-        window.wait_for_message("has stopped, and what it was doing has ended")
+        window.wait_for_message("has stopped. Its runs have ended.")
         runs.wait_until_spoken("solo", "solo, killed, ")
         window.wait_for_text("# solo, turn 1", "killed · ")
         _wait_for(lambda: not [each for each in bearing(str(tmp_path)).values() if HOST in each])
@@ -114,7 +114,7 @@ def test_a_new_user_gets_from_no_server_to_the_first_run_and_hears_of_versions_t
         agents = window.open_view("Agents")
         window.wait_for_message("The axe language server was not found.")
         agents.wait_for_welcome("Choose the Program…")
-        window.view("Runs").wait_for_welcome("which was not found")
+        window.view("Runs").wait_for_welcome("The language server was not found")
 
         agents.press_button("Install It…")
         window.setting_up.pick("A wheel…")

@@ -32,7 +32,7 @@ local function check_version(program)
   local version = vim.v.shell_error == 0 and told:match('%d+%.%d+%S*')
   if not version then
     say(fail, ('"%s version" says: %s'):format(program, vim.trim(told)), { 'Install axe-lsp again' })
-  elseif version ~= own then
+  elseif version:match('^[^+]+') ~= own then -- a build from a clone adds its commit: 0.1.0+g1a2b3c4
     say(warn, ('axe-lsp is %s, this plugin %s'):format(version, own), { 'Install both from the same clone' })
   else
     say(ok, ('axe-lsp %s, as this plugin'):format(version))
