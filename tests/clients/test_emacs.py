@@ -16,6 +16,7 @@ import pytest
 from axe_lsp.agentfile.agent_definition import load
 from support.editors import PROJECT, clean_environment, emacsen, missing, server_program
 from support.engines import agent
+from support.processes import wait_for_none
 from support.review_project import MANAGER, MENDED, script_review, write_project
 from support.scripted_provider import Call, Says, ScriptedProvider
 from support.terminal import Terminal
@@ -183,6 +184,7 @@ def test_an_agent_is_mended_run_and_looked_back_at_through_lsp_mode(
     steady = load(manager.with_name("steady.toml").read_text("utf-8"))
     assert (steady.name, manager.with_name("ghost.toml").exists()) == ("steady", False)
 
+    wait_for_none(str(tmp_path))  # The last run of the first Emacs may still have been asking.
     asked = len(provider.requests)
     _play(Path(program), "lsp_mode_later.el", manager, environment)
     assert len(provider.requests) == asked
