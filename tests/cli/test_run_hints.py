@@ -27,6 +27,25 @@ def test_a_wrong_name_leads_to_the_right_one(home: Home, command: list[str], nam
     assert home.call(*command, name)[2] == f"{message}\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "message", "place"),
+    [
+        ('name = "bad"\nmodel = \n', "failed to parse agent config", "2:7"),
+        ('name = "bad"\nmodel = 5\n', "failed to parse agent config", "2:9"),
+        ('name = "bad"\nmodel = "a/b"\n\ntimeout = -1\n', "timeout must be", "4:11"),
+        ("# No model.\nname = 'bad'\n", "missing required field: model", "2:1"),
+    ],
+)
+@pytest.mark.parametrize("command", [["run"], ["agents", "show"]])
+def test_the_place_of_an_error_in_an_agent_file_is_told(
+    home: Home, command: list[str], text: str, message: str, place: str
+) -> None:
+    home.add({"bad": text})
+    assert message in (shown := told(home, *command, "bad"))
+    assert shown.endswith(f" The error is at {home.config}/agents/bad.toml:{place}")
+    assert "The error is at" not in home.call(*command, "bad")[2]
+
+
 def test_where_agents_are_looked_for_is_told(home: Home) -> None:
     text = told(home, "run", "solo")
     assert f"Searched folders: {home.work}/axe/agents, {home.work}/.axe/agents, " in text

@@ -14,6 +14,7 @@ from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType, fill
 from axe_lsp.agentfile.schema.key_spec import FIRST_AXE, KeyPath
 from axe_lsp.agentfile.schema.tool_names import tools_meant
 from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.ranges import TextRange
 
 
 class SubAgentsConfig(Struct, frozen=True):
@@ -191,10 +192,17 @@ DEFAULT_MAX_DEPTH = 3
 
 
 class DefinitionError(ValueError):
-    """The text is no agent. The message is axe's; `is_parse_error` when it could not be decoded."""
+    """The text is no agent. The message is axe's; `is_parse_error` when it could not be decoded.
 
-    def __init__(self, message: str, *, is_parse_error: bool = False) -> None:
+    `line` and `column` count from 1, columns in code points.
+    """
+
+    def __init__(
+        self, message: str, line: int, column: int, *, is_parse_error: bool = False
+    ) -> None:
         super().__init__(message)
+        self.line = line
+        self.column = column
         self.is_parse_error = is_parse_error
 
 
@@ -203,15 +211,24 @@ def load(text: str) -> AgentDefinition:
     parse = Parse(text)
     if parse.values is None:
         syntax = parse.problems[0]
-        line, column = parse.lines.position(syntax.range.start, "utf-32")
-        place = f"line {line + 1}, column {column + 1}"
-        raise DefinitionError(f"{place}: {syntax.message}", is_parse_error=True)
+        line, column = _place(parse, syntax.range)
+        message = f"line {line}, column {column}: {syntax.message}"
+        raise DefinitionError(message, line, column, is_parse_error=True)
     fatal = [problem for problem in check(parse) if problem.fatal]
     if fatal:
         first = min(fatal, key=lambda problem: problem.order)
-        raise DefinitionError(first.message, is_parse_error=first.code == "wrong-type")
+        is_parse_error = first.code == "wrong-type"
+        raise DefinitionError(
+            first.message, *_place(parse, first.range), is_parse_error=is_parse_error
+        )
     preset = BUILT_IN_TYPES.get(parse.values.get("type", ""))
     return _definition(parse.values) if preset is None else _filled(parse.values, preset)
+
+
+def _place(parse: Parse, where: TextRange) -> tuple[int, int]:
+    """Line and column at which a range starts, from 1, in code points."""
+    line, column = parse.lines.position(where.start, "utf-32")
+    return line + 1, column + 1
 
 
 def _filled(values: Mapping[str, Any], preset: AgentType) -> AgentDefinition:

@@ -50,9 +50,10 @@ class AgentFolders(Struct, frozen=True, dict=True):
         try:
             return replace(_definition(text), source=Source(str(path), text, self._hidden(path)))
         except DefinitionError as error:
+            hint = f"The error is at {shown_path(path)}:{error.line}:{error.column}"
             if error.is_parse_error:
-                raise _unparsable(name, str(error)) from error
-            raise ConfigError(str(error)) from error
+                raise _unparsable(name, str(error), hint) from error
+            raise ConfigError(str(error), hint=hint) from error
 
     def find(self, name: str) -> Path:
         """The file of an agent, or its open buffer. Raises ConfigError."""
@@ -231,8 +232,8 @@ def _agent_files(folder: Path) -> list[Path]:
         return []
 
 
-def _unparsable(name: str, reason: str) -> ConfigError:
-    return ConfigError(f"failed to parse agent config {quoted(name)}: {reason}")
+def _unparsable(name: str, reason: str, hint: str = "") -> ConfigError:
+    return ConfigError(f"failed to parse agent config {quoted(name)}: {reason}", hint=hint)
 
 
 def _unreadable(name: str, reason: str) -> ConfigError:
