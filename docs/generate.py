@@ -243,7 +243,7 @@ def _tools() -> str:
 
 
 _ABOUT_TOOLS = """
-Names may be globs such as `*_file`; `*` means all tools. The failure of a tool is an error result for the model; it
+Names may be globs such as `*_file`; `*` means all tools but `ask_user`, which has to be named. The failure of a tool is an error result for the model; it
 does not end the run.
 
 Tools work only inside the working directory: absolute paths, `..` and symbolic links that lead outside are refused.
@@ -256,6 +256,12 @@ Commands run with `sh -c`. Their environment has `PATH`, the locale and the user
 take ten minutes and write 100 KB; processes that it leaves running end with it. `grep` and `find_files` need
 [ripgrep](https://github.com/BurntSushi/ripgrep) and skip ignored files. `url_fetch` accesses the `allowed_hosts`, or
 any host if there are none, and never private addresses. `web_search` uses Tavily with the key in `TAVILY_API_KEY`.
+
+`ask_user` asks the person who started the run, also from a sub-agent: in the editor, or at the terminal of
+`axe-lsp run`, where the answer is the number of a choice or a line of text. The tool's result is the answer, and the
+run's time stands still until then. If nobody can be asked, the question is dismissed, or the setting
+`axe.approvalTimeout` is over, the model gets an error result with the reason; `--yes` answers no question. A question
+has at most 2,000 characters, and at most 8 choices of 80 characters.
 """
 
 

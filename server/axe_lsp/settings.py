@@ -90,8 +90,8 @@ SETTINGS: tuple[Setting, ...] = (
         "approvalTimeout",
         {"type": "integer", "minimum": 0},
         120,
-        "Seconds to answer an approval request before it is denied. 0: no limit. The run's timeout is paused "
-        "while it waits.",
+        "Seconds to answer an approval request before it is denied, or a question of an agent before it stays "
+        "without an answer. 0: no limit. The run's timeout is paused while it waits.",
     ),
 )
 

@@ -13,6 +13,7 @@ from axe_lsp.agentfile.agent_definition import (
     load,
 )
 from axe_lsp.agentfile.schema import agent_keys
+from axe_lsp.agentfile.schema.tool_names import tools_meant
 
 HEAD = 'name = "parent"\nmodel = "openai/gpt"\n'
 
@@ -100,7 +101,7 @@ def test_an_explicit_temperature_of_zero_differs_from_none() -> None:
         (
             "code",
             "Full agent for implementation",
-            tuple(agent_keys.TOOLS),
+            tools_meant(["*"]),
             "Implement changes efficiently.",
             False,
         ),

@@ -305,3 +305,67 @@ def test_nobody_is_asked_with_yes(home: Home, provider: ScriptedProvider) -> Non
         code, screen = terminal.end()
     assert (code, screen) == (0, ["done"])
     assert (home.work / "a.txt").exists()
+
+
+NUMBERED = "The number of an answer, or your own (empty: none):"
+WHICH = Call("ask_user", {"question": "Which\none\x1b[2J?", "choices": ["Postgres", "SQLite"]}, "3")
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        (b"2\n", "SQLite"),
+        (b"3\n", "3"),
+        (b" Duck DB \n", "Duck DB"),
+        (b"y\n", "y"),
+        (b"\n", "the user dismissed the question"),
+        (b"\x04", "the user dismissed the question"),
+    ],
+)
+def test_a_question_of_the_model_is_answered_by_number_or_in_own_words(
+    home: Home, provider: ScriptedProvider, typed: bytes, expected: str
+) -> None:
+    home.add(agent("asker", tools=["ask_user"]))
+    provider.script("m-asker", Says(calls=[WHICH]), Says("done"))
+    with on_terminal(home, "run", "asker") as terminal:
+        assert terminal.shows(lambda screen: screen[-1:] == [NUMBERED]) == [
+            'agent "asker" asks:',
+            "  Which",
+            "  one\\x1b[2J?",
+            "  1. Postgres",
+            "  2. SQLite",
+            NUMBERED,
+        ]
+        terminal.type(typed)
+        code, screen = terminal.end()
+    assert (code, screen[-1]) == (0, "done")
+    assert told(provider, "asker") == [expected]
+
+
+@pytest.mark.parametrize("flags", [[], ["--yes"]])
+def test_a_question_of_an_isolated_child_comes_to_the_terminal_also_with_yes(
+    home: Home, provider: ScriptedProvider, flags: list[str]
+) -> None:
+    own = {"mode": "process"}
+    home.add(
+        agent("lead", sub_agents=["apart"]) | agent("apart", tools=["ask_user"], isolation=own)
+    )
+    provider.script("m-lead", Says(calls=[calls_agent("apart", "go")]), Says("done"))
+    question = Call("ask_user", {"question": "Which one?"})
+    provider.script("m-apart", Says(calls=[question]), Says("well"))
+    with on_terminal(home, "run", "lead", *flags) as terminal:
+        terminal.shows(lambda screen: screen[-1:] == ["Your answer (empty: none):"])
+        terminal.type(b"DuckDB\n")
+        assert terminal.end()[0] == 0
+    assert told(provider, "apart") == ["DuckDB"]
+
+
+@pytest.mark.parametrize("flags", [[], ["--yes"]])
+def test_without_a_terminal_the_model_decides(
+    home: Home, provider: ScriptedProvider, flags: list[str]
+) -> None:
+    home.add(agent("asker", tools=["ask_user"]))
+    provider.script("m-asker", Says(calls=[WHICH]), Says("done"))
+    assert home.call("run", "asker", *flags) == (0, "done", "")
+    expected = "nobody can be asked here; decide yourself and say what you assumed"
+    assert told(provider, "asker") == [expected]

@@ -119,6 +119,7 @@ async def _run(
         warn=output.warn,
         note=output.note,
         approve=approval,
+        ask=people.ask,
         elsewhere=_elsewhere(options, workspace, places, approval, gate),
     )
     engine = Engine(services, provider_hook=hook)
@@ -168,7 +169,7 @@ class _People:
         return refusing(self._output.warn, _ADVICE)
 
     async def ask(self, question: Question) -> Answer:
-        """Ask whether an agent may reach out of its workspace."""
+        """Ask what nothing answers in advance: whether to trust a file, and questions of models."""
         return await (self.questions or nobody)(question)
 
 
@@ -178,7 +179,7 @@ def _approval(people: _People, is_all_allowed: bool) -> Approval:
     Where nobody is, tools of MCP servers work as in axe, which never asks: the script names its agent.
     """
     if is_all_allowed:
-        return Approval(nobody, ("*",))
+        return Approval(people.ask, ("*",))
     if people.questions is None:
         return Approval(people.refuse, (ALL_SERVERS,))
     return Approval(people.questions)

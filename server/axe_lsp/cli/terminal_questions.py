@@ -1,21 +1,23 @@
-"""Asks the person at the terminal whether an agent may change something; one question at a time."""
+"""Asks the person at the terminal what agents want to change or to know; one question at a time."""
 
 from __future__ import annotations
 
 import os
 import select
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
 
 import anyio
 
 from axe_lsp.runtime.plain_text import visible
-from axe_lsp.runtime.safety.questions import TRUST, Answer, Question, denial
+from axe_lsp.runtime.safety.questions import ASK_USER, TRUST, Answer, Question, denial, reply
 
 _PROMPT = "Allow {tool}? [y]es, [a]lways {for_run} in this run, [N]o and what to do instead: "
 _TRUST_PROMPT = "Allow this? [y]es and until the file changes, [a]lways in this run only, [N]o: "
+_OPEN_PROMPT = "Your answer (empty: none): "
+_CHOICE_PROMPT = "The number of an answer, or your own (empty: none): "
 _AGAIN = "Please answer y, a or n: "
 _LONGEST_LINE = 4096
 """Bytes, which is what a terminal gives at once."""
@@ -60,7 +62,7 @@ class TerminalQuestions:
         _write("\n".join([*self._shown(question), _prompt(question)]))
         while True:
             line = await self._line()
-            answer = denial("") if line is None else _answer(line)
+            answer = _answer(question, line or "")
             if answer is not None:
                 return answer
             _write(_AGAIN)
@@ -78,12 +80,14 @@ class TerminalQuestions:
 
     def _shown(self, question: Question) -> Iterator[str]:
         yield self._painted(f"{question.reason}:", _BOLD)
-        is_diff = question.details.startswith("--- ")
+        is_diff = question.tool != ASK_USER and question.details.startswith("--- ")
         lines = question.details.split("\n")
         for line in lines:
             yield "  " + (self._painted(line, _colour_in_diff(line)) if is_diff else line)
         if len(lines) > _LONG:
             yield self._painted(f"{question.reason} ({len(lines):,} lines, above).", _BOLD)
+        for number, choice in enumerate(question.choices or (), 1):
+            yield f"  {self._painted(f'{number}.', _BOLD)} {choice}"
 
     def _painted(self, text: str, colour: str) -> str:
         return f"\x1b[{colour}m{text}\x1b[0m" if colour and self._coloured else text
@@ -92,6 +96,8 @@ class TerminalQuestions:
 def _prompt(question: Question) -> str:
     if question.tool == TRUST:
         return _TRUST_PROMPT
+    if question.tool == ASK_USER:
+        return _CHOICE_PROMPT if question.choices else _OPEN_PROMPT
     return _PROMPT.format(tool=visible(question.tool), for_run=question.for_run)
 
 
@@ -101,8 +107,20 @@ def _colour_in_diff(line: str) -> str:
     return {"-": _RED, "+": _GREEN}.get(line[:1], "")
 
 
-def _answer(line: str) -> Answer | None:
-    """None if it is not clear what is meant."""
+def _answer(question: Question, line: str) -> Answer | None:
+    """What a line means, which is empty at the end of the input; None if that is not clear."""
+    if question.tool == ASK_USER:
+        return reply(_chosen(question.choices or (), line.strip()))
+    return _decision(line)
+
+
+def _chosen(choices: Sequence[str], typed: str) -> str:
+    """The choice of the number that was typed, or what was typed."""
+    is_number = typed.isascii() and typed.isdigit() and 1 <= int(typed) <= len(choices)
+    return choices[int(typed) - 1] if is_number else typed
+
+
+def _decision(line: str) -> Answer | None:
     word, _, rest = line.strip().partition(" ")
     match word.lower().rstrip(",:;."), rest.strip():
         case "y" | "yes", "":

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.notifications import Message
-from axe_lsp.runtime.safety.questions import NOBODY, Answer, Ask, Question
+from axe_lsp.runtime.safety.questions import Answer, Ask, Question, no_answer
 from axe_lsp.tasks import Tasks
 
 Send = Callable[[Message], None]
@@ -74,7 +74,7 @@ class IncomingQuestions:
 
 async def _ask(asked: protocol.Asked, ask: Ask, send: Send) -> None:
     """However the asking ends, the host hears of it: it waits."""
-    answer = NOBODY
+    answer = no_answer(asked.question)
     try:
         answer = await ask(asked.question)
     finally:

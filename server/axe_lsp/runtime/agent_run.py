@@ -29,6 +29,7 @@ from axe_lsp.runtime.errors import (
     RunError,
 )
 from axe_lsp.runtime.events import AgentBegin, Status
+from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.incomplete import explained
 from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
 from axe_lsp.runtime.limits.clock import Clock
@@ -42,6 +43,7 @@ from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.prepare import Prepared, prepare, reads_much
 from axe_lsp.runtime.retry import Retrying
 from axe_lsp.runtime.runs import Order, RunResult
+from axe_lsp.runtime.safety.questions import Answer, question_of_model
 from axe_lsp.runtime.safety.reach import check_memory
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.safety.sandbox import sandbox_of, sandbox_warning
@@ -248,7 +250,7 @@ class AgentRun:
             provider=self._patient_provider(prepared),
             journal=self._journal,
             start=self._make_child,
-            workplace=self._workplace(prepared),
+            workplace=self._workplace(prepared, remote),
             ledger=self._ledger,
             scope=self._scope,
             streams=self._services.streams(prepared),
@@ -258,13 +260,22 @@ class AgentRun:
         self._retrying = Retrying(self._tree.provider, prepared.definition.retry, self._journal)
         return self._retrying
 
-    def _workplace(self, prepared: Prepared) -> Workplace:
+    def _workplace(self, prepared: Prepared, remote: RemoteTools) -> Workplace:
         return Workplace(
             folder=prepared.prompt.folder,
             environment=self._services.environment,
             allowed_hosts=prepared.definition.allowed_hosts or self._order.allowed_hosts,
             read_only=prepared.definition.read_only,
+            ask=partial(self._ask, remote),
         )
+
+    async def _ask(self, remote: RemoteTools, text: str, choices: tuple[str, ...]) -> Answer:
+        """Put a question of the model to the person who started the tree; the clock stands still."""
+        secrets = known_secrets(self._services.environment) | remote.secrets
+        text, *options = (redact(each, secrets) for each in (text, *choices))
+        question = question_of_model(self._order.ids, text, tuple(options))
+        with self._scope.clock.stopped():
+            return await self._services.ask(question)
 
     def _remember(self, prepared: Prepared, content: str, around: Surroundings) -> None:
         """Only a success is remembered, and failing to do so is no failure of the run (M6)."""

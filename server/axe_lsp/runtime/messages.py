@@ -25,12 +25,16 @@ TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class ToolParameter(Struct, frozen=True):
-    """One parameter of a tool; `type` is a JSON Schema type (001-1.2), `choices` what it may be."""
+    """One parameter of a tool; `type` is a JSON Schema type (001-1.2), `choices` what it may be.
+
+    `items` is the type of the elements of an array.
+    """
 
     type: str
     description: str
     required: bool = False
     choices: tuple[str, ...] = ()
+    items: str = ""
 
 
 class Tool(Struct, frozen=True):

@@ -59,6 +59,11 @@ def escaped(text: str) -> str:
     return "".join(map(_escaped, text))
 
 
+def escaped_lines(text: str) -> str:
+    """The same for a text of several lines."""
+    return "\n".join(escaped(line) for line in text.split("\n"))
+
+
 def harmless(text: str) -> str:
     """`text` with signs for what a terminal would obey. Line breaks and all languages stay."""
     return _OBEYED.sub(lambda match: _visible(match[0]), text.replace("\r\n", "\n"))

@@ -20,6 +20,7 @@ from axe_lsp.runtime.providers.gates import Gates
 from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.runs import Resolve
 from axe_lsp.runtime.safety.approval import Approve, nobody_to_ask
+from axe_lsp.runtime.safety.questions import Ask, nobody
 from axe_lsp.runtime.safety.trust import TrustGate
 
 OnReady = Callable[[Prepared], None]
@@ -56,6 +57,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
     - `streams` decides for each run whether its text is asked for piece by piece.
     - `warn` takes a text that the user should see; `note` a line for a log.
     - `approve` decides about calls of tools that change something.
+    - `ask` puts questions of models (`ask_user`) to the person who started the run.
     - `elsewhere` makes runs of agents that want processes of their own; without it none gets one.
     """
 
@@ -68,6 +70,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
     warn: Callable[[str], None] = _ignore
     note: Callable[[str], None] = _ignore
     approve: Approve = nobody_to_ask
+    ask: Ask = nobody
     elsewhere: Elsewhere | None = None
 
 

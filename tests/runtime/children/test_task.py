@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.schema import agent_keys
+from axe_lsp.agentfile.schema.tool_names import tools_meant
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import AgentBegin, ToolEnd
 from axe_lsp.runtime.prepare import prepare_request
@@ -244,7 +244,7 @@ async def test_each_type_has_its_tools_and_prompt(
             "run_command",
             "read_file",
         ],
-        "You are a code subagent.\nImplement changes efficiently.": list(agent_keys.TOOLS),
+        "You are a code subagent.\nImplement changes efficiently.": list(tools_meant(["*"])),
         "You are a test subagent.\nRun the tests.": ["run_command", "read_file"],
     }
     assert sandboxes == [False, False, True, True]
@@ -254,7 +254,7 @@ async def test_each_type_has_its_tools_and_prompt(
 @pytest.mark.parametrize(
     ("listed", "offered"),
     [
-        (["*"], list(agent_keys.TOOLS)),
+        (["*"], list(tools_meant(["*"]))),
         (["*_file", "List"], ["read_file", "write_file", "edit_file", "list_directory"]),
         (["bash", "Bash", "run_command"], ["run_command"]),
         ([], []),
@@ -411,7 +411,7 @@ async def test_what_task_starts_does_not_delegate(
         assert len(work.of(AgentBegin)) == 3
     by_type = next(each for each in provider.asked("m-a") if "code sub" in system_of(each))
     by_file = provider.asked("m-b")
-    assert tools_of(by_type) == list(agent_keys.TOOLS)
+    assert tools_of(by_type) == list(tools_meant(["*"]))
     assert tools_of(by_file[0]) == ["grep"]
     assert results(by_file[1]) == [
         "Task error: maximum sub-agent depth (1) reached",

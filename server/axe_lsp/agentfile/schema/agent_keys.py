@@ -536,10 +536,14 @@ TOOLS: dict[str, str] = {
     "run_command": "A shell command in the workspace.",
     "url_fetch": "GET a page from an allowed host.",
     "web_search": "Search the web.",
+    "ask_user": "A question to the person who started the run (axe-lsp).",
 }
 """The tools that `tools` may name, and what they do."""
 
-EXTENSION_TOOLS = frozenset(["grep", "find_files"])
+NAMED_TOOLS = frozenset(["ask_user"])
+"""Those that no glob adds: a file has to name them."""
+
+EXTENSION_TOOLS = frozenset(["grep", "find_files", "ask_user"])
 """Those that axe does not know. It refuses a file that names them."""
 
 TOOL_ALIASES: dict[str, str] = {

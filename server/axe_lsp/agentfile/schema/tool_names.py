@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from axe_lsp.agentfile.schema.agent_keys import TOOL_ALIASES, TOOLS
+from axe_lsp.agentfile.schema.agent_keys import NAMED_TOOLS, TOOL_ALIASES, TOOLS
 
 
 def tools_meant(
@@ -15,8 +15,8 @@ def tools_meant(
 
     Names that no tool has mean none.
     """
-    denied = set(_expanded(deny))
-    meant = dict.fromkeys(_expanded([*listed, *allow]))
+    denied = set(_expanded(deny, TOOLS))
+    meant = dict.fromkeys(_expanded([*listed, *allow], _ADDED_BY_GLOBS))
     return tuple(tool for tool in meant if tool in TOOLS and tool not in denied)
 
 
@@ -25,9 +25,12 @@ def is_tool_glob(name: str) -> bool:
     return any(character in name for character in "*?[")
 
 
-def _expanded(names: Iterable[str]) -> Iterator[str]:
+_ADDED_BY_GLOBS = tuple(tool for tool in TOOLS if tool not in NAMED_TOOLS)
+
+
+def _expanded(names: Iterable[str], by_globs: Collection[str]) -> Iterator[str]:
     for name in names:
         if is_tool_glob(name):
-            yield from (tool for tool in TOOLS if fnmatchcase(tool, name))
+            yield from (tool for tool in by_globs if fnmatchcase(tool, name))
         else:
             yield TOOL_ALIASES.get(name, name)

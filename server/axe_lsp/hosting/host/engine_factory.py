@@ -78,6 +78,7 @@ class EngineFactory:
             streams=always if start.stream else never,
             warn=lambda text: self._send(protocol.Warned(run_id, text)),
             approve=approval,
+            ask=self._ask,
             gate=gate,
             elsewhere=IsolatedRuns(
                 start.workplace, approval.decide, stream=start.stream, allow=start.allow, gate=gate

@@ -1,10 +1,13 @@
-"""`axe/approve`: asks the user of an editor whether an agent may change something (docs/protocol.md)."""
+"""`axe/approve` and `axe/ask`: ask the user of an editor what agents want to change or to know.
+
+docs/protocol.md describes both.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import Any
@@ -18,13 +21,16 @@ from axe_lsp.rpc.client import Client
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.json_data import Json, to_json
 from axe_lsp.runtime.safety.questions import (
+    ASK_USER,
     DECISIONS,
+    DISMISSED,
     Answer,
     Ask,
     Decision,
     Question,
     denial,
     refusing,
+    reply,
 )
 
 _log = logging.getLogger(__name__)
@@ -42,18 +48,23 @@ _MOST_IN_MESSAGE, _MOST_LINES = 2000, 40
 _ANSWER_MESSAGES = {"Eglot", "emacs"}
 """Clients that let the user answer `window/showMessageRequest` and don't say so in their capabilities."""
 
+_NO_ANSWER = "No Answer"
+
+_NOT_UNDERSTOOD = Answer("deny", "the editor's answer was not understood")
+
 _ADVICE = (
     'this editor can\'t ask you; the setting axe.tools.allow, such as ["write_file"], allows tools'
 )
 
 
 def asker(session: Session) -> Ask:
-    """A function that asks the user, by `axe/approve` or by a message, whichever the client supports."""
-    way = _way_to_ask(session.client)
-    if way is None:
-        return refusing(lambda text: _warn(session, text), _ADVICE)
+    """A function that asks the user, by a request of ours or by a message, whichever the client supports."""
+    refuse = refusing(lambda text: _warn(session, text), _ADVICE)
 
     async def ask(question: Question) -> Answer:
+        way = _way_to_ask(session.client, question)
+        if way is None:
+            return await refuse(question)
         seconds = session.view.settings.approval_timeout
         try:
             return await asyncio.wait_for(way(session, question), seconds or None)
@@ -69,12 +80,44 @@ def asker(session: Session) -> Ask:
 _Way = Callable[["Session", Question], Awaitable[Answer]]
 
 
-def _way_to_ask(client: Client) -> _Way | None:
-    if client.supports("experimental.axe.approve"):
-        return _approve
-    if client.capability("window.showMessage") is not None or client.name in _ANSWER_MESSAGES:
-        return _show_message
-    return None
+def _way_to_ask(client: Client, question: Question) -> _Way | None:
+    is_of_model = question.tool == ASK_USER
+    if client.supports("experimental.axe.ask" if is_of_model else "experimental.axe.approve"):
+        return _ask if is_of_model else _approve
+    if client.capability("window.showMessage") is None and client.name not in _ANSWER_MESSAGES:
+        return None
+    if is_of_model:  # A message has buttons, and no place to write.
+        return _show_choices if question.choices else None
+    return _show_message
+
+
+async def _ask(session: Session, question: Question) -> Answer:
+    own = {"question": question.details, "choices": question.choices}
+    params = {**to_json(question.run), **{name: it for name, it in own.items() if it is not None}}
+    result = await session.request("axe/ask", params)
+    answer = result.get("answer") if isinstance(result, dict) else None
+    if result is not None and not isinstance(answer, str):
+        _log.warning("the client answered axe/ask with %r", result)
+        return _NOT_UNDERSTOOD
+    return reply(answer or "")
+
+
+async def _show_choices(session: Session, question: Question) -> Answer:
+    choices = question.choices or ()
+    message = f"{question.reason}:\n{question.details}"
+    # The first one is taken by some editors if the user only presses Enter.
+    chosen = await _chosen(session, types.MessageType.Info, message, [_NO_ANSWER, *choices])
+    return reply(chosen) if chosen in choices else DISMISSED
+
+
+async def _chosen(
+    session: Session, kind: types.MessageType, message: str, titles: Sequence[str]
+) -> str:
+    """The title of the button that the user has pressed, or an empty text."""
+    actions = [types.MessageActionItem(title) for title in titles]
+    params = types.ShowMessageRequestParams(kind, message, actions)
+    chosen = await session.request(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
+    return chosen.title if chosen is not None else ""
 
 
 async def _approve(session: Session, question: Question) -> Answer:
@@ -92,7 +135,7 @@ def _answer(result: Any) -> Answer:
     decision, note = members.get("decision"), members.get("note")
     if decision not in DECISIONS:
         _log.warning("the client answered axe/approve with %r", result)
-        return Answer("deny", "the editor's answer was not understood")
+        return _NOT_UNDERSTOOD
     return denial(note if isinstance(note, str) else "") if decision == "deny" else Answer(decision)
 
 
@@ -101,15 +144,14 @@ async def _show_message(session: Session, question: Question) -> Answer:
     titles = list(decisions)
     if session.client.name in _ANSWER_MESSAGES:
         titles.reverse()  # These take the first one if the user only presses Enter.
-    actions = [types.MessageActionItem(title) for title in titles]
     try:
         async with _message(session, question) as message:
-            params = types.ShowMessageRequestParams(types.MessageType.Warning, message, actions)
-            chosen = await session.request(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
+            kind = types.MessageType.Warning
+            chosen = await _chosen(session, kind, message, titles)
     except (ConfigError, OSError) as error:
         _log.warning("a question that is too long for a message cannot be shown: %s", error)
         return Answer("deny", "the user could not be shown all of it")
-    decision = decisions.get(chosen.title, "deny") if chosen is not None else "deny"
+    decision = decisions.get(chosen, "deny")
     return denial("") if decision == "deny" else Answer(decision)
 
 

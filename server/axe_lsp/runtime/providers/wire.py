@@ -299,6 +299,8 @@ def _parameter_schema(parameter: ToolParameter) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": parameter.type, "description": parameter.description}
     if parameter.choices:
         schema["enum"] = list(parameter.choices)
+    if parameter.items:
+        schema["items"] = {"type": parameter.items}
     return schema
 
 

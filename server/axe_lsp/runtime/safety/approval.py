@@ -10,9 +10,9 @@ from msgspec import Struct
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Json
-from axe_lsp.runtime.plain_text import escaped
+from axe_lsp.runtime.plain_text import escaped, escaped_lines
 from axe_lsp.runtime.safety.allowances import is_allowed
-from axe_lsp.runtime.safety.questions import NOBODY, TRUST, Answer, Ask, Change, Question
+from axe_lsp.runtime.safety.questions import NOBODY, Answer, Ask, Change, Question
 
 
 class Rehearsal(Struct, frozen=True):
@@ -97,7 +97,7 @@ class Approval:
 
     async def decide(self, question: Question) -> Answer:
         """Ask, unless it was answered with another question."""
-        if question.tool == TRUST:  # Each file is a question of its own.
+        if question.subject is None:  # Of trust or of `ask_user`: a question of its own.
             return await self._ask(question)
         subject = (question.run.root_run_id, question.tool, question.subject)
         if subject in self._for_run:  # Somebody has answered meanwhile.
@@ -121,7 +121,7 @@ class Approval:
 
 
 def _question(wish: Wish, rehearsal: Rehearsal) -> Question:
-    shown = rehearsal.told(_escaped_lines)
+    shown = rehearsal.told(escaped_lines)
     purpose = shown.purpose.replace("\n", " ")
     return Question(
         run=wish.run,
@@ -140,7 +140,3 @@ def _digest(text: str) -> str:
     from hashlib import sha256
 
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _escaped_lines(text: str) -> str:
-    return "\n".join(escaped(line) for line in text.split("\n"))

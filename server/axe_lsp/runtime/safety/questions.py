@@ -1,4 +1,4 @@
-"""The data of a question to a person before an agent changes something, and of its answers.
+"""The data of questions to a person, before an agent changes something or by `ask_user`, and of answers.
 
 It goes from the process that makes runs to whoever can ask, so it knows nothing of how runs are made.
 """
@@ -12,6 +12,7 @@ from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.json_data import JsonStruct
 from axe_lsp.runtime.messages import Json
+from axe_lsp.runtime.plain_text import escaped, escaped_lines
 
 
 class Change(JsonStruct, frozen=True):
@@ -30,7 +31,8 @@ class Question(JsonStruct, frozen=True):
     something else than what is there.
 
     Calls of a tool with the same `subject` are answered together by `allowForRun`; `for_run` says
-    in a few words what that is, for a button. Neither is there in questions about trust.
+    in a few words what that is, for a button. Neither is there in questions about trust and in
+    those of `ask_user`. Only the latter have `choices`.
     """
 
     run: RunIds
@@ -41,6 +43,7 @@ class Question(JsonStruct, frozen=True):
     change: Change | None = None
     subject: str | None = None
     for_run: str | None = None
+    choices: tuple[str, ...] | None = None
 
 
 TRUST = "trust"
@@ -49,12 +52,28 @@ TRUST = "trust"
 "allow" is remembered there until the file changes, "allowForRun" is for this run.
 """
 
+ASK_USER = "ask_user"
+"""The tool whose question is the model's own: its text is in `details`, the answer's in `text`."""
+
+
+def question_of_model(run: RunIds, text: str, choices: tuple[str, ...]) -> Question:
+    """A question of `ask_user` as a person is shown it. None of its texts holds a secret."""
+    return Question(
+        run=run,
+        tool=ASK_USER,
+        arguments={},
+        reason=f"agent {quoted(escaped(run.agent))} asks",
+        details=escaped_lines(text),
+        choices=tuple(map(escaped, choices)) or None,
+    )
+
+
 Decision = Literal["allow", "allowForRun", "deny"]
 DECISIONS: tuple[Decision, ...] = ("allow", "allowForRun", "deny")
 
 
 class Answer(JsonStruct, frozen=True):
-    """The decision; the reason of a denial is for the model.
+    """The decision; the reason of a denial is for the model. `text` answers a question of `ask_user`.
 
     `allowForRun` is for this tool with the same subject, in everything that belongs to the same
     root run: the same command in the same folder, changes of the same file, the same call.
@@ -62,6 +81,12 @@ class Answer(JsonStruct, frozen=True):
 
     decision: Decision
     why: str = ""
+    text: str = ""
+
+
+def reply(text: str) -> Answer:
+    """That of a person to a question of `ask_user`; an empty text is none."""
+    return Answer("allow", text=text) if text.strip() else DISMISSED
 
 
 def denial(note: str) -> Answer:
@@ -77,9 +102,21 @@ NOBODY = Answer(
 )
 
 
-async def nobody(_: Question) -> Answer:
+DISMISSED = Answer("deny", "the user dismissed the question")
+
+NOBODY_ANSWERS = Answer(
+    "deny", "nobody can be asked here; decide yourself and say what you assumed"
+)
+
+
+def no_answer(question: Question) -> Answer:
+    """The answer where nobody can be asked."""
+    return NOBODY_ANSWERS if question.tool == ASK_USER else NOBODY
+
+
+async def nobody(question: Question) -> Answer:
     """Stands for a person where there is none."""
-    return NOBODY
+    return no_answer(question)
 
 
 def refusing(warn: Callable[[str], None], advice: str) -> Ask:
@@ -88,8 +125,8 @@ def refusing(warn: Callable[[str], None], advice: str) -> Ask:
 
     async def refuse(question: Question) -> Answer:
         nonlocal has_warned
-        if question.tool == TRUST:  # The run ends, and says what can be done.
-            return NOBODY
+        if question.tool in (TRUST, ASK_USER):  # The run or the model says what is missing.
+            return no_answer(question)
         if not has_warned:
             has_warned = True
             agent = quoted(question.run.agent)

@@ -26,6 +26,7 @@ _NAMES = (
     "run_command",
     "url_fetch",
     "web_search",
+    "ask_user",
 )
 """Of the tools and of their modules."""
 

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.messages import Image, Tool, ToolCall
 from axe_lsp.runtime.safety.approval import Rehearsal
+from axe_lsp.runtime.safety.questions import NOBODY_ANSWERS, Answer
 from axe_lsp.runtime.tools.network import Network
 
 MAX_OUTPUT = 100 * 1024
@@ -24,11 +25,19 @@ class ToolError(Exception):
     """The failure of a tool, with the reason, for the model."""
 
 
+AskUser = Callable[[str, tuple[str, ...]], Awaitable[Answer]]
+
+
+async def _nobody(_text: str, _choices: tuple[str, ...]) -> Answer:
+    return NOBODY_ANSWERS
+
+
 class Workplace(Struct, frozen=True):
     """Where the tools of a run work: the folder that they do not leave, and the environment.
 
     The folder is absolute. `allowed_hosts` are those that pages may be fetched from; none means any.
     If it is `read_only`, nothing below the folder may change, as far as the system can see to that.
+    `ask` puts a question to the person who started the run, with the answers to choose from, if any.
     """
 
     folder: Path
@@ -36,6 +45,7 @@ class Workplace(Struct, frozen=True):
     allowed_hosts: tuple[str, ...] = ()
     network: Network = field(default_factory=Network)
     read_only: bool = False
+    ask: AskUser = _nobody
 
 
 class Shown(Struct, frozen=True):
