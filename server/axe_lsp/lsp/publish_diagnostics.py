@@ -14,7 +14,7 @@ from lsprotocol import types
 from axe_lsp.lsp.file_diagnostics import FileDiagnostics
 from axe_lsp.lsp.pull_diagnostics import PullDiagnostics
 from axe_lsp.lsp.session import Session
-from axe_lsp.rpc.json_rpc import JsonObject
+from axe_lsp.rpc.json_rpc import JsonObject, Wire
 from axe_lsp.tasks import let_others_go_first
 from axe_lsp.workspace.affected import NOTHING_FURTHER, Indirect
 from axe_lsp.workspace.workspace import Update
@@ -24,6 +24,14 @@ PAUSE = 0.05
 
 _SLICE = 0.001
 """Seconds of work before a keystroke gets its turn."""
+
+
+class _Published(Wire, frozen=True):
+    """`PublishDiagnosticsParams` of LSP."""
+
+    uri: str
+    diagnostics: list[JsonObject]
+    version: int | None = None
 
 
 class Publisher:
@@ -145,9 +153,7 @@ class Publisher:
             self._send(self._session.opened.name(uri), [], None)
 
     def _send(self, name: str, found: list[JsonObject], version: int | None) -> None:
-        params: JsonObject = {"uri": name, "diagnostics": found}
-        if version is not None:
-            params["version"] = version
+        params = _Published(name, found, version)
         self._session.notify(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
 
 

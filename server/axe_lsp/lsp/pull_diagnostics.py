@@ -9,7 +9,6 @@ when they do it, and until then closed files are pushed.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from hashlib import blake2b
@@ -22,7 +21,7 @@ from axe_lsp.daemon.uris import canonical
 from axe_lsp.lsp.file_diagnostics import FileDiagnostics
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.client import Client
-from axe_lsp.rpc.json_rpc import JsonObject
+from axe_lsp.rpc.json_rpc import JsonObject, Wire, plain_json
 
 _PORTION = 200
 """Reports that are sent in one piece."""
@@ -44,11 +43,25 @@ class _Report(NamedTuple):
 
 
 def _report_of(items: list[JsonObject]) -> _Report:
-    text = json.dumps(items, sort_keys=True)
-    return _Report(blake2b(text.encode(), digest_size=12).hexdigest(), items)
+    return _Report(blake2b(plain_json(items), digest_size=12).hexdigest(), items)
 
 
 _NOTHING = _report_of([])
+
+
+class _Told(Wire, frozen=True):
+    """A `DocumentDiagnosticReport` of LSP: `full` with its items, or `unchanged`."""
+
+    kind: str
+    result_id: str
+    items: list[JsonObject] | None = None
+
+
+class _ToldOfFile(_Told, frozen=True, kw_only=True):
+    """A `WorkspaceDocumentDiagnosticReport` of LSP."""
+
+    uri: str
+    version: int | None
 
 
 class _Held:
@@ -122,7 +135,7 @@ class PullDiagnostics:
         """A document was closed."""
         self._given.pop(uri, None)
 
-    def document(self, params: types.DocumentDiagnosticParams) -> JsonObject:
+    def document(self, params: types.DocumentDiagnosticParams) -> _Told:
         """The report about one document."""
         uri = canonical(params.text_document.uri)
         report = self._report(uri)
@@ -130,7 +143,9 @@ class PullDiagnostics:
             self._given[uri] = report.id
         if self._has_workspace:
             self._remember(uri, report)
-        return _as_report(report, params.previous_result_id)
+        if report.id == params.previous_result_id:
+            return _Told("unchanged", report.id)
+        return _Told("full", report.id, report.items)
 
     async def workspace(self, params: types.WorkspaceDiagnosticParams) -> JsonObject:
         """The reports that the client does not have yet; the first request is answered at once."""
@@ -151,7 +166,7 @@ class PullDiagnostics:
         else:
             held.changed.update(told, self._reports)
         held.woken.set()
-        answer: list[JsonObject] = []
+        answer: list[_ToldOfFile] = []
         has_told = False
         while True:
             changed = await held.news()
@@ -181,20 +196,18 @@ class PullDiagnostics:
             self._reports[uri] = report
         return report != before
 
-    def _differing(self, uris: Iterable[str], told: dict[str, str]) -> Iterator[JsonObject]:
+    def _differing(self, uris: Iterable[str], told: dict[str, str]) -> Iterator[_ToldOfFile]:
         """The reports of these files that the client does not have. They count as sent."""
         for uri in uris:
             report = self._reports.get(uri, _NOTHING)
             if told.get(uri, _NOTHING.id) != report.id:
                 told[uri] = report.id
-                yield {**self._about(uri), **_as_report(report, None)}
+                document = self._session.opened.document(uri)
+                version = document.version if document is not None else None
+                name = self._session.opened.name(uri)
+                yield _ToldOfFile("full", report.id, report.items, uri=name, version=version)
 
-    def _about(self, uri: str) -> JsonObject:
-        document = self._session.opened.document(uri)
-        version = document.version if document is not None else None
-        return {"uri": self._session.opened.name(uri), "version": version}
-
-    def _send_portions(self, token: types.ProgressToken, items: list[JsonObject]) -> None:
+    def _send_portions(self, token: types.ProgressToken, items: list[_ToldOfFile]) -> None:
         for start in range(0, len(items), _PORTION):
             value = {"items": items[start : start + _PORTION]}
             self._session.notify(types.PROGRESS, {"token": token, "value": value})
@@ -202,12 +215,6 @@ class PullDiagnostics:
     async def _refresh(self) -> None:
         with suppress(JsonRpcException):  # Then it will ask when it likes.
             await self._session.request(types.WORKSPACE_DIAGNOSTIC_REFRESH)
-
-
-def _as_report(report: _Report, known: str | None) -> JsonObject:
-    if report.id == known:
-        return {"kind": "unchanged", "resultId": report.id}
-    return {"kind": "full", "resultId": report.id, "items": report.items}
 
 
 def _can_pull(client: Client) -> bool:

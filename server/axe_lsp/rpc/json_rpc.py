@@ -55,7 +55,10 @@ class Invalid(Struct, frozen=True):
 
 
 class Wire(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The base of results made of such structs, lists, strings and integers, which msgspec encodes."""
+    """The base of results and params that msgspec encodes, in a tenth of the time of Python's `json`.
+
+    They hold such structs and plain JSON: no objects of lsprotocol, and no float that may be a NaN.
+    """
 
 
 class UnsendableError(Exception):
@@ -87,7 +90,7 @@ def write_message(message: JsonObject, default: Callable[[Any], Any]) -> bytes:
 
     Raises `UnsendableError` for what has no form in JSON, such as NaN.
     """
-    if isinstance(message.get("result"), Wire):
+    if isinstance(message.get("result", message.get("params")), Wire):
         with suppress(UnicodeEncodeError):
             return _writer.encode(message)
     try:
@@ -97,6 +100,14 @@ def write_message(message: JsonObject, default: Callable[[Any], Any]) -> bytes:
         return _dumps(message, default, ensure_ascii=True).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise UnsendableError(str(error)) from error
+
+
+def plain_json(value: Any) -> bytes:
+    """Plain JSON without a NaN, the same bytes for the same value."""
+    try:
+        return _writer.encode(value)
+    except UnicodeEncodeError:  # Half a surrogate pair.
+        return json.dumps(value).encode()
 
 
 def id_of(message: JsonObject) -> MessageId | None:

@@ -240,7 +240,9 @@ def _first_unknown(schema: Schema, path: KeyPath) -> int | None:
     for end in range(1, len(path) + 1):
         spec = schema.find(path[:end])
         if spec is None:
-            return None if schema.is_open(path[: end - 1]) else end - 1
+            return end - 1
+        if spec.is_open:
+            return None
     return None
 
 

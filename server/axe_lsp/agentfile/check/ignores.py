@@ -43,12 +43,12 @@ class Silenced:
             for named in ignore.codes:
                 about[named.code].update(ignore.about)
         self._places = {code: _united(ranges) for code, ranges in about.items()}
+        self._starts = {code: [each.start for each in at] for code, at in self._places.items()}
 
     def holds(self, code: str, offset: int) -> bool:
         """Whether a comment silences a diagnostic with this code that begins at `offset`."""
-        places = self._places.get(code, ())
-        index = bisect_right(places, offset, key=_start) - 1
-        return index >= 0 and places[index].touches(offset)
+        index = bisect_right(self._starts.get(code, ()), offset) - 1
+        return index >= 0 and self._places[code][index].touches(offset)
 
 
 def _united(ranges: set[TextRange]) -> list[TextRange]:
@@ -60,10 +60,6 @@ def _united(ranges: set[TextRange]) -> list[TextRange]:
         else:
             united.append(each)
     return united
-
-
-def _start(where: TextRange) -> int:
-    return where.start
 
 
 def may_hold_ignores(text: str) -> bool:
@@ -90,10 +86,11 @@ class _Statements:
         self._text, self._lines = parse.text, parse.lines
         self._longer: defaultdict[int, list[TextRange]] = defaultdict(list)
         for entry in (entry for table in parse.document.tables for entry in table.entries):
-            first, last = (self._lines.line_at(offset) for offset in entry.range)
-            if first != last:
+            start, end = entry.range
+            first = self._lines.line_at(start)
+            if end >= self._lines.start_of(first + 1):
                 self._longer[first].append(entry.range)
-                self._longer[last].append(entry.range)
+                self._longer[self._lines.line_at(end)].append(entry.range)
         self._next = (-1, -1)
 
     def about(self, comment: TextRange) -> Iterator[TextRange]:

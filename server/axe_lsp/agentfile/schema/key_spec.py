@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from msgspec import Struct
 
@@ -35,7 +35,6 @@ class KeyType(Enum):
 
 
 _OPEN = (KeyType.JSON_SCHEMA, KeyType.STRING_TABLE, KeyType.ANY_TABLE)
-"""Tables whose keys are the user's business."""
 
 
 class Names(Enum):
@@ -91,6 +90,11 @@ class KeySpec(Struct, frozen=True):
         return self.since == EXTENSION
 
     @property
+    def is_open(self) -> bool:
+        """Whether it is a table whose keys are the user's business."""
+        return self.type in _OPEN
+
+    @property
     def is_table(self) -> bool:
         """Whether the key is written as a `[header]` rather than as `key = value`."""
         return self.type in (
@@ -114,21 +118,12 @@ class Schema(Struct, frozen=True, eq=False, dict=True):
     def find(self, path: KeyPath) -> KeySpec | None:
         """The row of a key; a name of the user's own matches `*`."""
         if len(path) > self._depth:
-            return (
-                None  # A path may have thousands of parts, each of which would be looked at below.
-            )
-        exact = self._rows.get(path)
-        if exact is not None:
-            return exact
-        for index in range(len(path)):
-            spec = self._rows.get((*path[:index], ANY_NAME, *path[index + 1 :]))
-            if spec is not None:
-                return spec
-        return None
+            return None  # A path may have thousands of parts, each of which would be looked at.
+        return self.rows.get(path) or _row_of_any_name(self, path)
 
     def key(self, path: KeyPath) -> KeySpec:
         """The row of a key that is known to have one."""
-        return self._rows[path]
+        return self.rows[path]
 
     def keys_of(self, table: KeyPath) -> tuple[KeySpec, ...]:
         """The keys directly inside a table, in the order of the rows. The root is `()`."""
@@ -139,12 +134,13 @@ class Schema(Struct, frozen=True, eq=False, dict=True):
         """Whether a table's keys are the user's business: JSON Schemas, maps of strings, names."""
         for end in range(1, min(len(path), self._depth) + 1):
             spec = self.find(path[:end])
-            if spec is not None and spec.type in _OPEN:
+            if spec is not None and spec.is_open:
                 return True
         return False
 
     @cached_property
-    def _rows(self) -> dict[KeyPath, KeySpec]:
+    def rows(self) -> dict[KeyPath, KeySpec]:
+        """The rows by path."""
         return {key.path: key for key in self.keys}
 
     @cached_property
@@ -158,3 +154,13 @@ class Schema(Struct, frozen=True, eq=False, dict=True):
         for key in self.keys:
             tables[key.path[:-1]] = (*tables.get(key.path[:-1], ()), key)
         return tables
+
+
+@lru_cache(maxsize=4096)
+def _row_of_any_name(schema: Schema, path: KeyPath) -> KeySpec | None:
+    """The row that has `*` in place of a part. Each keystroke asks for the same paths again."""
+    for index in range(len(path)):
+        spec = schema.rows.get((*path[:index], ANY_NAME, *path[index + 1 :]))
+        if spec is not None:
+            return spec
+    return None

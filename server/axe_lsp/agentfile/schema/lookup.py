@@ -43,6 +43,7 @@ class Lookup:
             self._by_path.setdefault(item.path, item)
         self._found: dict[tuple[int, str], tuple[Value, Any]] = {}
         self._found_before = before._found if before is not None else {}
+        self._made: dict[tuple[str, KeyPath], Any] = {}
         self.secrets = self._secrets(before)
         """The texts that look like an API key, in written order."""
 
@@ -80,6 +81,14 @@ class Lookup:
         self._found[key] = known
         found: Found = known[1]
         return found
+
+    def made_once(self, what: str, path: KeyPath, make: Callable[[], Found]) -> Found:
+        """The result of `make`, which depends on the parse and a path alone."""
+        key = (what, path)
+        if key not in self._made:
+            self._made[key] = make()
+        made: Found = self._made[key]
+        return made
 
     def statement_at(self, offset: int) -> Entry | None:
         """The `key = value` that holds `offset`, of a table and not of a table within a value."""

@@ -40,16 +40,24 @@ class Node(Struct):
 
 
 def nested(lookup: Lookup, path: KeyPath) -> Node | None:
-    """The value of the key at `path`, as far as it is written."""
+    """The value of the key at `path`, as far as it is written. It is made once, and not to be changed."""
+    return lookup.made_once("nested", path, lambda: _nested(lookup, path))
+
+
+def _nested(lookup: Lookup, path: KeyPath) -> Node | None:
     root = Node(TextRange(0, 0), members={})
     for table in lookup.parse.document.tables:
-        if table.path[: len(path)] != path[: len(table.path)] or not table.complete:
+        above = table.path
+        if above[: len(path)] != path[: len(above)] or not table.complete:
             continue
         parts = table.header.parts if table.header is not None else ()
         here = _table(root, parts, is_array=table.is_array)
+        if here is None:
+            continue
+        below = path[len(above) :]
         for entry in table.entries:
-            names = table.path + entry.key.names
-            if here is not None and names[: len(path)] == path[: len(names)]:
+            names = entry.key.names
+            if names[: len(below)] == below[: len(names)]:
                 _put(here, entry, lookup.parse.text)
     return _find(root, path)
 
@@ -61,8 +69,10 @@ def _table(parent: Node, parts: Sequence[KeyPart], *, is_array: bool = False) ->
         if here.members is None:
             return None
         is_element = is_array and index == len(parts) - 1
-        fresh = Node(part.range, items=[]) if is_element else Node(part.range, members={})
-        below = here.members.setdefault(part.name, fresh)
+        below = here.members.get(part.name)
+        if below is None:
+            fresh = Node(part.range, items=[]) if is_element else Node(part.range, members={})
+            below = here.members[part.name] = fresh
         if is_element and below.items is not None:
             below.items.append(Node(part.range, members={}))
         here = below.items[-1] if below.items else below
@@ -70,12 +80,12 @@ def _table(parent: Node, parts: Sequence[KeyPart], *, is_array: bool = False) ->
 
 
 def _put(parent: Node, entry: Entry, text: str) -> None:
-    *front, last = entry.key.parts or (None,)
-    if last is None or entry.value is None or not entry.value.complete:
+    names, value = entry.key.names, entry.value
+    if not names or value is None or not value.complete:
         return
-    table = _table(parent, [part for part in front if part is not None])
-    if table is not None and table.members is not None:
-        table.members.setdefault(last.name, _node(entry.value, text))
+    table = _table(parent, entry.key.parts[:-1])
+    if table is not None and table.members is not None and names[-1] not in table.members:
+        table.members[names[-1]] = _node(value, text)
 
 
 def _node(value: Value, text: str) -> Node:

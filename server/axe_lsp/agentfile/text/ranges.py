@@ -68,10 +68,14 @@ class LineIndex:
         """The number of the line, from 0, that holds `offset`."""
         return bisect_right(self.starts, offset) - 1
 
+    def start_of(self, line: int) -> int:
+        """Where a line begins; behind the text if there are not so many."""
+        return self.starts[line] if line < len(self.starts) else len(self.text) + 1
+
     def line_range(self, line: int) -> TextRange:
         """The line without its end-of-line characters."""
         start = self.starts[line]
-        end = self.starts[line + 1] if line + 1 < len(self.starts) else len(self.text)
+        end = min(self.start_of(line + 1), len(self.text))
         while end > start and self.text[end - 1] in "\r\n":
             end -= 1
         return TextRange(start, end)
@@ -83,9 +87,11 @@ class LineIndex:
     def position(self, offset: int, encoding: PositionEncoding) -> tuple[int, int]:
         """Line and column, both from 0; the column counts units of `encoding`."""
         offset = max(0, min(offset, len(self.text)))
-        line = self.line_at(offset)
-        before = self.text[self.starts[line] : offset]
-        return line, _units(before, encoding)
+        line = bisect_right(self.starts, offset) - 1
+        start = self.starts[line]
+        if self.text.isascii():  # Which Python knows of each text.
+            return line, offset - start
+        return line, _units(self.text[start:offset], encoding)
 
     def offset(self, line: int, column: int, encoding: PositionEncoding) -> int:
         """The inverse of `position`.
@@ -118,7 +124,10 @@ def offset_in_line(line: str, column: int, encoding: PositionEncoding) -> int:
 
 def quoted(text: str) -> str:
     """`text` in double quotes, as messages show names and values."""
-    return json.dumps(text, ensure_ascii=False)
+    return _quote(text)
+
+
+_quote = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _line_starts(text: str) -> list[int]:

@@ -74,16 +74,17 @@ _REST_OF_LINE = re.compile(r"[^\r\n]*")
 _LINE_END = re.compile(r"[ \t]*(#[^\r\n]*)?(?=[\r\n]|\Z)")
 
 _KEY_PART = re.compile(r"[A-Za-z0-9_-]+|\"[^\"\\\r\n]*(?:\\.[^\"\\\r\n]*)*\"|'[^'\r\n]*'")
+_PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*(?=\]|[ \t]*=)")
 _HALF_KEY = re.compile(r"[\"']([A-Za-z0-9_-]*)")
 _BASIC_STRING = re.compile(r'"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*("?)')
 _LITERAL_STRING = re.compile(r"'[^'\r\n]*('?)")
 
-# The common statement: a bare key and a short value, with nothing behind it.
+# The common statement: a bare key and a short value, with nothing behind it but a comment.
 _PLAIN_ENTRY = re.compile(
     r"[ \t\r\n]*([A-Za-z0-9_-]+)[ \t]*=[ \t]*"
-    r"(?:(?P<STRING>\"[^\"\\\r\n]*\")|(?P<BOOLEAN>true|false)"
+    r"(?:(?P<STRING>\"[^\"\\\r\n]*\"|'[^'\r\n]*')|(?P<BOOLEAN>true|false)"
     r"|(?P<INTEGER>[0-9]+)|(?P<FLOAT>[0-9]+\.[0-9]+))"
-    r"[ \t]*(?=[\r\n]|\Z)"
+    r"[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|\Z)"
 )
 _KIND = dict(ValueKind.__members__)  # As a dictionary it is found three times as fast.
 
@@ -151,11 +152,15 @@ class _Parser:
         match = _PLAIN_ENTRY.match(self.text, self.pos)
         while match is not None:
             kind = match.lastgroup or "INVALID"
-            name, value = TextRange(*match.span(1)), TextRange(*match.span(kind))
-            key = Key(name, (KeyPart(name, match.group(1)),))
-            written = TextRange(name.start, value.end)
+            where, value = TextRange(*match.span(1)), TextRange(*match.span(kind))
+            name = match.group(1)
+            key = Key(where, (KeyPart(where, name),), (name,))
+            written = TextRange(where.start, value.end)
             entries.append(Entry(written, key, Value(value, _KIND[kind])))
             self.pos = match.end()
+            comment = self.text.find("#", value.end, self.pos)
+            if comment >= 0:
+                self.comments.append(TextRange(comment, self.pos))
             match = _PLAIN_ENTRY.match(self.text, self.pos)
         return entries
 
@@ -220,6 +225,9 @@ class _Parser:
 
         The part of one whose quote is not closed yet is what may be its name.
         """
+        plain = self._plain_key()
+        if plain is not None:
+            return plain
         start = end = self.pos
         parts: list[KeyPart] = []
         while True:
@@ -241,7 +249,22 @@ class _Parser:
                 break
             end = self.pos + 1
             self.pos = _end(_SPACE, self.text, end)
-        return Key(TextRange(start, end), tuple(parts))
+        names = [part.name for part in parts]
+        return Key(TextRange(start, end), tuple(parts), tuple(names))
+
+    def _plain_key(self) -> Key | None:
+        """A key whose parts are bare and have no space between them, in half the time."""
+        match = _PLAIN_KEY.match(self.text, self.pos)
+        if match is None:
+            return None
+        names = tuple(match.group().split("."))
+        parts: list[KeyPart] = []
+        start = match.start()
+        for name in names:
+            parts.append(KeyPart(TextRange(start, start + len(name)), name))
+            start += len(name) + 1
+        self.pos = _end(_SPACE, self.text, match.end())
+        return Key(TextRange(*match.span()), tuple(parts), names)
 
     # -- values
 

@@ -36,16 +36,14 @@ class KeyPart(Struct, frozen=True, gc=False):
 
 
 class Key(Struct, frozen=True, gc=False):
-    """A key as written, `a."b c".d`. An unfinished key keeps the parts that are there."""
+    """A key as written, `a."b c".d`. An unfinished key keeps the parts that are there.
+
+    `names` are those of the parts: a keystroke asks for them a dozen times.
+    """
 
     range: TextRange
     parts: tuple[KeyPart, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        # Asked for dozens of times in each file, where nearly all keys have one part.
-        parts = self.parts
-        return (parts[0].name,) if len(parts) == 1 else tuple(part.name for part in parts)
+    names: tuple[str, ...]
 
 
 class Value(Struct, frozen=True, gc=False):

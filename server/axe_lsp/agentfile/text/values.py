@@ -35,9 +35,10 @@ def decode(text: str, value: Value) -> Any:
 
 def unquote(token: str) -> str | None:
     """The content of a quoted string, or None if its escapes are invalid."""
-    quote = _quote(token)
-    if len(quote) == 1 and (quote == "'" or "\\" not in token):
+    quote = token[0]
+    if token[1:3] != quote * 2 and (quote == "'" or "\\" not in token):
         return token[1:-1]
+    quote = _quote(token)
     if "\r" not in token and (quote == "'''" or "\\" not in token):
         return token[3:-3].removeprefix("\n")
     value = _by_tomli(token)
