@@ -391,7 +391,7 @@ def test_a_history_that_can_not_be_used_is_named_and_costs_no_run(
 
     assert (code, out) == (0, "ok")
     assert err == (
-        f"Warning: this run is not stored in the history: the history of runs ({home.history}) "
+        f"Warning: this run is not stored in the history, and so can't be resumed: the history of runs ({home.history}) "
         "can't be used: file is not a database; move the file away; a new one is created\n"
     )
     code, out, err = home.call("history", "list")
@@ -409,7 +409,7 @@ def test_a_history_of_a_newer_version_is_left_alone(home: Home, provider: Script
     code, out, err = home.call("run", "solo")
 
     assert (code, out) == (0, "ok")
-    assert "was written by a newer axe-lsp (format 99, this one knows 1); update axe-lsp" in err
+    assert "was written by a newer axe-lsp (format 99, this one knows 2); update axe-lsp" in err
 
 
 @pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])

@@ -14,9 +14,10 @@ from axe_lsp.hosting import protocol
 from axe_lsp.hosting.notifications import Message, Notification, event_of, notification
 from axe_lsp.hosting.protocol import encode
 from axe_lsp.runtime import events
-from axe_lsp.runtime.events import AgentEnd, Event, RunIds, TextDelta, ToolBegin, TurnEnd
+from axe_lsp.runtime.events import AgentEnd, Event, RunIds, Saved, TextDelta, ToolBegin, TurnEnd
 from axe_lsp.runtime.json_data import plain_json
 from axe_lsp.runtime.limits.usage import Usage
+from axe_lsp.runtime.resuming.log import Step
 from axe_lsp.runtime.runs import Order, RunRequest, RunResult
 
 
@@ -76,6 +77,8 @@ def read(line: bytes) -> Message:
         protocol.Cancel("r"),
         protocol.Ping(7),
         protocol.Pong(7),
+        protocol.Stepped(Step("r", "c", "begun", 1, "call-1"), 3),
+        protocol.Committed(3),
         protocol.Ready(4711),
         Notification("axe/text", {"runId": "r", "delta": "\n"}),
         protocol.Warned("r", "memory is full"),
@@ -99,6 +102,7 @@ def test_an_event_becomes_a_notification_and_an_event_again(kind: type[Event]) -
         "int": 3,
         "float": 0.5,
         "Usage": Usage(1, 2),
+        "Saved": Saved(turns=2, cost=0.5),
         "str": "s",
         "bool": True,
         "tuple": ({"id": "1"},),

@@ -14,6 +14,7 @@ from axe_lsp.hosting.notifications import Message, Notification
 from axe_lsp.runtime.errors import ErrorKind, ProviderErrorCategory
 from axe_lsp.runtime.json_data import Json, JsonStruct, decoded, decoder_of, json_text
 from axe_lsp.runtime.providers.gates import GateKey
+from axe_lsp.runtime.resuming.log import Step
 from axe_lsp.runtime.runs import Order, RunRequest, RunResult
 from axe_lsp.runtime.safety.questions import Answer, Question
 
@@ -49,7 +50,8 @@ class Start(Message, frozen=True, tag="start"):
 
     It is remembered for `keep_days`, if that is not 0. `allow` says what may be done without
     asking (docs/settings.md). Its spans are sent if the user `traces` runs. `trusted` is whether the
-    user has told the client that they trust the workspace.
+    user has told the client that they trust the workspace. A run that is resumed goes on `after` the event of
+    that number, with the steps that the history has of it.
     """
 
     run_id: str
@@ -60,6 +62,7 @@ class Start(Message, frozen=True, tag="start"):
     allow: tuple[str, ...] = ()
     traces: bool = False
     trusted: bool = False
+    after: int = 0
 
 
 class StartChild(Message, frozen=True, tag="start-child"):
@@ -146,6 +149,22 @@ class Asked(Message, frozen=True, tag="question"):
     run_id: str
     number: int
     question: Question
+
+
+class Stepped(Message, frozen=True, tag="step"):
+    """From a host that makes a run for a tree of this process: a step to keep before the next event.
+
+    With a `number` the host waits until it is on the disk.
+    """
+
+    step: Step
+    number: int = 0
+
+
+class Committed(Message, frozen=True, tag="committed"):
+    """To such a host: the step of that number is on the disk, or can't get there."""
+
+    number: int
 
 
 class Withdrawn(Message, frozen=True, tag="question-withdrawn"):
@@ -254,6 +273,7 @@ ToHost = (
     | Held
     | LetIn
     | Barred
+    | Committed
     | Ping
     | Leave
 )
@@ -266,6 +286,7 @@ FromHost = (
     | Stored
     | Warned
     | Asked
+    | Stepped
     | Withdrawn
     | Knocked
     | Passed

@@ -54,6 +54,32 @@ class AgentBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"
     isolation: str | None = None
 
 
+class Saved(JsonStruct, frozen=True):
+    """What a resumed run need not do again: its own turns, tool calls, tokens and time.
+
+    `cost` is in US dollars, None if it is not known.
+    """
+
+    turns: int = written(0)
+    tool_calls: int = written(0)
+    input_tokens: int = written(0)
+    output_tokens: int = written(0)
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    cost: float | None = None
+    duration_ms: int = written(0)
+
+
+class AgentResume(Event, frozen=True, kw_only=True, tag_field="kind", tag="resume"):
+    """A run goes on that had begun in a former process; `turn` is its next one."""
+
+    METHOD = "axe/agent"
+
+    turn: int
+    model: str
+    saved: Saved
+
+
 class AgentEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     """A run has ended. Tokens, turns and tool calls are the run's own, without its children's.
 
@@ -61,7 +87,8 @@ class AgentEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     dollars, None if it is not known; `tree` is what the run used with all that it called, None if
     that is the same. The `reason` is "budget" when the run was ended because a budget was used up: its own (then it
     is `killed`), or that of a run above (then what it had is its result). `incomplete` is why the
-    last answer is not whole, None if it is.
+    last answer is not whole, None if it is. A `reason` "final" says that the run would end in the same way if it
+    was resumed.
     """
 
     METHOD = "axe/agent"

@@ -17,6 +17,7 @@ from axe_lsp.hosting.history.database import (
     open_history,
     transaction,
 )
+from axe_lsp.hosting.history.queries import Wanted, past_runs, tree_events
 
 
 def test_the_history_is_for_nobody_but_its_user(tmp_path: Path) -> None:
@@ -42,6 +43,22 @@ def test_a_history_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     told = rf"newer axe-lsp \(format {FORMAT + 1}, this one knows {FORMAT}\); update axe-lsp"
     with pytest.raises(HistoryError, match=told):
         open_history(path)
+
+
+def test_a_history_of_the_first_format_gets_what_it_lacks_and_keeps_its_runs(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "history.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(Path(__file__).with_name("format-1.sql").read_text())
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+
+    for _ in range(2):  # What is up to date is left alone.
+        with closing(open_history(path)) as connection:
+            assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)
+            assert connection.execute("SELECT count(*) FROM steps").fetchone() == (0,)
+            assert [run["agent"] for run in past_runs(connection, Wanted())] == ["lead"]
+            assert len(list(tree_events(connection, "a1"))) == 5
 
 
 def test_a_damaged_history_is_named_with_what_to_do(tmp_path: Path) -> None:

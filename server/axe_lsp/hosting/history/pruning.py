@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Sequence
 
 from axe_lsp.hosting.history.database import transaction
 from axe_lsp.hosting.history.rows import date_in
+from axe_lsp.hosting.history.steps import forget
+from axe_lsp.runtime.memory.location import forget_run
 
 _MOST_AT_ONCE = 50
 """Trees that a process forgets; the next one goes on."""
@@ -54,4 +57,6 @@ def _forget_all(connection: sqlite3.Connection, roots: Sequence[str]) -> int:
 def _forget(connection: sqlite3.Connection, root: str) -> None:
     with transaction(connection):
         connection.execute("DELETE FROM events WHERE root_run_id = ?", (root,))
+        forget(connection, root)
         connection.execute("DELETE FROM runs WHERE root_run_id = ?", (root,))
+    forget_run(root, os.environ)

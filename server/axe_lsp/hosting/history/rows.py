@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct, field
 
+from axe_lsp.hosting.history import steps
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.plain_text import valid_text
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from axe_lsp.runtime.resuming.log import Step
 
 _LONGEST_KEPT = 1_000_000
 """Days, which end before the calendar of Python does."""
@@ -71,17 +74,21 @@ class Batch(Struct):
     """Rows that are written in one transaction.
 
     `ends` are of runs that began in another process; `superfluous` are numbers of events, by root.
+    The trees of the roots that are `completed` need fewer steps from then on.
     """
 
     events: dict[tuple[str, int], EventRow] = field(default_factory=dict)
     runs: dict[str, RunRow] = field(default_factory=dict)
     ends: list[tuple[str, int, str]] = field(default_factory=list)
     superfluous: dict[str, list[int]] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    completed: list[str] = field(default_factory=list)
 
     @property
     def size(self) -> int:
         """How many characters its events have."""
-        return sum(len(row.params) for row in self.events.values())
+        events = sum(len(row.params) for row in self.events.values())
+        return events + sum(len(step.data) for step in self.steps)
 
     def begins_and_ends(self) -> Batch:
         """The part without which the runs themselves would get lost."""
@@ -128,15 +135,14 @@ class Bookkeeping:
             return
         batch.events[root, seq] = EventRow(root, seq, run_id, event.method, text)
         match event.method, params.get("kind"):
-            case "axe/agent", "begin":
+            case "axe/agent", "begin" | "resume":
                 row = _run_row(event, origin, self._writer)
                 self._runs[run_id] = batch.runs[run_id] = row
             case "axe/agent", "end":
                 self._join_thoughts(batch, root, run_id)
                 self._end(batch, run_id, seq, params["status"])
                 if run_id == root:
-                    del self._sizes[root]
-                    self._told.discard(root)
+                    self._end_tree(batch, root, params["status"])
             case "axe/text", _:
                 self._pieces.setdefault(run_id, []).append(seq)
                 self._sizes_of_pieces[run_id] += len(text)
@@ -168,6 +174,12 @@ class Bookkeeping:
         else:
             batch.runs[run_id] = row._replace(status=status, end_seq=seq)
 
+    def _end_tree(self, batch: Batch, root: str, status: str) -> None:
+        if status == "completed":
+            batch.completed.append(root)
+        del self._sizes[root]
+        self._told.discard(root)
+
     def _join_thoughts(self, batch: Batch, root: str, run_id: str) -> None:
         thoughts = self._thoughts.pop(run_id, [])
         if len(thoughts) < 2:
@@ -196,8 +208,10 @@ def write(connection: sqlite3.Connection, batch: Batch) -> None:
         "INSERT INTO runs (run_id, root_run_id, parent_run_id, agent, depth, began, status, "
         "begin_seq, end_seq, workspace, writer, forget_after) VALUES",
         list(batch.runs.values()),
-        "ON CONFLICT (run_id) DO UPDATE SET status = excluded.status, end_seq = excluded.end_seq",
+        "ON CONFLICT (run_id) DO UPDATE SET status = excluded.status, end_seq = excluded.end_seq, "
+        "writer = excluded.writer",  # Of a resumed run, which has another one.
     )
+    _insert(connection, steps.INSERT, list(map(steps.row_of, batch.steps)))
     connection.executemany("UPDATE runs SET status = ?, end_seq = ? WHERE run_id = ?", batch.ends)
     for root, numbers in batch.superfluous.items():
         for some in _in_parts(numbers, _MOST_VALUES):
@@ -206,6 +220,8 @@ def write(connection: sqlite3.Connection, batch: Batch) -> None:
                 f"DELETE FROM events WHERE root_run_id = ? AND seq IN ({marks})",  # noqa: S608 - marks
                 (root, *some),
             )
+    for root in batch.completed:
+        steps.settle(connection, root)
 
 
 def _insert(

@@ -13,9 +13,9 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from axe_lsp.hosting.handover import Handover
 from axe_lsp.hosting.history.database import (
@@ -23,6 +23,7 @@ from axe_lsp.hosting.history.database import (
     history_file,
     open_history,
     transaction,
+    written_through,
 )
 from axe_lsp.hosting.history.rows import MOST_KEPT, Batch, Bookkeeping, Origin, write
 from axe_lsp.hosting.history.writer_lock import WriterLock, lock_folder
@@ -30,6 +31,9 @@ from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.safety.redaction import redact
+
+if TYPE_CHECKING:
+    from axe_lsp.runtime.resuming.log import Step
 
 _log = logging.getLogger(__name__)
 
@@ -60,8 +64,12 @@ _SLOW = 3.0
 
 
 class _Entry(NamedTuple):
-    event: Notification
-    origin: Origin
+    """An event with the steps before it, so that they reach the disk together; or steps that somebody waits for."""
+
+    event: Notification | None
+    origin: Origin | None
+    steps: tuple[Step, ...] = ()
+    on_disk: Callable[[], None] | None = None
 
 
 class HistoryWriter:
@@ -69,12 +77,14 @@ class HistoryWriter:
 
     When the history can't be written the runs go on, and one warning says so. What has happened is
     written as soon as that works again: all of it, or if it is much the begins and ends of runs.
+    It `is_failing` until then.
     """
 
     def __init__(self, warn: Warn, stored: Stored = lambda _root, _seq: None) -> None:
         self._warn = warn
         self._stored = stored
         self._entries: Handover[_Entry | None] = Handover(_TOGETHER)
+        self._steps: dict[str, list[Step]] = {}
         self._thread: threading.Thread | None = None
         self._name = uuid.uuid4().hex
         self._books = Bookkeeping(self._name, self._clean)
@@ -82,6 +92,8 @@ class HistoryWriter:
         self._secrets: frozenset[str] = frozenset()
         self._connection: sqlite3.Connection | None = None
         self._lock: WriterLock | None = None
+        self._claimed: set[str] = set()
+        self.is_failing = False
         self._is_tidy = False
         self._has_warned = False
         self._warned_last = ""
@@ -89,13 +101,43 @@ class HistoryWriter:
         self._writes_since: float | None = None
 
     def keep(self, event: Notification, origin: Origin) -> None:
-        """Remember an event. Returns at once."""
+        """Remember an event, and the steps of its tree before it. Returns at once."""
+        root = event.params["rootRunId"]
+        self._put(_Entry(event, origin, tuple(self._steps.pop(root, ()))))
+        self._last_root = root
+        self._warn_if_slow()
+
+    def keep_step(self, step: Step) -> None:
+        """Remember a step, together with the next event of its tree. Returns at once."""
+        self._steps.setdefault(step.root_run_id, []).append(step)
+
+    def commit(self, root: str, on_disk: Callable[[], None]) -> None:
+        """Write the steps of a tree through to the disk. `on_disk` is called in the thread.
+
+        It is also called if that can't be done.
+        """
+        self._put(_Entry(None, None, tuple(self._steps.pop(root, ())), on_disk), urgent=True)
+
+    def claim(self, root: str) -> None:
+        """Become the one writer of a tree that no process executes, to resume it. Blocks. Raises RunError."""
+        # Imported late: hardly any run is resumed.
+        from axe_lsp.hosting.history.lease import claim  # noqa: PLC0415
+
+        path = history_file(os.environ)
+        if self._lock is None:
+            self._lock = WriterLock(lock_folder(path), self._name)
+        self._claimed.add(root)
+        try:
+            claim(path, root, self._name)
+        except BaseException:
+            self._claimed.discard(root)
+            raise
+
+    def _put(self, entry: _Entry, *, urgent: bool = False) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="history", daemon=True)
             self._thread.start()
-        self._entries.put(_Entry(event, origin))
-        self._last_root = event.params["rootRunId"]
-        self._warn_if_slow()
+        self._entries.put(entry, urgent)
 
     def close(self) -> None:
         """Wait until everything is written, but not for a disk that hangs."""
@@ -131,6 +173,9 @@ class HistoryWriter:
             self._writes_since = None
             for root, seq in _last_numbers(entries).items():
                 self._stored(root, seq)
+            for entry in entries:
+                if entry.on_disk is not None:
+                    entry.on_disk()
         self._put_away()
         self._release_lock()
 
@@ -142,12 +187,14 @@ class HistoryWriter:
 
     def _store(self, entries: list[_Entry]) -> None:
         batch = self._batch(entries)
-        if not batch.events:
+        if not (batch.events or batch.steps):
             return
+        is_awaited = any(entry.on_disk is not None for entry in entries)
         try:
-            self._write(batch)
-            self._has_warned, self._warned_last = False, ""
+            self._write(batch, through=is_awaited)
+            self._has_warned, self._warned_last, self.is_failing = False, "", False
         except RunError as error:
+            self.is_failing = True
             self._warn_once(batch, error)
             self._owed = self._rest(batch)
 
@@ -160,17 +207,22 @@ class HistoryWriter:
 
     def _warn_once(self, batch: Batch, error: RunError) -> None:
         """Tell the user of a run; who has seen its end may not listen any more."""
-        root = list(batch.events.values())[-1].root_run_id
+        root = self._last_root
         if not self._has_warned and root != self._warned_last:
             self._has_warned, self._warned_last = self._books.has_under_way(root), root
-            self._warn(root, f"this run is not stored in the history: {error}")
+            self._warn(
+                root, f"this run is not stored in the history, and so can't be resumed: {error}"
+            )
 
     def _batch(self, entries: list[_Entry]) -> Batch:
         batch, self._owed = self._owed, Batch()
-        if any(_begins_tree(entry.event) for entry in entries):
+        if any(entry.event is not None and _begins_tree(entry.event) for entry in entries):
             self._secrets = known_secrets(os.environ)
         for entry in entries:
-            self._books.add(batch, *entry)
+            batch.steps.extend(entry.steps)
+            if entry.event is not None and entry.origin is not None:
+                self._books.add(batch, entry.event, entry.origin)
+                self._claimed.discard(entry.event.params["rootRunId"])
         while self._books.overfull:
             self._warn(
                 self._books.overfull.pop(),
@@ -179,23 +231,24 @@ class HistoryWriter:
             )
         return batch
 
-    def _write(self, batch: Batch) -> None:
+    def _write(self, batch: Batch, *, through: bool = False) -> None:
+        """Write a batch, `through` to the disk if that is worth a wait."""
         path = history_file(os.environ)
         try:
             with faults_named(path):
-                self._write_into(path, batch)
+                self._write_into(path, batch, through)
         except RunError:
             self._put_away()
             raise
 
-    def _write_into(self, path: Path, batch: Batch) -> None:
+    def _write_into(self, path: Path, batch: Batch, through: bool) -> None:
         is_first = self._connection is None
         connection = self._connection = self._connection or open_history(path)
         if self._lock is None and not self._books.is_idle:
             self._lock = WriterLock(lock_folder(path), self._name)
-        with transaction(connection):
+        with written_through(connection) if through else nullcontext(), transaction(connection):
             write(connection, batch)
-        if self._books.is_idle:
+        if self._books.is_idle and not self._claimed:
             self._release_lock()
         if is_first:
             # Imported here, in the thread: nothing waits for it.
@@ -229,9 +282,10 @@ class HistoryWriter:
 
 def _begins_tree(event: Notification) -> bool:
     params = event.params
-    return params["depth"] == 0 and event.method == "axe/agent" and params["kind"] == "begin"
+    return params["depth"] == 0 and event.method == "axe/agent" and params["kind"] != "end"
 
 
 def _last_numbers(entries: list[_Entry]) -> dict[str, int]:
     """The number of the last event, by root."""
-    return {event.params["rootRunId"]: event.params["seq"] for event, _ in entries}
+    events = (entry.event for entry in entries if entry.event is not None)
+    return {event.params["rootRunId"]: event.params["seq"] for event in events}

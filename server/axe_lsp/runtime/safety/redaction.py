@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 
@@ -87,12 +88,20 @@ def without(text: str, secret: str) -> str:
 
 def redacted_table(table: Mapping[str, Json], secrets: Collection[str]) -> dict[str, Json]:
     """A JSON object with every text in it redacted."""
-    return {key: _redacted_value(value, secrets) for key, value in table.items()}
+    return {key: redacted_json(value, secrets) for key, value in table.items()}
 
 
-def _redacted_value(value: Json, secrets: Collection[str]) -> Json:
+def holds_secret(text: str, secrets: Iterable[str]) -> bool:
+    """Whether a text in JSON may hold one of the secrets, or something that looks like a key."""
+    if _may_hold_key(text):
+        return True
+    return any(json.dumps(each)[1:-1] in text for each in secrets if len(each) >= _SHORTEST)
+
+
+def redacted_json(value: Json, secrets: Collection[str]) -> Json:
+    """A JSON value with every text in it redacted. Names of members stay as they are."""
     if isinstance(value, str):
         return redact(value, secrets)
-    if isinstance(value, list):
-        return [_redacted_value(item, secrets) for item in value]
+    if isinstance(value, (list, tuple)):
+        return [redacted_json(item, secrets) for item in value]
     return redacted_table(value, secrets) if isinstance(value, dict) else value

@@ -1,0 +1,83 @@
+"""The steps of runs in the history: what another process needs to go on with a run.
+
+A new kind of step is a word more in `runtime/resuming/log.py` and, if it is not needed once its root is
+`completed`, in `_OF_UNFINISHED`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from axe_lsp.runtime.resuming.log import Known, Step
+
+SCHEMA = """
+CREATE TABLE steps (
+    root_run_id TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    call TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (root_run_id, run_id, turn, call, kind)
+) WITHOUT ROWID;
+"""
+"""The part of the history's schema that format 2 has added."""
+
+INSERT = "INSERT OR REPLACE INTO steps (root_run_id, run_id, turn, call, kind, data) VALUES"
+
+_OF_UNFINISHED = ("begun", "allow")
+"""The kinds that only a run needs that is not completed."""
+
+
+class StepRow(NamedTuple):
+    """A step as it is kept."""
+
+    root_run_id: str
+    run_id: str
+    turn: int
+    call: str
+    kind: str
+    data: str
+
+
+def row_of(step: Step) -> StepRow:
+    """The row of a step."""
+    return StepRow(step.root_run_id, step.run_id, step.turn, step.call, step.kind, step.data)
+
+
+def settle(connection: sqlite3.Connection, root: str) -> None:
+    """Of a tree whose root is completed, keep what continue, fork and undo need."""
+    marks = ", ".join("?" * len(_OF_UNFINISHED))
+    connection.execute(
+        f"DELETE FROM steps WHERE root_run_id = ? AND kind IN ({marks})",  # noqa: S608 - marks
+        (root, *_OF_UNFINISHED),
+    )
+
+
+def forget(connection: sqlite3.Connection, root: str) -> None:
+    """Delete the steps of a tree."""
+    connection.execute("DELETE FROM steps WHERE root_run_id = ?", (root,))
+
+
+def known_steps(connection: sqlite3.Connection, root: str) -> Known:
+    """All that is known of a tree, for a process that goes on with it."""
+    # Imported late, with the agents that it knows: reading the history needs none.
+    from axe_lsp.runtime.resuming.log import Begun, Known  # noqa: PLC0415
+
+    found = connection.execute(
+        "SELECT run_id, turn, call, kind, data FROM steps WHERE root_run_id = ?", (root,)
+    )
+    steps = {(run_id, turn, call, kind): data for run_id, turn, call, kind, data in found}
+    runs = connection.execute(
+        "SELECT runs.run_id, began, coalesce(json_extract(ends.params, '$.durationMs'), 0) FROM runs "
+        "LEFT JOIN events AS ends ON ends.root_run_id = runs.root_run_id AND ends.seq = end_seq "
+        "WHERE runs.root_run_id = ?",
+        (root,),
+    )
+    begun = {run_id: Begun(began, used_ms) for run_id, began, used_ms in runs}
+    (after,) = connection.execute(
+        "SELECT coalesce(max(seq), 0) FROM events WHERE root_run_id = ?", (root,)
+    ).fetchone()
+    return Known(steps, begun, after)

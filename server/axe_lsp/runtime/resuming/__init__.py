@@ -1,0 +1,1 @@
+"""What a run has done, step by step, so that another process can go on with it."""

@@ -1,0 +1,322 @@
+"""The log of a tree: what its runs have paid for and done, each as a `Step`.
+
+A run writes a step right before the event that tells of the same, so that both reach the disk
+together. A resumed run finds the steps of the former process here and does not repeat them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeVar
+
+import msgspec
+from msgspec import Struct, field
+
+from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.runtime.events import RunIds, Saved
+from axe_lsp.runtime.json_data import JsonStruct
+from axe_lsp.runtime.limits.usage import NOTHING, Usage
+from axe_lsp.runtime.messages import Request, Response, ToolResult
+from axe_lsp.runtime.runs import Order
+from axe_lsp.runtime.safety.redaction import holds_secret, redacted_json
+
+StepKind = Literal["order", "first", "room", "answer", "allow", "begun", "result", "saved"]
+"""The kinds of steps.
+
+| kind | written | data |
+|---|---|---|
+| `order`, of a root | a run begins | `hosting.protocol.Start` |
+| `first` | before a run's first request | `First` |
+| `room` | the context was shortened or summed up | `Room` |
+| `answer` | a provider has answered | `Response` |
+| `allow`, of a root | a question is answered "for this run" | none; `call` names tool and subject |
+| `begun` | before a call is executed that may change something | none |
+| `result` | a call is over | `Result` |
+| `saved` | before a tool changes a file | the file's content before |
+"""
+
+
+class Step(JsonStruct, frozen=True):
+    """One thing that a run has done. `data` is JSON in ASCII, without secrets; "" for none.
+
+    `turn` counts from 1 and is 0 outside a turn. `call` is the id of a tool call in its turn's events.
+    """
+
+    root_run_id: str
+    run_id: str
+    kind: StepKind
+    turn: int = 0
+    call: str = ""
+    data: str = ""
+
+
+class StepSink(Protocol):
+    """Takes the steps of runs to where they are kept."""
+
+    def keep(self, step: Step) -> None:
+        """Keep a step, together with the next event of its tree. Returns at once."""
+
+    async def committed(self) -> None:
+        """Wait until all steps so far are on the disk, or can't get there, but only for a moment."""
+
+
+class First(Struct, frozen=True, omit_defaults=True):
+    """What a run begins with: all that its first request was made of.
+
+    `model` is `provider/name`. `folder` is the absolute path in which its tools work; `memory` the path of its
+    memory, "" for none; `timeout` its own limit in seconds.
+    """
+
+    order: Order
+    definition: AgentDefinition
+    model: str
+    folder: str
+    request: Request
+    max_depth: int
+    timeout: float | None = None
+    memory: str = ""
+
+
+class Room(Struct, frozen=True, omit_defaults=True):
+    """One attempt to make a request fit into a context of `limit` tokens.
+
+    With an `answer` the model has summed up the conversation, unless there is a `fault`. Without one,
+    old results were shortened.
+    """
+
+    limit: int
+    answer: Response | None = None
+    fault: str = ""
+
+
+class Result(Struct, frozen=True, omit_defaults=True):
+    """The result of a tool call, and the run that the call has started, if any."""
+
+    result: ToolResult
+    child: str = ""
+
+
+class Begun(Struct, frozen=True):
+    """A run that has begun in a former process: when, and for how many milliseconds it has run."""
+
+    time: str
+    used_ms: int = 0
+
+
+Key = tuple[str, int, str, str]
+"""Run, turn, call and kind of a step."""
+
+
+class Known(Struct, frozen=True):
+    """What is known of a tree from former processes. `after` is the `seq` of its last event."""
+
+    steps: Mapping[Key, str] = field(default_factory=dict)
+    runs: Mapping[str, Begun] = field(default_factory=dict)
+    after: int = 0
+
+
+class Spent(Struct, frozen=True):
+    """What a run and all below it have used: provider answers, and tool calls."""
+
+    used: Usage = NOTHING
+    calls: int = 0
+
+
+def _no_secrets() -> frozenset[str]:
+    return frozenset()
+
+
+class Log:
+    """The log of one tree. `sink` takes new steps; without one they are not kept."""
+
+    def __init__(self, sink: StepSink | None = None, known: Known | None = None) -> None:
+        self._sink = sink
+        self.known = known or Known()
+        self._runs = _runs_of(self.known)
+
+    def of(self, ids: RunIds) -> RunLog:
+        """The log of one run of the tree."""
+        return RunLog(self, ids)
+
+    def keep(self, step: Step) -> None:
+        """Keep a step."""
+        if self._sink is not None:
+            self._sink.keep(step)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether steps are kept."""
+        return self._sink is not None
+
+    async def committed(self) -> None:
+        """Wait for the steps so far to be on the disk."""
+        if self._sink is not None:
+            await self._sink.committed()
+
+    def run(self, run_id: str) -> _KnownRun:
+        """What is known of a run."""
+        return self._runs.get(run_id, _NOTHING)
+
+    def spent(self, run_id: str) -> Spent:
+        """What a run of a former process and all below it have used."""
+        run = self.run(run_id)
+        total = Spent(run.used, run.calls)
+        for child in run.children:
+            below = self.spent(child)
+            total = Spent(total.used + below.used, total.calls + below.calls)
+        return total
+
+
+class RunLog:
+    """The log of one run. `secrets` are texts that no step may hold."""
+
+    def __init__(
+        self, log: Log, ids: RunIds, secrets: Callable[[], Collection[str]] = _no_secrets
+    ) -> None:
+        self._log = log
+        self._ids = ids
+        self._secrets = secrets
+        self._known = log.run(ids.run_id)
+
+    def without(self, secrets: Callable[[], Collection[str]]) -> RunLog:
+        """The same log, whose new steps hold none of these texts."""
+        return RunLog(self._log, self._ids, secrets)
+
+    @property
+    def begun(self) -> Begun | None:
+        """When the run has begun in a former process; None if it is new."""
+        return self._log.known.runs.get(self._ids.run_id)
+
+    @property
+    def first(self) -> First | None:
+        """What the run has begun with, if it had come that far."""
+        return self._find(0, "", "first", First)
+
+    def answer(self, turn: int) -> Response | None:
+        """The answer of a turn, if it is known."""
+        return self._find(turn, "", "answer", Response)
+
+    def rooms(self, turn: int) -> Sequence[Room]:
+        """What was done before a turn to make its request fit."""
+        rooms: list[Room] = []
+        while (room := self._find(turn, str(len(rooms)), "room", Room)) is not None:
+            rooms.append(room)
+        return rooms
+
+    def result(self, turn: int, call: str) -> Result | None:
+        """The result of a call, if it is known."""
+        return self._find(turn, call, "result", Result)
+
+    def is_begun(self, turn: int, call: str) -> bool:
+        """Whether a call that may change something had begun."""
+        return self._key(turn, call, "begun") in self._log.known.steps
+
+    @property
+    def saved(self) -> Saved:
+        """What the run need not do again."""
+        used, begun = self._known.used, self.begun
+        return Saved(
+            turns=self._known.turns,
+            tool_calls=self._known.results,
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+            cache_read_tokens=used.cache_read_tokens or None,
+            cache_write_tokens=used.cache_write_tokens or None,
+            cost=used.cost if self._known.turns else None,
+            duration_ms=begun.used_ms if begun else 0,
+        )
+
+    def spent(self, child: str) -> Spent:
+        """What a run that this one had called has used, with all below it."""
+        return self._log.spent(child)
+
+    def keep_first(self, first: First) -> None:
+        """The run is about to send its first request."""
+        self._keep("first", data=first)
+
+    def keep_answer(self, turn: int, answer: Response) -> None:
+        """A provider has answered."""
+        self._keep("answer", turn, data=answer)
+
+    def keep_room(self, turn: int, number: int, room: Room) -> None:
+        """The context was made shorter for the so-many-th time before a turn."""
+        self._keep("room", turn, str(number), room)
+
+    def keep_result(self, turn: int, call: str, result: Result) -> None:
+        """A call is over."""
+        self._keep("result", turn, call, result)
+
+    async def begin(self, turn: int, call: str) -> None:
+        """A call that may change something is about to be executed; wait until that is on the disk."""
+        self._keep("begun", turn, call)
+        await self._log.committed()
+
+    def _keep(
+        self, kind: StepKind, turn: int = 0, call: str = "", data: Struct | None = None
+    ) -> None:
+        if not self._log.is_kept:
+            return
+        text = "" if data is None else encoded(data, self._secrets())
+        self._log.keep(Step(self._ids.root_run_id, self._ids.run_id, kind, turn, call, text))
+
+    def _key(self, turn: int, call: str, kind: StepKind) -> Key:
+        return self._ids.run_id, turn, call, kind
+
+    def _find(self, turn: int, call: str, kind: StepKind, of: type[_Data]) -> _Data | None:
+        text = self._log.known.steps.get(self._key(turn, call, kind))
+        return None if text is None else decoded(text, of)
+
+
+class _KnownRun(Struct):
+    """What a run of a former process has used by itself, and the runs that it had called."""
+
+    used: Usage = NOTHING
+    calls: int = 0
+    turns: int = 0
+    results: int = 0
+    children: list[str] = field(default_factory=list)
+
+
+_NOTHING = _KnownRun()
+
+_Data = TypeVar("_Data", bound=Struct)
+
+
+def _runs_of(known: Known) -> dict[str, _KnownRun]:
+    runs: dict[str, _KnownRun] = {}
+    for (run_id, _, _, kind), text in known.steps.items():
+        run = runs.setdefault(run_id, _KnownRun())
+        if kind == "answer":
+            answer = decoded(text, Response)
+            run.used += answer.usage
+            run.calls += len(answer.tool_calls)
+            run.turns += 1
+        elif kind == "room":
+            summary = decoded(text, Room).answer
+            run.used += summary.usage if summary is not None else NOTHING
+        elif kind == "result":
+            run.results += 1
+        elif kind == "first":
+            parent = decoded(text, First).order.ids.parent_run_id
+            if parent is not None:
+                runs.setdefault(parent, _KnownRun()).children.append(run_id)
+    return runs
+
+
+def encoded(value: Struct, secrets: Collection[str] = ()) -> str:
+    """A struct as JSON in ASCII, which reads back to the same bytes of every text and number.
+
+    Unlike msgspec, Python's `json` writes lone surrogates, NaN and integers of any size.
+    """
+    plain: Any = msgspec.to_builtins(value, enc_hook=str)
+    text = _ENCODER.encode(plain)
+    return _ENCODER.encode(redacted_json(plain, secrets)) if holds_secret(text, secrets) else text
+
+
+def decoded(text: str, kind: type[_Data]) -> _Data:
+    """The struct that was encoded. Raises ValueError."""
+    return msgspec.convert(json.loads(text), kind)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
