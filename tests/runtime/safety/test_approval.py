@@ -59,6 +59,42 @@ async def test_who_decides_knows_what_is_wanted_and_by_whom(
     assert refused == "write_file was not allowed: the user said no"
 
 
+@pytest.mark.parametrize("tool", ["write_file", "edit_file"])
+async def test_a_link_that_is_turned_round_while_the_question_is_open_is_not_followed(
+    provider: ScriptedProvider, tmp_path: Path, tool: str
+) -> None:
+    for name in ("shown", "hidden"):
+        (tmp_path / name).write_text("old")
+    (tmp_path / "a.txt").symlink_to("shown")
+    asked = []
+
+    async def turn_round(question: Question) -> Answer:
+        asked.append(question.reason)
+        (tmp_path / "a.txt").unlink()
+        (tmp_path / "a.txt").symlink_to("hidden")
+        return Answer("allow")
+
+    changes = {
+        "write_file": {"path": "a.txt", "content": "new"},
+        "edit_file": {"path": "a.txt", "old_string": "old", "new_string": "new"},
+    }
+    provider.script("m-a", Says(calls=[Call(tool, changes[tool])]), Says("done"))
+    agents = agent("a", tools=[tool])
+    async with bench(provider, tmp_path, agents, approve=Approval(turn_round)) as work:
+        await work.run("a")
+    assert len(asked) == 1
+    assert "shown (through the link a.txt)" in asked[0]
+    (end,) = work.of(ToolEnd)
+    assert end.content == (
+        f"{tool} was not allowed: the file changed its place while the user was asked; "
+        "call the tool again"
+    )
+    assert {name: (tmp_path / name).read_text() for name in ("shown", "hidden")} == {
+        "shown": "old",
+        "hidden": "old",
+    }
+
+
 class Person:
     """Answers when it is told to; keeps what it was asked, and what was taken back."""
 

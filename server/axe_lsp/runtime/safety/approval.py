@@ -75,6 +75,9 @@ _Subject = tuple[str, str, str | None]
 """The root run, the tool, and what its call is about."""
 
 
+_MOVED = "the file changed its place while the user was asked; call the tool again"
+
+
 class Approval:
     """Decides for runs by what was allowed beforehand, and asks about the rest.
 
@@ -92,8 +95,12 @@ class Approval:
         """Decide about a wish."""
         if is_allowed(self.allowances, wish.tool, wish.arguments, wish.address):
             return ""
-        answer = await self.decide(_question(wish, await wish.rehearse()))
-        return answer.why or "the user said no" if answer.decision == "deny" else ""
+        rehearsal = await wish.rehearse()
+        answer = await self.decide(_question(wish, rehearsal))
+        if answer.decision == "deny":
+            return answer.why or "the user said no"
+        # A link may have been turned round while the question was open.
+        return "" if (await wish.rehearse()).subject == rehearsal.subject else _MOVED
 
     async def decide(self, question: Question) -> Answer:
         """Ask, unless it was answered with another question."""
