@@ -1,4 +1,4 @@
-;;; axe-lsp-approve.el --- Ask before an agent changes something  -*- lexical-binding: t; -*-
+;;; axe-lsp-approve.el --- Ask what agents want to change or to know  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -12,6 +12,7 @@
 
 (require 'cl-lib)
 (require 'rmc)
+(require 'subr-x)
 
 (cl-defstruct (axe-lsp-question (:constructor axe-lsp-question-create (params &optional answer key)))
   "What is asked by PARAMS; ANSWER is called with what the user decides.
@@ -64,7 +65,7 @@ KEY is what it is withdrawn by."
   (interactive)
   (cond
    (axe-lsp-approve--asked (message "The question is being answered"))
-   ((null axe-lsp-approve--waiting) (message "No agent asks for an approval"))
+   ((null axe-lsp-approve--waiting) (message "No agent asks anything"))
    (t (unwind-protect
           (axe-lsp-approve--settle (pop axe-lsp-approve--waiting))
         (run-at-time 0 nil #'axe-lsp-approve--tell)))))
@@ -75,27 +76,30 @@ KEY is what it is withdrawn by."
          (answer (catch 'axe-lsp-approve--withdrawn
                    (axe-lsp-approve--ask (axe-lsp-question-params question)))))
     (when answer
-      (funcall (axe-lsp-question-answer question) answer))))
+      (funcall (axe-lsp-question-answer question) (car answer)))))
 
 (defun axe-lsp-approve--ask (params)
-  "Show what PARAMS are about and give the user's answer; to quit is to deny."
+  "Show what PARAMS are about and give a list of the user's answer.
+To quit is to deny, or to give no answer to a model."
   (let ((shown (axe-lsp-approve--show params))
         (inhibit-quit nil)
         (enable-recursive-minibuffers t))
     (unwind-protect
-        (condition-case nil
-            (axe-lsp-approve--read (plist-get params :reason))
-          (quit '(:decision "deny")))
+        (if (plist-get params :question)
+            (list (condition-case nil (axe-lsp-approve--read-answer params) (quit nil)))
+          (list (condition-case nil
+                    (axe-lsp-approve--read (plist-get params :reason))
+                  (quit '(:decision "deny")))))
       (quit-windows-on shown t))))
 
 (defun axe-lsp-approve--show (params)
-  "Show the command or change in PARAMS; gives the buffer."
-  (let ((details (plist-get params :details)))
+  "Show the command, change or question in PARAMS; gives the buffer."
+  (let ((details (or (plist-get params :details) (plist-get params :question))))
     (with-current-buffer (get-buffer-create axe-lsp-approve--buffer)
       (let ((inhibit-read-only t))
         (erase-buffer)
         (insert details "\n"))
-      (if (string-prefix-p "--- " details) (diff-mode) (fundamental-mode))
+      (if (string-prefix-p "--- " (or (plist-get params :details) "")) (diff-mode) (fundamental-mode))
       (setq buffer-read-only t)
       (goto-char (point-min))
       (display-buffer (current-buffer))
@@ -111,6 +115,14 @@ KEY is what it is withdrawn by."
     (?y '(:decision "allow"))
     (?r '(:decision "allowForRun"))
     (_ (list :decision "deny" :note (read-string "Tell the agent what to do instead (may be empty): ")))))
+
+(defun axe-lsp-approve--read-answer (params)
+  "Let the user answer the question of a model in PARAMS; nil for no answer."
+  (let* ((prompt (concat (plist-get params :reason) " (empty: no answer): "))
+         (choices (append (plist-get params :choices) nil))
+         (answer (if choices (completing-read prompt choices) (read-string prompt))))
+    (unless (string-blank-p answer)
+      (list :answer answer))))
 
 (provide 'axe-lsp-approve)
 ;;; axe-lsp-approve.el ends here

@@ -71,7 +71,7 @@ Only Eglot is told so, and only where nothing else makes a project."
          (edit (append '(:resourceOperations ["rename"]) (plist-get workspace :workspaceEdit))))
     (setq workspace (plist-put workspace :workspaceEdit edit)
           all (plist-put all :workspace workspace))
-    (plist-put all :experimental '(:axe (:approve t)))))
+    (plist-put all :experimental '(:axe (:approve t :ask t)))))
 
 (defun axe-lsp-eglot--apply (apply-edit edit &rest more)
   "Have APPLY-EDIT apply EDIT with MORE, and then rename files, which Eglot can't."
@@ -142,6 +142,11 @@ Only Eglot is told so, and only where nothing else makes a project."
   ((_server axe-lsp-server) (_method (eql 'axe/approve)) &rest question)
   "Have the user answer QUESTION later.
 A prompt must not hold up what else the server says."
+  (axe-lsp-question-create question))
+
+(cl-defmethod eglot-handle-request
+  ((_server axe-lsp-server) (_method (eql 'axe/ask)) &rest question)
+  "Have the user answer QUESTION of a model later, as above."
   (axe-lsp-question-create question))
 
 (cl-defmethod jsonrpc-connection-send ((server axe-lsp-server) &rest message)

@@ -85,7 +85,7 @@ It may have hash tables or plists, and lists, as the other package likes."
     (axe-lsp-runs-tell (axe-lsp-workspace--wrap workspace) method
                        (axe-lsp-workspace--plist event))))
 
-(defun axe-lsp-workspace--approve (_workspace params answer)
+(defun axe-lsp-workspace--ask (_workspace params answer)
   "Have the user answer the question in PARAMS later, by calling ANSWER."
   (let ((params (axe-lsp-workspace--plist params)))
     (axe-lsp-approve-later
@@ -114,7 +114,7 @@ It may have hash tables or plists, and lists, as the other package likes."
     :new-connection (lsp-stdio-connection #'axe-lsp-contact)
     :activation-fn (lsp-activate-on "axe-agent")
     :initialization-options #'axe-lsp-options
-    :custom-capabilities '((experimental . ((axe . ((approve . t)))))
+    :custom-capabilities '((experimental . ((axe . ((approve . t) (ask . t)))))
                            ;; Versions before 9 count in characters without saying so.
                            (general . ((positionEncodings . ["utf-32"]))))
     ;; The lenses above an agent; lsp-mode itself would wait for the end of the run.
@@ -133,7 +133,9 @@ It may have hash tables or plists, and lists, as the other package likes."
      "axe/tool" (axe-lsp-workspace--teller 'axe/tool)
      "$/cancelRequest" #'ignore) ; It has no id of ours; the end of the run says as much.
     :async-request-handlers
-    (axe-lsp-workspace--handlers "axe/approve" #'axe-lsp-workspace--approve))))
+    (axe-lsp-workspace--handlers
+     "axe/approve" #'axe-lsp-workspace--ask
+     "axe/ask" #'axe-lsp-workspace--ask))))
 
 (provide 'axe-lsp-lsp-mode)
 ;;; axe-lsp-lsp-mode.el ends here

@@ -116,6 +116,25 @@ def test_an_agent_asks_in_emacs_before_it_changes_something(
 
 
 @pytest.mark.editor
+def test_a_model_asks_in_emacs_what_it_wants_to_know(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    manager = write_project(tmp_path / "project")
+    manager.write_text('tools = ["ask_user"]\n' + MENDED, encoding="utf-8")
+    choices = {"question": "Which one?", "choices": ["Postgres", "SQLite"]}
+    calls = [Call("ask_user", each) for each in (choices, {"question": "Which one?"}, choices)]
+    provider.script("manager", *(Says(calls=[each]) for each in calls), Says("done"))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    told = _play(emacs, "ask.el", manager, environment)
+    assert told.splitlines()[:2] == [
+        'agent "manager" asks (empty: no answer): ("Postgres" "SQLite") Which one?',
+        'agent "manager" asks (empty: no answer): nil Which one?',
+    ]
+    results = [each.body["messages"][-1]["content"] for each in provider.requests[1:]]
+    assert results == ["SQLite", "DuckDB", "the user dismissed the question"]
+
+
+@pytest.mark.editor
 def test_a_key_answers_the_question_at_a_terminal(
     emacs: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -168,10 +187,12 @@ def test_an_agent_is_mended_run_and_looked_back_at_through_lsp_mode(
         missing("Emacs with lsp-mode", ".ci/install-emacs")
     manager = write_project(tmp_path / "project")
     (tmp_path / "project" / ".git").mkdir()
-    manager.write_text(f'tools = ["write_file", "run_command"]\n{MANAGER}', encoding="utf-8")
+    tools = '["write_file", "run_command", "ask_user"]'
+    manager.write_text(f"tools = {tools}\n{MANAGER}", encoding="utf-8")
     write = Call("write_file", {"path": "a.txt", "content": "A\n"})
     commands = [Call("run_command", {"command": f"touch {name}.txt"}) for name in "cb"]
-    provider.script("manager", *(Says(calls=[each]) for each in (write, *commands)))
+    asks = [Call("ask_user", {"question": "Why?", **more}) for more in ({}, {"choices": ["No"]})]
+    provider.script("manager", *(Says(calls=[each]) for each in (write, *commands, *asks)))
     script_review(provider)
     environment = clean_environment(tmp_path / "home", **provider.environment)
     told = _play(Path(program), "lsp_mode.el", manager, environment)
@@ -180,7 +201,9 @@ def test_an_agent_is_mended_run_and_looked_back_at_through_lsp_mode(
     assert 'agent "manager" wants to run a command:touch b.txt' in told
     written = {path.name for path in (tmp_path / "project").glob("?.txt")}
     assert written == {"a.txt", "c.txt"}  # The setting allows the second.
-    assert "the user said no: not there" in provider.asked("manager")[3].raw.decode()
+    results = [each.body["messages"][-1]["content"] for each in provider.asked("manager")[3:6]]
+    assert results[0].endswith("the user said no: not there")
+    assert results[1:] == ["not there", "the user dismissed the question"]
     steady = load(manager.with_name("steady.toml").read_text("utf-8"))
     assert (steady.name, manager.with_name("ghost.toml").exists()) == ("steady", False)
 

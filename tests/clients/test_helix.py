@@ -166,6 +166,32 @@ def test_an_agent_asks_in_helix_before_it_changes_something(
 
 
 @pytest.mark.editor
+def test_a_model_asks_in_helix_with_answers_to_choose_from(
+    manager: Path, terminal: Terminal, provider: ScriptedProvider
+) -> None:
+    which = Call("ask_user", {"question": "Which one?", "choices": ["Postgres", "SQLite"]})
+    really = Call("ask_user", {"question": "Really?", "choices": ["Yes"]})
+    calls = [which, really, Call("ask_user", {"question": "Why?"})]
+    provider.script("manager", *(Says(calls=[each]) for each in calls), Says("Understood."))
+    sees(terminal, "non-negative")
+    manager.write_text(f'tools = ["ask_user"]\n{MENDED}', encoding="utf-8")
+    terminal.type(b":reload\r")
+    sees_no_more(terminal, "non-negative")
+    terminal.type(b" xr")
+    sees(terminal, "Postgres")
+    terminal.type(b"\x1b[B" * 2 + b"\r")  # Down to the third entry.
+    sees(terminal, "Really?")
+    terminal.type(b"\r")
+    sees(terminal, "manager: Understood.")
+    results = [each.body["messages"][-1]["content"] for each in provider.requests[1:]]
+    assert results == [
+        "SQLite",
+        "the user dismissed the question",
+        "nobody can be asked here; decide yourself and say what you assumed",
+    ]
+
+
+@pytest.mark.editor
 @pytest.mark.parametrize("languages", ["[language-server.axe-lsp.config]\ntrusted = false\n"])
 def test_an_untrusted_project_is_checked_and_not_run_in_helix(
     terminal: Terminal, provider: ScriptedProvider

@@ -180,6 +180,26 @@ def test_agents_ask_in_neovim_before_they_change_something(nvim: Path, tmp_path:
 
 
 @pytest.mark.editor
+def test_a_model_asks_in_neovim_what_it_wants_to_know(
+    nvim: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    asker = write_project(tmp_path / "project").with_name("asker.toml")
+    asker.write_text(agent("asker", tools=["ask_user"])["asker"], encoding="utf-8")
+    choices = {"question": "Which one?", "choices": ["Postgres", "SQLite"]}
+    calls = [Call("ask_user", each) for each in (choices, choices, {"question": "Which one?"})]
+    provider.script("m-asker", *(Says(calls=[each]) for each in calls), Says("done"))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    way = _play(nvim, "ask.lua", asker, environment)
+    messages = provider.asked("m-asker")[-1].body["messages"]
+    told = [message["content"] for message in messages if message["role"] == "tool"]
+    dismissed = "the user dismissed the question"
+    nobody = "nobody can be asked here; decide yourself and say what you assumed"
+    by_message = way.strip() == "by a message"  # Which older versions show, with the choices.
+    expected = ["SQLite", dismissed, nobody] if by_message else ["SQLite", "DuckDB", dismissed]
+    assert told == expected
+
+
+@pytest.mark.editor
 def test_an_input_is_asked_for_and_lines_of_other_files_are_handed_over_in_neovim(
     nvim: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:

@@ -19,6 +19,7 @@ from axe_client import (
     AgentEnd,
     Answer,
     Client,
+    Inquiry,
     Question,
     RunCancelledError,
     RunFailedError,
@@ -179,6 +180,29 @@ async def test_agents_ask_before_they_change_something(
         ("solo", "write_file", run.id)
     ]
     assert questions[0].details.endswith("+A")
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"), [("DuckDB", "DuckDB"), (None, "the user dismissed the question")]
+)
+async def test_a_model_asks_what_it_wants_to_know(
+    provider: ScriptedProvider, project: Project, start: Start, answer: str | None, told: str
+) -> None:
+    project.write("asker", 'name = "asker"\nmodel = "openai/asker"\ntools = ["ask_user"]\n')
+    which = Call("ask_user", {"question": "Which?", "choices": ["Postgres", "SQLite"]})
+    provider.script("asker", Says(calls=[which]), Says("done"))
+    inquiries = []
+
+    async def ask(inquiry: Inquiry) -> str | None:
+        inquiries.append(inquiry)
+        return answer
+
+    async with start(ask=ask) as client, client.run("asker") as run:
+        ends = [event.content async for event in run if isinstance(event, ToolEnd)]
+    assert ends == [told]
+    (inquiry,) = inquiries
+    assert (inquiry.agent, inquiry.run_id, inquiry.question) == ("asker", run.id, "Which?")
+    assert list(inquiry.choices) == ["Postgres", "SQLite"]
 
 
 async def test_a_question_is_withdrawn_with_its_run(

@@ -59,7 +59,12 @@ def test_the_client_is_asked_and_its_answer_reaches_the_model(
     first, second = asked(editor, "axe/ask")
     assert first == {**second, "choices": ["Postgres", "SQLite"]}
     assert second.pop("runId") == second.pop("rootRunId")
-    assert second == {"agent": "asker", "depth": 0, "question": "Which one?"}
+    assert second == {
+        "agent": "asker",
+        "depth": 0,
+        "reason": 'agent "asker" asks',
+        "question": "Which one?",
+    }
     assert told(provider) == "DuckDB"
 
 

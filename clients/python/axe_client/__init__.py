@@ -8,7 +8,18 @@
 Needs the program `axe-lsp`, or the address of a server, and nothing but the standard library.
 """
 
-from axe_client.client import Answer, Approve, Client, Decision, Question, Run, connect, start
+from axe_client.client import (
+    Answer,
+    AnswerInquiry,
+    Approve,
+    Client,
+    Decision,
+    Inquiry,
+    Question,
+    Run,
+    connect,
+    start,
+)
 from axe_client.connection import ServerError
 from axe_client.events import (
     AgentBegin,
@@ -33,6 +44,7 @@ __all__ = [
     "AgentBegin",
     "AgentEnd",
     "Answer",
+    "AnswerInquiry",
     "Approve",
     "Client",
     "CompactionBegin",
@@ -41,6 +53,7 @@ __all__ = [
     "Decision",
     "Event",
     "Incomplete",
+    "Inquiry",
     "Question",
     "Run",
     "RunCancelledError",

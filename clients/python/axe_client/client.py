@@ -50,6 +50,48 @@ Approve = Callable[[Question], Awaitable[Answer]]
 """Answers a question. It is cancelled when the answer is not needed any more."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inquiry:
+    """A model asks something, with the tool `ask_user`. Other answers than the `choices` are possible."""
+
+    run_id: str
+    root_run_id: str
+    agent: str
+    depth: int
+    reason: str
+    question: str
+    choices: Sequence[str] = ()
+    parent_run_id: str | None = None
+
+
+AnswerInquiry = Callable[[Inquiry], Awaitable[str | None]]
+"""Gives the answer, or None for none. It is cancelled when the answer is not needed any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Person:
+    """Who answers what agents ask, as far as somebody does."""
+
+    approve: Approve | None
+    ask: AnswerInquiry | None
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """What the server is told of it."""
+        able = {"approve": self.approve is not None, "ask": self.ask is not None}
+        return {"experimental": {"axe": {name: True for name, can in able.items() if can}}}
+
+    async def answer(self, method: str, params: Any) -> Any:
+        """The result of a request of the server. Raises ServerError for what nobody answers."""
+        if method == "axe/approve" and self.approve is not None:
+            answer = await self.approve(read(Question, params))
+            return {"decision": answer.decision, "note": answer.note}
+        if method == "axe/ask" and self.ask is not None:
+            text = await self.ask(read(Inquiry, params))
+            return None if text is None else {"answer": text}
+        raise ServerError(METHOD_NOT_FOUND, f"this client does not answer {method}")
+
+
 @asynccontextmanager
 async def start(
     command: Sequence[str] = ("axe-lsp", "--stdio"),
@@ -57,11 +99,13 @@ async def start(
     folder: Path | None = None,
     env: Mapping[str, str] | None = None,
     approve: Approve | None = None,
+    ask: AnswerInquiry | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[Client]:
     """Start a server for the agents of a folder (the current one), and end it when the block ends.
 
-    Without `approve` agents change nothing but what the setting `tools.allow` allows.
+    Without `approve` agents change nothing but what the setting `tools.allow` allows; without `ask`
+    their tool `ask_user` finds nobody.
     """
     folder = (folder or Path()).resolve()
     process = await asyncio.create_subprocess_exec(
@@ -70,7 +114,8 @@ async def start(
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        async with _session(process.stdout, process.stdin, folder, approve, settings) as client:
+        person = _Person(approve, ask)
+        async with _session(process.stdout, process.stdin, folder, person, settings) as client:
             yield client
     finally:
         with suppress(asyncio.TimeoutError):
@@ -87,6 +132,7 @@ async def connect(
     *,
     folder: Path | None = None,
     approve: Approve | None = None,
+    ask: AnswerInquiry | None = None,
     settings: Mapping[str, Any] | None = None,
     token: str | None = None,
 ) -> AsyncIterator[Client]:
@@ -100,7 +146,7 @@ async def connect(
     reader, writer = await asyncio.open_connection(host, port)
     folder = (folder or Path()).resolve()
     presented = {**(settings or {}), "axeToken": token}
-    async with _session(reader, writer, folder, approve, presented) as client:
+    async with _session(reader, writer, folder, _Person(approve, ask), presented) as client:
         yield client
 
 
@@ -122,19 +168,18 @@ async def _session(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
     folder: Path,
-    approve: Approve | None,
+    person: _Person,
     settings: Mapping[str, Any] | None,
 ) -> AsyncIterator[Client]:
     """A client that has introduced itself, and takes its leave in the end."""
-    client = Client(reader, writer, approve)
+    client = Client(reader, writer, person)
     listening = asyncio.create_task(client.connection.listen())
     try:
-        capabilities = {"experimental": {"axe": {"approve": True}}} if approve else {}
         params = {
             "processId": None,
             "rootUri": folder.as_uri(),
             "workspaceFolders": [{"uri": folder.as_uri(), "name": folder.name}],
-            "capabilities": capabilities,
+            "capabilities": person.capabilities,
             "initializationOptions": settings,
         }
         await client.request("initialize", params)
@@ -155,10 +200,9 @@ class Client:
     """A connection to a server; made by `start` and `connect`."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, approve: Approve | None
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, person: _Person
     ) -> None:
-        self.connection = Connection(reader, writer, self._hear, self._be_asked)
-        self._approve = approve
+        self.connection = Connection(reader, writer, self._hear, person.answer)
         self._runs: dict[str, Run] = {}
         self._beginning: Run | None = None
         self._one_begins = asyncio.Lock()
@@ -220,12 +264,6 @@ class Client:
             self._beginning = None
         if event.root_run_id in self._runs:
             self._runs[event.root_run_id].tell(event)
-
-    async def _be_asked(self, method: str, params: Any) -> Any:
-        if method != "axe/approve" or self._approve is None:
-            raise ServerError(METHOD_NOT_FOUND, f"this client does not answer {method}")
-        answer = await self._approve(read(Question, params))
-        return {"decision": answer.decision, "note": answer.note}
 
 
 class Run:

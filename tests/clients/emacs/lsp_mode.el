@@ -43,9 +43,10 @@
 
 (defun run-it ()
   (cl-letf (((symbol-function 'read-multiple-choice) #'answer)
-            ((symbol-function 'read-string) (lambda (&rest _) "not there")))
+            ((symbol-function 'read-string) (lambda (&rest _) "not there"))
+            ((symbol-function 'completing-read) (lambda (&rest _) "")))
     (axe-run "Go")
-    (dotimes (_ 2)
+    (dotimes (_ 4) ; two approvals, two questions of the model
       (wait-for "a question" (lambda () axe-lsp-approve--waiting))
       (axe-answer))
     (wait-for-log "\n  ✓ fast🚀: Look for bugs" "    │ No bugs found."

@@ -1,12 +1,14 @@
--- Questions of agents that want to change something: one at a time, with the command or the change beside it.
+-- Questions of agents that want to change something or to know it: one at a time, with what it is about beside it.
 
 local views = require('axe_lsp.views')
 
 local M = {}
 
---- What the server is told, so that it asks.
-M.capabilities = { experimental = { axe = { approve = true } } }
+--- What the server is told, so that it asks. Older Neovims could only take an answer at once, from keys that may be
+--- meant for something else: they are shown a message with the choices.
+M.capabilities = { experimental = { axe = { approve = true, ask = vim.fn.has('nvim-0.11') == 1 } } }
 
+local NO_ANSWER = vim.NIL
 local DENIED = { decision = 'deny' }
 local CHOICES = {
   { label = 'Allow', decision = 'allow' },
@@ -16,7 +18,8 @@ local CHOICES = {
 }
 local LONGEST = 2 ^ 31 - 1 -- milliseconds; the server takes a question back long before
 
-local waiting = {} -- the questions that have no answer yet: { question, answer }; the first one is being put
+-- The questions that have no answer yet: { question, kind, answer }; the first one is being put.
+local waiting = {}
 local allowed = {} -- what was allowed for a run, by the root run's id, the tool and what the call is about
 
 local function subject(question)
@@ -24,8 +27,7 @@ local function subject(question)
 end
 
 local function show(first)
-  local details = first.question.details
-  first.close = views.show_briefly(details, vim.startswith(details, '--- ') and 'diff' or 'sh')
+  first.close = views.show_briefly(first.kind.shown(first.question))
 end
 
 local put_next
@@ -39,7 +41,7 @@ local function settle(first, result)
   end
 end
 
-local function choose(first)
+local function choose_decision(first)
   local question = first.question
   local function on_choice(result)
     allowed[subject(question)] = result.decision == 'allowForRun' or nil
@@ -51,8 +53,6 @@ local function choose(first)
       return (choice.label:gsub('%%s', question.forRun or 'this'))
     end,
   }
-  first.is_put = true
-  vim.cmd('redraw') -- else the prompt of Neovim itself would come before what it is about
   vim.ui.select(CHOICES, options, function(choice)
     if choice and choice.has_note then
       vim.ui.input({ prompt = 'Instead: ' }, function(note)
@@ -64,13 +64,56 @@ local function choose(first)
   end)
 end
 
+local function choose_answer(first)
+  local question = first.question
+  local function on_answer(text)
+    settle(first, text and vim.trim(text) ~= '' and { answer = text } or NO_ANSWER)
+  end
+  local function write()
+    vim.ui.input({ prompt = question.reason .. ': ' }, on_answer)
+  end
+  if not question.choices then
+    return write()
+  end
+  local choices = vim.list_extend({ 'Answer in other words' }, question.choices)
+  vim.ui.select(choices, { prompt = question.reason }, function(choice, index)
+    if index == 1 then
+      write()
+    else
+      on_answer(choice)
+    end
+  end)
+end
+
+--- What the user may want: to agree to a change, or to tell a model something.
+local APPROVAL = {
+  none = DENIED,
+  choose = choose_decision,
+  shown = function(question)
+    return question.details, vim.startswith(question.details, '--- ') and 'diff' or 'sh'
+  end,
+}
+local INQUIRY = {
+  none = NO_ANSWER,
+  choose = choose_answer,
+  shown = function(question)
+    return question.question, ''
+  end,
+}
+
+local function choose(first)
+  first.is_put = true
+  vim.cmd('redraw') -- else the prompt of Neovim itself would come before what it is about
+  first.kind.choose(first)
+end
+
 --- Shows the next question. Its choices come with :AxeAnswer, so that nobody answers who is typing something else.
 function put_next()
   local first = waiting[1]
   if not first then
     return
   end
-  if allowed[subject(first.question)] then
+  if first.kind == APPROVAL and allowed[subject(first.question)] then
     first.close = function() end
     return settle(first, { decision = 'allow' })
   end
@@ -86,26 +129,26 @@ end
 function M.answer()
   local first = waiting[1]
   if not first then
-    vim.notify('No agent asks for an approval.', vim.log.levels.INFO)
+    vim.notify('No agent asks anything.', vim.log.levels.INFO)
   elseif not first.is_put then
     choose(first)
   end
 end
 
-local function ask(question, blocks, answer)
-  table.insert(waiting, { question = question, blocks = blocks, answer = answer })
+local function put(question, kind, blocks, answer)
+  table.insert(waiting, { question = question, kind = kind, blocks = blocks, answer = answer })
   if #waiting == 1 then
     put_next()
   end
 end
 
---- Answers axe/approve. Newer Neovims wait for a coroutine; older ones want the answer at once, so the rest of
+--- The user's answer. Newer Neovims wait for a coroutine; older ones want the answer at once, so the rest of
 --- Neovim goes on below this function until it is there. As it takes no keys meanwhile, the choices come at once.
-function M.approve(_, question)
+local function ask(question, kind)
   local this, is_main = coroutine.running()
   local can_yield = this and not is_main
   local result, is_suspended
-  ask(question, not can_yield, function(given)
+  put(question, kind, not can_yield, function(given)
     result = given
     if is_suspended then
       vim.schedule(function()
@@ -121,19 +164,30 @@ function M.approve(_, question)
       return result ~= nil
     end, 20)
   end
-  return result or DENIED
+  return result or kind.none
+end
+
+--- Answers axe/approve.
+function M.approve(_, question)
+  return ask(question, APPROVAL)
+end
+
+--- Answers axe/ask.
+function M.ask(_, question)
+  return ask(question, INQUIRY)
 end
 
 --- A root run has ended: nobody needs an answer to what its agents asked.
 function M.forget(root_run_id)
   for index = #waiting, 2, -1 do
     if waiting[index].question.rootRunId == root_run_id then
-      table.remove(waiting, index).answer(DENIED)
+      local gone = table.remove(waiting, index)
+      gone.answer(gone.kind.none)
     end
   end
   local first = waiting[1]
   if first and not first.is_put and first.question.rootRunId == root_run_id then
-    settle(first, DENIED)
+    settle(first, first.kind.none)
   end
   for key in pairs(allowed) do
     if vim.startswith(key, root_run_id .. ' ') then

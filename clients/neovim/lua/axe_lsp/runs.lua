@@ -64,6 +64,7 @@ M.handlers = {
   ['axe/context'] = handler('axe/context', pass),
   ['axe/tool'] = handler('axe/tool', follow_tool),
   ['axe/approve'] = approvals.approve,
+  ['axe/ask'] = approvals.ask,
 }
 
 local function forget(client_id)

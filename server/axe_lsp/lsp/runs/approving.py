@@ -92,8 +92,12 @@ def _way_to_ask(client: Client, question: Question) -> _Way | None:
 
 
 async def _ask(session: Session, question: Question) -> Answer:
-    own = {"question": question.details, "choices": question.choices}
-    params = {**to_json(question.run), **{name: it for name, it in own.items() if it is not None}}
+    params = {
+        **to_json(question.run),
+        "reason": question.reason,
+        "question": question.details,
+        **({"choices": list(question.choices)} if question.choices else {}),
+    }
     result = await session.request("axe/ask", params)
     answer = result.get("answer") if isinstance(result, dict) else None
     if result is not None and not isinstance(answer, str):
