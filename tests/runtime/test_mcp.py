@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import sys
 import time
 from collections.abc import Iterator
@@ -164,6 +165,30 @@ async def test_results_are_texts_joined_and_errors_are_results(
     errors = {each.call_id: each.is_error for each in work.of(ToolEnd)}
     begun = [each.call_id for each in work.of(ToolBegin)]
     assert [errors[call_id] for call_id in begun] == [False, False, False, True, False, True]
+
+
+_TOO_LONG = Raw(b"0" * 34_000_000, headers={"Content-Type": "application/json"})
+_ERROR = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -1, "message": "was unpacked"}}'
+_COMPRESSED = Raw(
+    gzip.compress(_ERROR),
+    400,
+    headers={"Content-Type": "application/json", "Content-Encoding": "gzip"},
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"), [(_TOO_LONG, "more than 32 MB"), (_COMPRESSED, "400 Bad Request")]
+)
+async def test_an_answer_that_takes_too_much_memory_is_given_up(
+    provider: ScriptedProvider, tmp_path: Path, answer: Raw, reason: str
+) -> None:
+    """What is compressed may become a thousand times as long, and nothing of that kind was asked for."""
+    provider.script("", Answer(answer, repeat=True))
+    table = {"name": "s", "url": f"{provider.url}/mcp", "transport": "streamable-http"}
+    async with bench(provider, tmp_path, bot(table)) as work:
+        with pytest.raises(McpServerError, match=reason) as error:
+            await work.run("bot")
+    assert "unpacked" not in str(error.value)
 
 
 async def test_headers_are_filled_in_sent_and_never_told(

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -27,6 +28,9 @@ _MAX_PAGES = 100
 """A server whose list of tools never ends is asked no further."""
 
 _CONNECT_SECONDS = 10.0
+
+_MOST_OF_A_MESSAGE = 32 * 1024 * 1024
+"""Bytes of an answer, or of an event in a stream."""
 
 
 class McpError(Exception):
@@ -125,7 +129,10 @@ class Connection:
         return task.result()
 
     async def _answered(self, response: Any) -> None:
-        """Remember with which status the server has refused the last request, if it has."""
+        """Limit the answer. Remember with which status the server has refused the last request, if it has."""
+        response.headers.pop("content-encoding", None)  # None was asked for, so none is decoded.
+        if not response.headers.get("content-type", "").startswith("text/event-stream"):
+            response.stream = _limited()(response.stream)
         is_refusal = response.status_code >= 400
         self._refusal = f"{response.status_code} {response.reason_phrase}" if is_refusal else ""
 
@@ -143,6 +150,29 @@ def _import_sdk() -> None:
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
 
 
+@cache
+def _limited() -> Any:
+    """The class of bodies that are not read beyond the limit. The SDK limits only events."""
+    from httpx2 import AsyncByteStream, StreamError
+
+    class Limited(AsyncByteStream):
+        def __init__(self, body: AsyncByteStream) -> None:
+            self._body = body
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            size = 0
+            async for chunk in self._body:
+                size += len(chunk)
+                if size > _MOST_OF_A_MESSAGE:
+                    raise StreamError("the server has sent more than 32 MB as one answer")
+                yield chunk
+
+        async def aclose(self) -> None:
+            await self._body.aclose()
+
+    return Limited
+
+
 @asynccontextmanager
 async def _connected(
     server: McpServer, headers: Mapping[str, str], answered: Callable[[Any], Awaitable[None]]
@@ -156,7 +186,8 @@ async def _connected(
         # How long an answer may take is for the run to say.
         timeout = Timeout(None, connect=_CONNECT_SECONDS)
         hooks = {"response": [answered]}
-        return AsyncClient(headers=dict(headers), timeout=timeout, event_hooks=hooks)
+        asked = {"Accept-Encoding": "identity", **headers}
+        return AsyncClient(headers=asked, timeout=timeout, event_hooks=hooks)
 
     us = Implementation(name="axe-lsp", version=__version__)
     if server.transport == "sse":
@@ -165,7 +196,9 @@ async def _connected(
             yield client
     else:
         async with http_client() as http:
-            transport = streamable_http_client(server.url, http_client=http)
+            transport = streamable_http_client(
+                server.url, http_client=http, max_sse_event_size=_MOST_OF_A_MESSAGE
+            )
             async with Client(transport, client_info=us, cache=None) as client:
                 yield client
 
