@@ -15,6 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import Params
+from axe_lsp.runtime.compaction import compaction_of
 from axe_lsp.runtime.messages import (
     Image,
     Message,
@@ -105,6 +106,21 @@ REASONED = [
 ]
 PICTURE = Image("image/png", "iVBORw0KGgo=")
 
+LONG = Request(
+    "m",
+    (
+        ASK,
+        Message("assistant", "hm", CALLS),
+        Message("tool", tool_results=RESULTS),
+        Message("assistant", tool_calls=CALLS),
+        Message("tool", tool_results=RESULTS),
+    ),
+    tools=(TOOL,),
+    max_tokens=99,
+)
+SUMMED_UP = compaction_of(LONG, ASK, 1_000, None)
+assert SUMMED_UP is not None
+
 REQUESTS = {
     "the least": Request("m", (ASK,)),
     "a system prompt": Request("m", (ASK,), system="You help."),
@@ -126,6 +142,8 @@ REQUESTS = {
         "m", (ASK,), response_format=ResponseFormat("json_schema", SCHEMA, "count")
     ),
     "text": Request("m", (ASK,), response_format=ResponseFormat("text")),
+    "a summary is asked for": SUMMED_UP.asked,
+    "after a summary": SUMMED_UP.with_summary(LONG, "What happened."),
 }
 
 
@@ -306,6 +324,21 @@ def test_a_request_to_google_is_the_one_that_its_client_sends(provider: Scripted
     theirs["systemInstruction"].pop("role")  # It is of no meaning there.
     assert theirs == ours
     assert sent.path == "/" + FORMATS["google"].path("m", False)
+
+
+def test_an_answer_of_google_goes_on_as_its_client_lets_it(provider: ScriptedProvider) -> None:
+    """The client goes on with an unfinished answer by itself."""
+    part = {"content": {"role": "model", "parts": [{"text": "half "}]}}
+    cut = {**part, "finishReason": "CONTINUATION", "continuationToken": "dG9rZW4="}
+    provider.script("m", Raw(json.dumps({"candidates": [cut]}).encode()), Says("an answer"))
+    with _google(provider) as client:
+        answer = client.models.generate_content(model="m", contents="ask")
+    assert "".join(part.text for part in answer.candidates[0].content.parts) == "half an answer"
+    token = FORMATS["google"].decode({"candidates": [cut]}).continuation
+    ours = encode(FORMATS["google"], Request("m", (ASK,), continuation=token))
+    sent = provider.requests[1].body
+    assert sent["continuationToken"] == ours["continuationToken"] == "dG9rZW4="
+    assert sent["contents"] == ours["contents"]
 
 
 TO_BEDROCK = {
