@@ -37,6 +37,7 @@ _PAUSE = 0.05
 """Seconds without a text from a client after which it is taken to have paused."""
 
 _MOST_PAUSES = 40
+"""So often it is waited for a pause until there is one."""
 
 Take = Callable[[Sequence[Change]], Mapping[str, AgentFile]]
 """Takes changes in, and gives all closed files after that."""
@@ -52,7 +53,7 @@ class Indexer:
         self._tasks = tasks
         self._jobs: asyncio.Queue[tuple[Iterator[Change], Done]] = asyncio.Queue()
         self._is_working = False
-        self._gives_way = False
+        self._pauses = 0
         self._last_text = -_TYPING
 
     def give_way(self) -> None:
@@ -60,7 +61,6 @@ class Indexer:
 
         Who opens file after file will get to most of them, and then they need not be read twice.
         """
-        self._gives_way = True
         self._last_text = time.monotonic()
 
     def read(self, paths: Iterable[Path], done: Done = lambda: None) -> None:
@@ -105,13 +105,16 @@ class Indexer:
 
     @property
     def _portion(self) -> int:
-        is_typing = time.monotonic() - self._last_text < _TYPING
-        return _SMALL_PORTION if is_typing else PORTION
+        return _SMALL_PORTION if self._is_typing(_TYPING) else PORTION
 
     async def _let_clients_go_first(self) -> None:
-        """Until they pause. Who types for hours holds nothing up for long."""
-        for _ in range(_MOST_PAUSES):
-            if not self._gives_way:
-                return
-            self._gives_way = False
+        """Until they pause. Who types for hours holds all files up once, and not each portion."""
+        while self._is_typing(_PAUSE) and self._pauses < _MOST_PAUSES:
+            self._pauses += 1
             await asyncio.sleep(_PAUSE)
+        if not self._is_typing(_PAUSE):
+            self._pauses = 0
+
+    def _is_typing(self, seconds: float) -> bool:
+        """Whether a client has sent a text so shortly ago."""
+        return time.monotonic() - self._last_text < seconds
