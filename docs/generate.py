@@ -14,6 +14,9 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+from axe_lsp.agentfile.convert.formats import Format
+from axe_lsp.agentfile.convert.neutral import FIELDS
+from axe_lsp.agentfile.convert.table import FORMATS
 from axe_lsp.agentfile.rights import RIGHTS
 from axe_lsp.agentfile.schema import agent_keys, key_spec
 from axe_lsp.agentfile.schema.config_keys import CONFIG
@@ -51,6 +54,7 @@ def _unwrapped() -> dict[Path, str]:
     return {
         ROOT / "docs" / "agent-files.md": _NOTE + agent_files_page(),
         ROOT / "docs" / "config-file.md": _NOTE + config_file_page(),
+        ROOT / "docs" / "converting.md": _NOTE + converting_page(),
         ROOT / "docs" / "diagnostics.md": _NOTE + diagnostics_page(),
         ROOT / "docs" / "models.md": _NOTE + models_page(),
         SECURITY: security_page(),
@@ -309,6 +313,117 @@ The value of `api_key` is never shown: not in messages, not in the outline, not 
 def schema_file(of: Schema) -> str:
     """A JSON Schema, as `axe-lsp schema` prints it."""
     return json.dumps(json_schema(of), indent=2, ensure_ascii=False) + "\n"
+
+
+# -- conversion
+
+
+def converting_page() -> str:
+    """What each format has of an agent, a row for each field and for each tool."""
+    formats = list(FORMATS.values())
+    head = f"| | {' | '.join(each.title for each in formats)} |\n|{'---|' * (len(formats) + 1)}"
+    files = " | ".join(f"`{each.folder}/*{each.suffix}`" for each in formats)
+    fields = [
+        f"| {title} | {' | '.join(_field_key(each, name) for each in formats)} |"
+        for name, title in FIELDS.items()
+    ]
+    tools = [
+        f"| `{tool}` | {' | '.join(_tool_names(each, tool) for each in formats[2:])} |"
+        for tool in agent_keys.TOOLS
+    ]
+    tool_head = f"| axe | {' | '.join(each.title for each in formats[2:])} |\n|{'---|' * (len(formats) - 1)}"
+    return _CONVERTING.format(
+        fields="\n".join([head, f"| files | {files} |", *fields]),
+        tools="\n".join([tool_head, *tools]),
+        names=", ".join(f"`{name}`" for name in FORMATS),
+    )
+
+
+def _field_key(of: Format, name: str) -> str:
+    key = of.keys.get(name)
+    return "lost" if key is None else f"`{key}`" if key else "the text"
+
+
+def _tool_names(of: Format, tool: str) -> str:
+    names = [f"`{name}`" for name, meant in of.tools.items() if tool in meant]
+    return ", ".join(names) or "lost"
+
+
+_CONVERTING = """\
+# Converting agents
+
+`axe-lsp import` makes agents of Codex, Claude Code, GitHub Copilot, Gemini CLI and Mistral Vibe agents of axe, and
+`axe-lsp export` writes agents as files of these programs.
+
+```sh
+axe-lsp import .                                # all agents of other programs in this project
+axe-lsp import .claude/agents/reviewer.md --model anthropic/claude-opus-5
+axe-lsp export --to codex reviewer              # one agent, by its name
+axe-lsp export --to claude --dry-run            # all agents of the workspace: a diff, no files
+```
+
+New files go to the folder of the program in the workspace, or to `--output DIR`; imported agents go to `axe/agents`. The
+formats are {names}. The format of a file follows from its folder and suffix, or is given with `--from FORMAT`; a Markdown
+file outside these folders is read as an agent of Claude Code. Nothing is replaced without `--force`. A file that can't be
+read is reported with its line, and the others are converted.
+
+The exit code is 0 if all files were converted, 1 if one was not, and 2 if a named file, folder or agent does not exist.
+
+In editors, **Convert to …** is a code action on the first line of an agent file.
+
+## The report
+
+A conversion prints what became of each key:
+
+- `kept`: the new file has the same value, under the name that its format has for it.
+- `mapped`: the new file has another value that means the same, or as much of it as the format can express.
+- `added`: the new file needs a value that the old one did not have.
+- `lost`: the new file does not have it.
+
+Instructions are kept byte for byte, except line breaks around the text in Markdown, which these programs ignore. Comments
+stay with their keys; comments of lost keys are at the end.
+
+## Fields
+
+{fields}
+
+A model is kept if the other program uses its provider: OpenAI for Codex, Anthropic for Claude Code, Google for Gemini CLI.
+On import, `sonnet` and the like mean the newest model of that name in the [table](models.md). An agent whose file names no
+model gets the one of `--model`, or a placeholder that `axe-lsp check` reports.
+
+MCP servers are converted if they are reached by an address and the agent may use all of their tools; axe has no limits
+such as `enabled_tools`. Codex ignores servers of an agent, and Gemini CLI and Vibe have their own forms of keys, so these are reported
+instead.
+
+## Tools
+
+A list of tools never gets longer by a conversion. Codex has no such list, and its agents can always patch files; a
+conversion to Codex reports that.
+
+{tools}
+
+- Codex has no list of tools. An agent without `run_command` gets `features.shell_tool = false`, and one that changes
+  nothing gets `sandbox_mode = "read-only"`; Codex 0.169 ignores the latter, which is reported. An imported Codex agent gets
+  the tools for reading, writing and commands, as far as these keys allow them.
+- In the other programs an agent without a list has all tools. Imported, it gets those that axe has, as a list; exported, it
+  gets an empty list where the agent has no tools.
+- A name that stands for several tools is written only if the agent has all of them, except those that only read the
+  workspace.
+- A tool with a limit on its arguments, such as `Bash(git:*)`, is left out, as axe has no such limits. If a part of a tool
+  is denied, the whole tool is left out.
+- `allowed_hosts` has no counterpart, so `url_fetch` is left out with it. The types `explore` and `plan` protect the
+  workspace, which other programs do not do, so they are exported without tools that change something.
+- Sub-agents are exported only for agents that may change everything: Claude Code and Copilot may let an agent start
+  every other one.
+
+## Sources
+
+The formats were read in the documentation and the code of the programs:
+[Claude Code](https://code.claude.com/docs/en/sub-agents),
+[Copilot](https://docs.github.com/en/copilot/reference/custom-agents-configuration),
+[VS Code](https://code.visualstudio.com/docs/copilot/customization/custom-agents), Gemini CLI 0.61, Codex 0.169 and
+Mistral Vibe 3.0.3. Gemini CLI accepts `mcp_servers`, not the `mcpServers` of its documentation.
+"""
 
 
 # -- models

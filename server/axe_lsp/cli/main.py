@@ -24,6 +24,10 @@ COMMANDS = {
     "run": Command("axe_lsp.cli.run", "run an agent and print its answer"),
     "check": Command("axe_lsp.cli.check", "check agent files, with the editor's diagnostics"),
     "agents": Command("axe_lsp.cli.agents", "list, show, create and edit agents"),
+    "import": Command("axe_lsp.cli.import_agents", "make agents of other programs agents of axe"),
+    "export": Command(
+        "axe_lsp.cli.export", "write agents as files of Codex, Claude Code and others"
+    ),
     "trust": Command(
         "axe_lsp.cli.trust", "allow agents of a workspace to reach outside it, and list them"
     ),

@@ -1,0 +1,154 @@
+"""Agent files of axe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from axe_lsp.agentfile.convert.formats import Format, Reading, Writing
+from axe_lsp.agentfile.convert.neutral import CHANGING, Server, slug
+from axe_lsp.agentfile.scaffold import NO_MODEL
+from axe_lsp.agentfile.schema.agent_keys import TOOLS
+from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType
+from axe_lsp.agentfile.schema.providers import EFFORTS
+from axe_lsp.agentfile.schema.tool_names import is_tool_glob, tools_meant
+
+
+def _read_name(reading: Reading) -> None:
+    """The name is that of the file, by which axe finds the agent."""
+    name = reading.take("name")
+    reading.source_keys["name"] = "name"
+    reading.agent.name = reading.stem
+    if name != reading.stem:
+        reading.notes.mapped("name", f"`{reading.stem}`, as the file is called")
+
+
+def _read_tools(reading: Reading) -> None:
+    """`tools`, `tool_policy` and `type` together say which tools there are."""
+    preset = BUILT_IN_TYPES.get(str(reading.take("type")))
+    listed = reading.texts("tools")
+    if listed is None:
+        listed = list(preset.tools) if preset is not None else []
+    allow, deny = reading.texts("tool_policy.allow") or [], reading.texts("tool_policy.deny") or []
+    tools = set(tools_meant(listed, allow, deny))
+    for name in (*listed, *allow):
+        if not is_tool_glob(name) and not tools_meant([name]):
+            reading.notes.lost(f"tools: {name}", "axe has no such tool")
+    if preset is not None:
+        _read_preset(reading, preset)
+        if preset.read_only and tools & CHANGING:
+            gone = ", ".join(sorted(tools & CHANGING))
+            why = "other programs do not protect the workspace from it"
+            reading.notes.lost("type", f"{gone}: {why}")
+            tools -= CHANGING
+    if reading.take("allowed_hosts") is not None:
+        reading.notes.lost("allowed_hosts", "`url_fetch` without it could contact every host")
+        tools.discard("url_fetch")
+    reading.source_keys["tools"] = "tools"
+    reading.agent.tools = tuple(tool for tool in TOOLS if tool in tools)
+
+
+def _read_preset(reading: Reading, preset: AgentType) -> None:
+    """The text of the type is the beginning of the prompt."""
+    reading.agent.prompt = preset.begins(reading.agent.prompt)
+    reading.agent.description = reading.agent.description or preset.description
+    reading.notes.mapped("type", "its prompt, description and tools are written out")
+
+
+def _read_servers(reading: Reading) -> None:
+    servers = reading.take("mcp_servers")
+    for each in servers if isinstance(servers, list) else []:
+        name = str(each.get("name", "")) if isinstance(each, dict) else ""
+        reading.take_server("mcp_servers", name, each)
+
+
+def _read_agents(reading: Reading) -> None:
+    reading.source_keys["agents"] = "sub_agents"
+    reading.agent.agents = tuple(reading.texts("sub_agents") or ())
+
+
+def _write_name(writing: Writing) -> None:
+    name = writing.agent.name
+    writing.set("name", writing.stem)
+    if name != writing.stem:
+        writing.notes.mapped(writing.keys["name"], f"{name!r} is `{writing.stem}`, as the file")
+
+
+def _write_model(writing: Writing) -> None:
+    writing.set("model", writing.agent.model or NO_MODEL)
+    if not writing.agent.model:
+        writing.notes.added("model", f"`{NO_MODEL}` is to be replaced by a model (or use --model)")
+
+
+def _write_effort(writing: Writing) -> None:
+    if writing.agent.effort in EFFORTS:
+        writing.set("params.effort", writing.agent.effort)
+    elif writing.agent.effort:
+        writing.lost("effort", f"axe has no effort `{writing.agent.effort}`")
+
+
+def _write_max_turns(writing: Writing) -> None:
+    turns = writing.agent.max_turns
+    if turns is None:
+        return
+    writing.set("budget.max_turns", max(1, min(turns, 50)))
+    if not 1 <= turns <= 50:
+        writing.notes.mapped(writing.keys["max_turns"], f"{turns} is {max(1, min(turns, 50))}")
+
+
+def _write_tools(writing: Writing) -> None:
+    if writing.agent.tools:
+        writing.set("tools", list(writing.agent.tools))
+    writing.say_tools(writing.agent.tools)
+
+
+def _write_agents(writing: Writing) -> None:
+    if writing.agent.agents:
+        writing.set("sub_agents", [slug(each) or each for each in writing.agent.agents])
+
+
+def _write_servers(writing: Writing) -> None:
+    if writing.agent.servers:
+        writing.set("mcp_servers", [_table(each) for each in writing.agent.servers])
+
+
+def _table(server: Server) -> dict[str, Any]:
+    table: dict[str, Any] = {"name": server.name, "url": server.url, "transport": server.transport}
+    return {**table, "headers": dict(server.headers)} if server.headers else table
+
+
+AXE = Format(
+    "axe",
+    "axe",
+    "axe/agents",
+    ".toml",
+    is_markdown=False,
+    keys={
+        "name": "name",
+        "description": "description",
+        "model": "model",
+        "effort": "params.effort",
+        "temperature": "params.temperature",
+        "max_tokens": "params.max_tokens",
+        "timeout": "timeout",
+        "max_turns": "budget.max_turns",
+        "tools": "tools",
+        "agents": "sub_agents",
+        "servers": "mcp_servers",
+        "prompt": "system_prompt",
+    },
+    readers={
+        "name": _read_name,
+        "tools": _read_tools,
+        "agents": _read_agents,
+        "servers": _read_servers,
+    },
+    writers={
+        "name": _write_name,
+        "model": _write_model,
+        "effort": _write_effort,
+        "max_turns": _write_max_turns,
+        "tools": _write_tools,
+        "agents": _write_agents,
+        "servers": _write_servers,
+    },
+)

@@ -1,0 +1,185 @@
+"""Sub-agents of Claude Code.
+
+Sources: "Create custom subagents" (code.claude.com/docs/en/sub-agents, as of version 2.1.205): the
+fields, that absent `tools` are all tools, that `disallowedTools` is applied first, that a sub-agent
+may start every agent if it has the tool `Agent`, and that `memory` switches on Read, Write and Edit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from axe_lsp.agentfile.convert.formats import (
+    Format,
+    Reading,
+    Writing,
+    every_tool,
+    granted,
+    tools_of,
+)
+from axe_lsp.agentfile.convert.models import read_model, write_effort, write_model
+from axe_lsp.agentfile.convert.neutral import CHANGING, slug
+
+_CALL = re.compile(r"(?:Agent|Task)(?:\((.*)\))?", re.DOTALL)
+_PATTERN = re.compile(r"(\w+)\(.*\)", re.DOTALL)
+
+
+def _read_tools(reading: Reading) -> None:
+    """A tool that is allowed or denied for some arguments only is left out: axe has no such limits."""
+    listed = reading.texts("tools")
+    if listed is None or "*" in listed:
+        tools = every_tool(reading.format)
+        reading.notes.added("tools", f"{', '.join(tools)}: without `tools` Claude Code gives all")
+    else:
+        reading.source_keys["tools"] = "tools"
+        reading.listed = tuple(listed)
+        tools = granted(
+            reading, _without_patterns(reading, "tools", _without_calls(reading, listed)), "tools"
+        )
+    _read_denials(reading, tools)
+    if reading.take("permissionMode") == "plan":
+        reading.notes.mapped("permissionMode", "`plan`: without the tools that change something")
+        tools = [tool for tool in tools if tool not in CHANGING]
+    reading.agent.tools = tuple(tools)
+
+
+def _without_calls(reading: Reading, listed: Iterable[str]) -> Iterable[str]:
+    for name in listed:
+        call = _CALL.fullmatch(name)
+        if call is None:
+            yield name
+        elif call[1]:
+            reading.source_keys["agents"] = "tools: Agent"
+            reading.agent.agents += tuple(
+                each.strip() for each in call[1].split(",") if each.strip()
+            )
+        else:
+            reading.notes.lost(f"tools: {name}", "without a list it would have to name all agents")
+
+
+def _without_patterns(reading: Reading, key: str, listed: Iterable[str]) -> Iterable[str]:
+    for each in listed:
+        name = each.removesuffix("(*)")
+        if _PATTERN.fullmatch(name):
+            reading.notes.lost(
+                f"{key}: {name}", "limits on the arguments of a tool have no counterpart"
+            )
+        else:
+            yield name
+
+
+def _read_denials(reading: Reading, tools: list[str]) -> None:
+    denied = reading.texts("disallowedTools")
+    if denied is None:
+        return
+    gone: set[str] = set()
+    for each in denied:
+        name = each.removesuffix("(*)")
+        pattern = _PATTERN.fullmatch(name)
+        meant = {**reading.format.tool_aliases, **reading.format.tools}.get(
+            pattern[1] if pattern else name
+        )
+        if meant is None and name == "*":
+            meant = frozenset(tools)
+        if meant is None:
+            reading.denied += (name,)
+            reading.notes.lost(f"disallowedTools: {name}", "the agent has no such tool")
+            continue
+        gone |= meant
+        why = " altogether, as limits on arguments have no counterpart" if pattern else ""
+        reading.notes.mapped(f"disallowedTools: {name}", f"without {', '.join(sorted(meant))}{why}")
+    tools[:] = [tool for tool in tools if tool not in gone]
+
+
+def _read_servers(reading: Reading) -> None:
+    servers = reading.take("mcpServers")
+    items = [servers] if isinstance(servers, dict) else servers if isinstance(servers, list) else []
+    for item in items:
+        if not isinstance(item, dict):
+            reading.notes.lost(
+                f"mcpServers: {item}", "the address of the server is in another file"
+            )
+            continue
+        for name, table in item.items():
+            reading.take_server("mcpServers", name, table)
+
+
+def _write_name(writing: Writing) -> None:
+    name = slug(writing.agent.name, ascii_only=True).replace("_", "-") or "agent"
+    writing.set("name", name)
+    if name != writing.agent.name:
+        writing.notes.mapped(writing.keys["name"], f"{writing.agent.name!r} is `{name}`")
+
+
+def _write_tools(writing: Writing) -> None:
+    names = writing.tool_names()
+    if writing.agent.agents:
+        if set(writing.agent.tools) >= CHANGING:
+            names.append(f"Agent({', '.join(writing.agent.agents)})")
+            text = "as a sub-agent, Claude Code ignores the list and may start every agent"
+            writing.notes.mapped(writing.keys["agents"], text)
+        else:
+            text = "Claude Code would let it start every agent, also those with more tools"
+            writing.lost("agents", text)
+    names += [f"mcp__{server.name}" for server in writing.agent.servers]
+    writing.set("tools", ", ".join(names) if names else [])
+
+
+def _write_servers(writing: Writing) -> None:
+    servers = [
+        {
+            server.name: {
+                "type": "sse" if server.transport == "sse" else "http",
+                "url": server.url,
+                **({"headers": dict(server.headers)} if server.headers else {}),
+            }
+        }
+        for server in writing.agent.servers
+    ]
+    if servers:
+        writing.set("mcpServers", servers)
+
+
+CLAUDE = Format(
+    "claude",
+    "Claude Code",
+    ".claude/agents",
+    ".md",
+    is_markdown=True,
+    keys={
+        "name": "name",
+        "description": "description",
+        "model": "model",
+        "effort": "effort",
+        "max_turns": "maxTurns",
+        "tools": "tools",
+        "agents": "tools: Agent",
+        "servers": "mcpServers",
+        "prompt": "",
+    },
+    tools=tools_of(
+        ("Read", "read_file"),
+        ("Write", "write_file"),
+        ("Edit", "edit_file"),
+        ("Bash", "run_command"),
+        ("Grep", "grep"),
+        ("Glob", "find_files"),
+        ("WebFetch", "url_fetch"),
+        ("WebSearch", "web_search"),
+    ),
+    tool_aliases=tools_of(
+        ("LS", "list_directory"), ("MultiEdit", "edit_file"), ("PowerShell", "run_command")
+    ),
+    readers={"model": read_model, "tools": _read_tools, "servers": _read_servers},
+    writers={
+        "name": _write_name,
+        "model": lambda writing: write_model(writing, "anthropic"),
+        "effort": write_effort,
+        "tools": _write_tools,
+        "servers": _write_servers,
+    },
+    server_tools=("mcp__{}", "mcp__{}__*"),
+    required=frozenset({"name", "description"}),
+    why_lost={"hooks": "if they limit a tool, remove it from the new file"},
+)

@@ -1,0 +1,115 @@
+"""Agent roles of the Codex CLI, as version 0.169 reads them.
+
+`features.shell_tool` takes effect in a role. `sandbox_mode` does not: the child runs in the sandbox of
+its parent. It is written all the same, as it says what the agent is meant for. There is no list of tools.
+Source: openai/codex, `codex-rs/core/src/config/agent_roles.rs`, and recorded runs.
+"""
+
+from __future__ import annotations
+
+import re
+
+from axe_lsp.agentfile.convert.formats import Format, Reading, Writing
+from axe_lsp.agentfile.convert.models import (
+    CLAUDE_ALIASES,
+    INHERIT,
+    read_model,
+    write_effort,
+    write_model,
+)
+from axe_lsp.agentfile.convert.neutral import CHANGING, READING
+from axe_lsp.agentfile.schema.agent_keys import TOOLS
+
+_READ_ONLY = "read-only"
+_WRITING = CHANGING - {"run_command"}
+
+
+def _read_model(reading: Reading) -> None:
+    """A name without a provider is one of OpenAI's."""
+    model = reading.peek("model")
+    is_own = isinstance(model, str) and model not in (*CLAUDE_ALIASES, INHERIT, "")
+    if is_own and not re.search(r"[/ ]|^(claude|gemini)-", model):
+        reading.take("model")
+        reading.source_keys["model"] = "model"
+        reading.agent.model = f"openai/{model}"
+        reading.notes.mapped("model", f"`{model}` is `openai/{model}`")
+        return
+    read_model(reading)
+
+
+def _read_tools(reading: Reading) -> None:
+    """Codex has no list of tools: those of axe that do what its shell and its patches can."""
+    tools = READING | CHANGING
+    mode, shell = reading.take("sandbox_mode"), reading.take("features.shell_tool")
+    if mode == _READ_ONLY:
+        tools -= CHANGING
+    elif mode is not None:
+        reading.notes.lost("sandbox_mode", "no counterpart: the tools are listed")
+    if shell is False:
+        tools -= {"run_command"}
+    elif shell is not None:
+        reading.notes.lost("features.shell_tool", "no counterpart: the tools are listed")
+    reading.agent.tools = tuple(tool for tool in TOOLS if tool in tools)
+    names = ", ".join(reading.agent.tools)
+    reading.notes.added("tools", f"{names}: Codex has no list of tools")
+
+
+def _read_servers(reading: Reading) -> None:
+    servers = reading.take("mcp_servers")
+    for name, table in servers.items() if isinstance(servers, dict) else ():
+        reading.take_server("mcp_servers", name, table)
+
+
+def _write_tools(writing: Writing) -> None:
+    """What the agent may not do is switched off as far as Codex lets a role do that."""
+    has, key = set(writing.agent.tools), writing.keys["tools"]
+    if not has & CHANGING:
+        writing.set("sandbox_mode", _READ_ONLY)
+        text = '`sandbox_mode = "read-only"`, which Codex 0.169 ignores: the sandbox of the session decides'
+        writing.notes.mapped(key, text)
+    if "run_command" not in has:
+        writing.set("features.shell_tool", value=False)
+        text = "`features.shell_tool = false`: without commands Codex can't read files either"
+        writing.notes.mapped(key, text)
+    gone = sorted(has - CHANGING - READING)
+    if gone:
+        writing.lost("tools", f"{', '.join(gone)}: Codex has no list of tools")
+    missing = sorted(_WRITING - has)
+    if missing:
+        text = f"without {', '.join(missing)}: Codex can't be kept from patching files by its agent file"
+        writing.lost("tools", text)
+
+
+def _write_agents(writing: Writing) -> None:
+    if writing.agent.agents:
+        writing.lost("agents", "a Codex agent may start every agent")
+
+
+def _write_servers(writing: Writing) -> None:
+    if writing.agent.servers:
+        writing.lost("servers", "Codex ignores servers of an agent; they belong in its config.toml")
+
+
+CODEX = Format(
+    "codex",
+    "Codex",
+    ".codex/agents",
+    ".toml",
+    is_markdown=False,
+    keys={
+        "name": "name",
+        "description": "description",
+        "model": "model",
+        "effort": "model_reasoning_effort",
+        "prompt": "developer_instructions",
+    },
+    readers={"model": _read_model, "tools": _read_tools, "servers": _read_servers},
+    writers={
+        "model": lambda writing: write_model(writing, "openai"),
+        "effort": write_effort,
+        "tools": _write_tools,
+        "agents": _write_agents,
+        "servers": _write_servers,
+    },
+    required=frozenset({"name", "description", "prompt"}),
+)

@@ -1,0 +1,115 @@
+"""Conversion of a text from one format to another: text in, text and notes out."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from axe_lsp.agentfile.convert.formats import PLAIN, Format, Reading, Writing
+from axe_lsp.agentfile.convert.neutral import FIELDS, ConversionError, Note, slug
+from axe_lsp.agentfile.convert.written import (
+    Written,
+    read_markdown,
+    read_toml,
+    write_markdown,
+    write_toml,
+)
+
+
+class Converted(Struct, frozen=True):
+    """A new file: its name in the folder of the format, its text, and what became of each key."""
+
+    file_name: str
+    text: str
+    kept: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+
+def convert(text: str, stem: str, source: Format, target: Format, model: str = "") -> Converted:
+    """The text in the other format. `stem` is the name of the file without its suffix.
+
+    `model` stands in for one that the file does not name. Raises ConversionError for a file that
+    can't be read.
+    """
+    written = read_markdown(text) if source.is_markdown else read_toml(text)
+    if source.is_markdown and not written.values and "name" in source.required:
+        raise ConversionError(
+            "the file has no front matter: it has to begin with `---` and keys", 1
+        )
+    reading = _read(written, stem, source)
+    if not reading.agent.model:
+        reading.agent.model = model
+    name = slug(reading.agent.name) or slug(stem) or "agent"
+    writing = _write(reading, name, target)
+    _carry_comments(written, reading, writing)
+    new = write_markdown(writing.written) if target.is_markdown else write_toml(writing.written)
+    kept = [key or "instructions" for key in reading.source_keys.values()]
+    changed = {note.key for note in reading.notes.all}
+    return Converted(
+        name + target.suffix,
+        new,
+        tuple(dict.fromkeys(key for key in kept if key not in changed)),
+        tuple(dict.fromkeys(reading.notes.all)),
+    )
+
+
+def _read(written: Written, stem: str, source: Format) -> Reading:
+    reading = Reading(source, written, stem)
+    # The prompt first, as a type of axe puts its own text in front.
+    for name in ("prompt", *(each for each in FIELDS if each != "prompt")):
+        reader = source.readers.get(name)
+        if reader is not None:
+            reader(reading)
+        elif source.keys.get(name) == "":
+            reading.agent.prompt = written.body
+            reading.source_keys[name] = ""
+        elif name in source.keys and name in PLAIN:
+            reading.take_field(name)
+    reading.take_rest()
+    if not reading.agent.name.strip():
+        reading.agent.name = stem
+        reading.notes.added("name", f"{stem!r}, as the file is called")
+    return reading
+
+
+def _write(reading: Reading, stem: str, target: Format) -> Writing:
+    agent = reading.agent
+    writing = Writing(target, agent, stem, reading)
+    if "description" in target.required and not agent.description.strip():
+        agent.description = f"The agent {agent.name}"
+        reading.notes.added("description", f"{target.title} requires one: {agent.description!r}")
+    if "prompt" in target.required and not agent.prompt.strip():
+        agent.prompt = agent.description
+        reading.notes.added("prompt", f"{target.title} requires instructions: the description")
+    for name in agent.__struct_fields__:
+        value = getattr(agent, name)
+        writer = target.writers.get(name)
+        if writer is not None:
+            writer(writing)
+        elif value in ("", None, ()):
+            continue
+        elif name in target.keys:
+            writing.set(target.keys[name], value)
+        else:
+            writing.lost(name)
+    return writing
+
+
+def _carry_comments(written: Written, reading: Reading, writing: Writing) -> None:
+    """Give each comment to the new key of its field; those of lost keys are at the end."""
+    fields = {key: name for name, key in reading.format.keys.items()}
+    for path, text in written.comments:
+        known = path
+        while known not in fields and "." in known:
+            known = known.rpartition(".")[0]
+        key = writing.format.keys.get(fields.get(known, ""), "")
+        is_there = _has(writing.written, key)
+        writing.written.comments.append((key if is_there else "", text))
+
+
+def _has(written: Written, key: str) -> bool:
+    table: object = written.values
+    for name in key.split("."):
+        if not isinstance(table, dict) or name not in table:
+            return False
+        table = table[name]
+    return True

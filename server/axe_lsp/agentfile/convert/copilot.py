@@ -1,0 +1,150 @@
+"""Custom agents of GitHub Copilot and VS Code.
+
+Sources: "Custom agents configuration" (github/docs, content/copilot/reference/
+custom-agents-configuration.md): fields, aliases of tools, that absent tools are all and `[]` is none;
+"Custom agents in VS Code" (microsoft/vscode-docs): `agents`, `handoffs`, lists of models.
+"""
+
+from __future__ import annotations
+
+from axe_lsp.agentfile.convert.formats import (
+    Format,
+    Reading,
+    Writing,
+    every_tool,
+    granted,
+    tools_of,
+)
+from axe_lsp.agentfile.convert.models import read_model
+from axe_lsp.agentfile.convert.neutral import CHANGING
+
+_DELEGATION = {"agent", "custom-agent", "task"}
+
+
+def _read_tools(reading: Reading) -> None:
+    listed = reading.texts("tools")
+    if listed is None or "*" in listed:
+        tools = every_tool(reading.format)
+        reading.notes.added("tools", f"{', '.join(tools)}: without `tools` Copilot gives all")
+    else:
+        reading.source_keys["tools"] = "tools"
+        reading.listed = tuple(listed)
+        names = (each for each in listed if each.lower() not in _DELEGATION)
+        # Copilot does not distinguish upper and lower case.
+        known = {
+            each.lower(): each for each in (*reading.format.tool_aliases, *reading.format.tools)
+        }
+        tools = granted(reading, (known.get(each.lower(), each) for each in names), "tools")
+    reading.agent.tools = tuple(tools)
+
+
+def _read_agents(reading: Reading) -> None:
+    for name in reading.texts("agents") or ():
+        if name == "*":
+            reading.notes.lost("agents: *", "without a list it would have to name all agents")
+            continue
+        reading.source_keys["agents"] = "agents"
+        reading.agent.agents += (name,)
+
+
+def _read_servers(reading: Reading) -> None:
+    servers = reading.take("mcp-servers")
+    for name, table in servers.items() if isinstance(servers, dict) else ():
+        reading.take_server("mcp-servers", name, table)
+
+
+def _write_model(writing: Writing) -> None:
+    if writing.agent.model:
+        writing.notes.forget(writing.keys["model"])
+        writing.lost("model", "Copilot names models as its own list does; choose one there")
+
+
+def _write_tools(writing: Writing) -> None:
+    names = writing.tool_names()
+    if writing.agent.agents:
+        if set(writing.agent.tools) >= CHANGING:
+            names.append("agent")
+            writing.set("agents", list(writing.agent.agents))
+            text = "only VS Code keeps to the list; other programs may start every agent"
+            writing.notes.mapped(writing.keys["agents"], text)
+        else:
+            text = "Copilot may let it start every agent, also those with more tools"
+            writing.lost("agents", text)
+    names += [f"{server.name}/*" for server in writing.agent.servers]
+    writing.set("tools", names)
+
+
+def _write_servers(writing: Writing) -> None:
+    servers = {
+        server.name: {
+            "type": "sse" if server.transport == "sse" else "http",
+            "url": server.url,
+            **({"headers": dict(server.headers)} if server.headers else {}),
+            "tools": ["*"],
+        }
+        for server in writing.agent.servers
+    }
+    if servers:
+        writing.set("mcp-servers", servers)
+
+
+COPILOT = Format(
+    "copilot",
+    "GitHub Copilot",
+    ".github/agents",
+    ".agent.md",
+    is_markdown=True,
+    keys={
+        "name": "name",
+        "description": "description",
+        "model": "model",
+        "tools": "tools",
+        "agents": "agents",
+        "servers": "mcp-servers",
+        "prompt": "",
+    },
+    tools=tools_of(
+        ("read", "read_file"),
+        ("edit", "write_file edit_file"),
+        ("execute", "run_command"),
+        ("search", "grep find_files"),
+        ("web", "url_fetch web_search"),
+    ),
+    tool_aliases=tools_of(
+        ("Read", "read_file"),
+        ("NotebookRead", "read_file"),
+        ("Edit", "write_file edit_file"),
+        ("MultiEdit", "write_file edit_file"),
+        ("Write", "write_file edit_file"),
+        ("NotebookEdit", "write_file edit_file"),
+        ("shell", "run_command"),
+        ("Bash", "run_command"),
+        ("powershell", "run_command"),
+        ("Grep", "grep find_files"),
+        ("Glob", "grep find_files"),
+        ("WebSearch", "url_fetch web_search"),
+        ("WebFetch", "url_fetch web_search"),
+        # Tools of VS Code alone.
+        ("codebase", "grep find_files"),
+        ("search/codebase", "grep find_files"),
+        ("edit/editFiles", "write_file edit_file"),
+        ("editFiles", "write_file edit_file"),
+        ("runCommands", "run_command"),
+        ("fetch", "url_fetch"),
+        ("web/fetch", "url_fetch"),
+    ),
+    readers={
+        "model": read_model,
+        "tools": _read_tools,
+        "agents": _read_agents,
+        "servers": _read_servers,
+    },
+    writers={
+        "model": _write_model,
+        "tools": _write_tools,
+        "agents": lambda _: None,  # They are written with the tools.
+        "servers": _write_servers,
+    },
+    server_tools=("{}/*",),
+    required=frozenset({"description"}),
+)

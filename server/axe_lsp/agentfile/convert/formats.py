@@ -1,0 +1,279 @@
+"""What a format of agent files is: where its files lie, and how each field is read and written.
+
+`table.py` has a row for each format. The modules beside it have the rules of one format each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from fnmatch import fnmatchcase
+from typing import Any
+
+from msgspec import Struct, field
+
+from axe_lsp.agentfile.convert.neutral import FIELDS, READING, Agent, Notes, Server
+from axe_lsp.agentfile.convert.written import Written, under
+
+_MISSING = object()
+PLAIN: Mapping[str, tuple[tuple[type, ...], str]] = {
+    **dict.fromkeys(("name", "description", "model", "effort", "prompt"), ((str,), "a text")),
+    "temperature": ((int, float), "a number"),
+    **dict.fromkeys(("max_tokens", "timeout", "max_turns"), ((int,), "a whole number")),
+}
+"""The types of the fields that are plain values."""
+
+
+class Reading:
+    """A file of a format on the way to an `Agent`. What no rule takes is lost, and reported."""
+
+    def __init__(self, of: Format, written: Written, stem: str) -> None:
+        self.format = of
+        self.stem = stem
+        self.agent = Agent()
+        self.notes = Notes()
+        self.source_keys: dict[str, str] = {}
+        """By field: the key that it was read from."""
+        self.listed: tuple[str, ...] | None = None
+        """The names in the list of tools, None if the agent has all."""
+        self.denied: tuple[str, ...] = ()
+        """Names that are denied and are no tools of the format itself, so perhaps tools of servers."""
+        self._left = deepcopy(written.values)
+        self._tables: set[str] = set()
+
+    def take(self, key: str) -> Any:
+        """The value of a dotted key, None if it is absent. It counts as dealt with."""
+        value = self._taken(key)
+        return None if value is _MISSING else value
+
+    def peek(self, key: str) -> Any:
+        """The value of a key of the root that is still to be taken."""
+        return self._left.get(key)
+
+    def take_field(self, name: str) -> None:
+        """Read a field whose value every format writes in the same way."""
+        key = self.format.keys[name]
+        value = self.take(key)
+        types, word = PLAIN[name]
+        if value is None:
+            return
+        if not isinstance(value, types) or isinstance(value, bool):
+            self.notes.lost(key, f"the value is not {word}")
+            return
+        self.source_keys[name] = key
+        setattr(self.agent, name, value)
+
+    def take_server(self, key: str, name: str, table: object) -> None:
+        """Read an MCP server whose tools the agent may all use.
+
+        Of another one nothing is read: axe has no limits inside a server, and they would be lost.
+        """
+        reason, server = read_server(name, dict(table) if isinstance(table, Mapping) else {})
+        names = [each.format(name) for each in self.format.server_tools]
+        listed = [each for each in names if each in (self.listed or ())]
+        if not reason and names and self.listed is not None and not listed:
+            reason = f"`{names[0]}` is not in the list of tools"
+        if not reason and any(_touches(each, names[0]) for each in self.denied):
+            reason = "a part of its tools is denied"
+        if server is None or reason:
+            self.notes.lost(f"{key}.{name}", reason)
+            return
+        for each in listed:  # It is no longer a tool that nobody knows.
+            self.notes.forget(f"{self.format.keys['tools']}: {each}")
+        self.agent.servers += (server,)
+
+    def take_rest(self) -> None:
+        """Report every key that no rule has taken."""
+        for key in _paths(self._left, self._tables):
+            self.notes.lost(key, self.format.why_lost.get(key, ""))
+
+    def texts(self, key: str) -> list[str] | None:
+        """The strings of a list, or of a text with commas; None if the key is absent."""
+        value = self._taken(key)
+        if value is _MISSING:
+            return None
+        if isinstance(value, str):
+            return split_list(value)
+        if isinstance(value, list):
+            return [str(each) for each in value]
+        return []
+
+    def _taken(self, key: str) -> Any:
+        *parents, name = key.split(".")
+        table: Any = self._left
+        for end, parent in enumerate(parents, 1):
+            self._tables.add(".".join(parents[:end]))
+            table = table.get(parent) if isinstance(table, dict) else None
+        return table.pop(name, _MISSING) if isinstance(table, dict) else _MISSING
+
+
+class Writing:
+    """An `Agent` on the way to a file of a format. `keys` says what the fields were called before."""
+
+    def __init__(self, of: Format, agent: Agent, stem: str, reading: Reading) -> None:
+        self.format = of
+        self.agent = agent
+        self.stem = stem
+        self.notes = reading.notes
+        self.lists_tools = "tools" in reading.source_keys
+        self.keys = {name: reading.source_keys.get(name, name) for name in FIELDS}
+        self.written = Written()
+
+    def set(self, key: str, value: object) -> None:
+        """Write a dotted key. The empty one is the text below the front matter."""
+        if not key:
+            self.written.body = str(value)
+            return
+        *parents, name = key.split(".")
+        under(self.written.values, parents)[name] = value
+
+    def lost(self, name: str, why: str = "") -> None:
+        """Report a field that the format can't hold."""
+        self.notes.lost(self.keys[name], why or f"{self.format.title} has no counterpart")
+
+    def tool_names(self) -> list[str]:
+        """The tools in the words of the format. No name is written that would allow more.
+
+        A name that covers several tools is written if the agent has all of them; those that only read
+        the workspace may be missing, as they allow nothing new to an agent that reads it anyway.
+        """
+        has = set(self.agent.tools)
+        names: list[str] = []
+        covered: set[str] = set()
+        for name, meant in self.format.tools.items():
+            extra = meant - has
+            reads_anyway = extra <= READING and bool(meant & has)
+            if meant & has <= covered or (extra and not reads_anyway):
+                continue
+            names.append(name)
+            covered |= meant
+            if extra:
+                self.notes.mapped(
+                    self.keys["tools"], f"`{name}` also allows {', '.join(sorted(extra))}"
+                )
+        for tool in self.agent.tools:
+            if tool not in covered:
+                wider = [name for name, meant in self.format.tools.items() if tool in meant]
+                why = f"`{wider[0]}` would allow more" if wider else f"{self.format.title} has none"
+                self.notes.lost(f"{self.keys['tools']}: {tool}", why)
+        self.say_tools(names)
+        return names
+
+    def say_tools(self, names: Iterable[str]) -> None:
+        """Report what the tools that the file named are called now."""
+        if self.lists_tools:
+            self.notes.mapped(self.keys["tools"], f"now {', '.join(names) or 'none'}")
+
+
+def _touches(denied: str, server: str) -> bool:
+    """Whether a denied name is one of a server's tools, or a pattern that may mean some."""
+    start = server.rstrip("*")
+    return denied.startswith(start) or fnmatchcase(start, denied)
+
+
+Read = Callable[[Reading], None]
+Write = Callable[[Writing], None]
+
+
+class Format(Struct, frozen=True):
+    """A format.
+
+    `keys` has the dotted key of each field that the format has; "" is the body of a Markdown file.
+    `tools` has the tools of axe that each name stands for, in the order in which they are written;
+    `tool_aliases` are names that are only read. `readers` and `writers` are the rules for fields whose
+    values differ. `server_tools` are the names that stand for all tools of the server `{}`. `required` fields are made up if they are missing.
+    """
+
+    name: str
+    title: str
+    folder: str
+    suffix: str
+    is_markdown: bool
+    keys: Mapping[str, str]
+    tools: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    tool_aliases: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    readers: Mapping[str, Read] = field(default_factory=dict)
+    writers: Mapping[str, Write] = field(default_factory=dict)
+    server_tools: tuple[str, ...] = ()
+    required: frozenset[str] = frozenset()
+    why_lost: Mapping[str, str] = field(default_factory=dict)
+
+
+def tools_of(*pairs: tuple[str, str]) -> dict[str, frozenset[str]]:
+    """A table of tools: a name of the format, and tools of axe with blanks between them."""
+    return {name: frozenset(meant.split()) for name, meant in pairs}
+
+
+def granted(reading: Reading, names: Iterable[str], key: str) -> list[str]:
+    """The tools of axe that names of the format stand for. The others are reported as lost."""
+    known = {**reading.format.tool_aliases, **reading.format.tools}
+    found: dict[str, None] = {}
+    for name in names:
+        if name in known:
+            found.update(dict.fromkeys(sorted(known[name])))
+        else:
+            reading.notes.lost(f"{key}: {name}", "the tool has no counterpart")
+    return list(found)
+
+
+def every_tool(of: Format) -> list[str]:
+    """The tools of axe that have a counterpart in a format."""
+    return list(dict.fromkeys(tool for meant in of.tools.values() for tool in sorted(meant)))
+
+
+def split_list(text: str) -> list[str]:
+    """The parts of a text with commas between them; commas in parentheses belong to a part."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _paths(values: Mapping[str, Any], tables: set[str], prefix: str = "") -> Iterable[str]:
+    for key, value in values.items():
+        path = prefix + key
+        if path in tables and isinstance(value, dict):
+            yield from _paths(value, tables, f"{path}.")
+        else:
+            yield path
+
+
+# -- MCP servers, which all formats describe alike
+
+_ADDRESSES = ("url", "httpUrl", "http_url")
+_HEADERS = ("headers", "http_headers")
+_KINDS = {"sse": "sse", "http": "streamable-http", "streamable-http": "streamable-http"}
+
+
+def read_server(name: str, left: dict[str, Any]) -> tuple[str, Server | None]:
+    """A server, or the reason why axe can't have it: of one with limits nothing is taken."""
+    if "command" in left:
+        return "only servers with an address are converted, and it has a command", None
+    at = next((each for each in _ADDRESSES if isinstance(left.get(each), str)), None)
+    if at is None:
+        return "it has no address", None
+    url = left.pop(at)
+    kind = left.pop("type", None) or left.pop("transport", None) or "http"
+    if kind not in _KINDS:
+        return f"the transport {kind!r} has no counterpart", None
+    headers = {}
+    for each in _HEADERS:
+        table = left.pop(each, None)
+        if isinstance(table, Mapping):
+            headers.update({str(k): str(v) for k, v in table.items()})
+    variable = left.pop("bearer_token_env_var", None)
+    if isinstance(variable, str):
+        headers["Authorization"] = f"Bearer ${{{variable}}}"
+    if left.pop("enabled", True) is not True:
+        return "it is switched off", None
+    if left.get("tools") in (["*"], "*"):
+        left.pop("tools")
+    left.pop("name", None)
+    if left:
+        names = ", ".join(f"`{each}`" for each in sorted(left))
+        return f"{names} of a server would be lost", None
+    return "", Server(name, url, _KINDS[kind], headers)

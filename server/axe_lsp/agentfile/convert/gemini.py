@@ -1,0 +1,121 @@
+"""Sub-agents of Gemini CLI 0.61.
+
+Source: `agents/agentLoader` and `agents/local-executor` of @google/gemini-cli-core 0.61.0: the keys (one
+more is a fault), `mcp_servers` with `http_url` (the documentation has another spelling, which the
+loader refuses), that absent tools are all and an empty list is none, and that no sub-agent can call another one.
+"""
+
+from __future__ import annotations
+
+from axe_lsp.agentfile.convert.formats import (
+    Format,
+    Reading,
+    Writing,
+    every_tool,
+    granted,
+    tools_of,
+)
+from axe_lsp.agentfile.convert.models import read_model, write_model
+from axe_lsp.agentfile.convert.neutral import ConversionError, slug
+
+
+def _read_tools(reading: Reading) -> None:
+    listed = reading.texts("tools")
+    if listed is None or "*" in listed:
+        tools = every_tool(reading.format)
+        reading.notes.added("tools", f"{', '.join(tools)}: without `tools` Gemini CLI gives all")
+    else:
+        reading.source_keys["tools"] = "tools"
+        reading.listed = tuple(listed)
+        tools = granted(reading, listed, "tools")
+    reading.agent.tools = tuple(tools)
+
+
+def _read_timeout(reading: Reading) -> None:
+    if reading.take("kind") == "remote":
+        raise ConversionError("a remote agent has no instructions that could be converted")
+    minutes = reading.take("timeout_mins")
+    if isinstance(minutes, int) and not isinstance(minutes, bool) and minutes > 0:
+        reading.source_keys["timeout"] = "timeout_mins"
+        reading.agent.timeout = minutes * 60
+        reading.notes.mapped("timeout_mins", f"{minutes} minutes are {minutes * 60} seconds")
+    elif minutes is not None:
+        reading.notes.lost("timeout_mins", "the value is not a number of minutes")
+
+
+def _read_servers(reading: Reading) -> None:
+    for key in ("mcp_servers", "mcpServers"):
+        servers = reading.take(key)
+        for name, table in servers.items() if isinstance(servers, dict) else ():
+            reading.take_server(key, name, table)
+
+
+def _write_name(writing: Writing) -> None:
+    name = slug(writing.agent.name, ascii_only=True) or "agent"
+    writing.set("name", name)
+    if name != writing.agent.name:
+        writing.notes.mapped(writing.keys["name"], f"{writing.agent.name!r} is `{name}`")
+
+
+def _write_timeout(writing: Writing) -> None:
+    seconds = writing.agent.timeout
+    if seconds:
+        minutes = -(-seconds // 60)
+        writing.set("timeout_mins", minutes)
+        writing.notes.mapped(writing.keys["timeout"], f"{seconds} seconds are {minutes} minutes")
+
+
+def _write_tools(writing: Writing) -> None:
+    writing.set("tools", writing.tool_names())
+
+
+def _write_servers(writing: Writing) -> None:
+    if writing.agent.servers:
+        text = "write them to settings.json of Gemini CLI: there it replaces variables in headers"
+        writing.lost("servers", text)
+
+
+GEMINI = Format(
+    "gemini",
+    "Gemini CLI",
+    ".gemini/agents",
+    ".md",
+    is_markdown=True,
+    keys={
+        "name": "name",
+        "description": "description",
+        "model": "model",
+        "temperature": "temperature",
+        "timeout": "timeout_mins",
+        "max_turns": "max_turns",
+        "tools": "tools",
+        "prompt": "",
+    },
+    tools=tools_of(
+        ("read_file", "read_file"),
+        ("list_directory", "list_directory"),
+        ("grep_search", "grep"),
+        ("glob", "find_files"),
+        ("write_file", "write_file"),
+        ("replace", "edit_file"),
+        ("run_shell_command", "run_command"),
+        ("web_fetch", "url_fetch"),
+        ("google_web_search", "web_search"),
+    ),
+    tool_aliases=tools_of(("read_many_files", "read_file"), ("search_file_content", "grep")),
+    readers={
+        "model": read_model,
+        "timeout": _read_timeout,
+        "tools": _read_tools,
+        "servers": _read_servers,
+    },
+    writers={
+        "name": _write_name,
+        "model": lambda writing: write_model(writing, "google"),
+        "timeout": _write_timeout,
+        "tools": _write_tools,
+        "servers": _write_servers,
+    },
+    server_tools=("mcp_{}_*", "mcp_*"),
+    required=frozenset({"name", "description"}),
+)

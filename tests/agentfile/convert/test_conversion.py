@@ -1,0 +1,367 @@
+"""Conversions between the formats: nothing widens, nothing is lost in silence, prompts stay as they are."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import tomli
+import tomli_w
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from axe_lsp.agentfile.agent_definition import load
+from axe_lsp.agentfile.convert.axe import AXE
+from axe_lsp.agentfile.convert.codex import CODEX
+from axe_lsp.agentfile.convert.conversion import Converted, convert
+from axe_lsp.agentfile.convert.neutral import READING, ConversionError, NoteKind
+from axe_lsp.agentfile.convert.table import FORMATS, format_of, stem_of
+from axe_lsp.agentfile.schema.agent_keys import TOOLS
+
+OTHERS = [each for each in FORMATS.values() if each is not AXE]
+TEXT = st.text(
+    st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("\"'\\\n\r\t#-"))
+)
+AGENTS = st.fixed_dictionaries(
+    {"model": st.sampled_from(["openai/gpt-6", "anthropic/claude-opus-5", "google/gemini-3"])},
+    optional={
+        "description": TEXT,
+        "system_prompt": TEXT,
+        "tools": st.lists(st.sampled_from(list(TOOLS)), unique=True),
+        "timeout": st.integers(0, 3).map(lambda each: each * 60),
+        "params": st.fixed_dictionaries(
+            {"effort": st.sampled_from(["low", "max"])}, optional={"temperature": st.floats(0, 2)}
+        ),
+        "budget": st.fixed_dictionaries({"max_turns": st.integers(1, 50)}),
+    },
+)
+
+
+def to(
+    name: str, text: str, *, source: str = "axe", stem: str = "it", model: str = ""
+) -> Converted:
+    return convert(text, stem, FORMATS[source], FORMATS[name], model)
+
+
+def lost(result: Converted) -> dict[str, str]:
+    return {note.key: note.text for note in result.notes if note.kind is NoteKind.LOST}
+
+
+def values_of(result: Converted) -> dict[str, Any]:
+    """What a real parser reads."""
+    if result.file_name.endswith(".toml"):
+        return tomli.loads(result.text)
+    match = re.fullmatch(r"(?s)---(\r?\n.*?)\n---\r?\n\r?\n(.*)", result.text)
+    assert match is not None
+    return {**yaml.safe_load(match[1]), "": match[2]}
+
+
+@pytest.mark.parametrize("other", [each.name for each in OTHERS])
+@given(values=AGENTS)
+@example(values={"model": "openai/gpt-6", "system_prompt": "\n---\n\n"})
+@example(values={"model": "openai/gpt-6", "system_prompt": "\r\n'''\"\"\"\\"})
+@example(values={"model": "openai/gpt-6", "tools": ["run_command"]})
+def test_a_round_trip_keeps_what_the_other_format_has(other: str, values: dict[str, Any]) -> None:
+    values = {"name": "it", **values}
+    there = to(other, tomli_w.dumps(values))
+    values_of(there)
+    back = to("axe", there.text, source=other)
+    now = tomli.loads(back.text)
+    assert back.file_name == "it.toml"
+    keys = FORMATS[other].keys
+    prompt = values.get("system_prompt", "")
+    if prompt.strip() or other != "codex":
+        assert now.get("system_prompt", "") == prompt
+    if values.get("description", "").strip():
+        assert now["description"] == values["description"]
+    for part, field, name in (("params", "effort", "effort"), ("budget", "max_turns", "max_turns")):
+        if name in keys:
+            assert now.get(part, {}).get(field) == values.get(part, {}).get(field)
+    if "timeout" in keys:
+        assert now.get("timeout", 0) == values.get("timeout", 0)
+    before, after = set(values.get("tools", [])), set(now.get("tools", []))
+    assert after - before <= (
+        READING if other != "codex" else READING | {"write_file", "edit_file"}
+    )
+    assert "run_command" not in after - before
+
+
+@pytest.mark.parametrize("other", [each.name for each in OTHERS])
+def test_an_agent_without_tools_has_none_anywhere(other: str) -> None:
+    result = to(other, 'name = "it"\nmodel = "openai/x"\nsystem_prompt = "Go."')
+    values = values_of(result)
+    if other == "codex":
+        assert values["features"] == {"shell_tool": False}
+        assert values["sandbox_mode"] == "read-only"
+        assert any("can't be kept from patching" in note.text for note in result.notes)
+    elif other == "vibe":  # Where an empty list would mean all tools.
+        assert values["disabled_tools"] == ["*"]
+    else:
+        assert values["tools"] == []
+
+
+@pytest.mark.parametrize("other", [each.name for each in OTHERS])
+def test_every_key_of_a_file_is_kept_or_reported(other: str) -> None:
+    text = (
+        'name = "it"\nmodel = "ollama/x"\nfiles = ["a"]\nworkdir = "."\nskill = "s"\ntype = "explore"\n'
+        'allowed_hosts = ["a.b"]\nsub_agents = ["x"]\ntools = ["url_fetch", "list_directory", "nonsense"]\n'
+        '[memory]\nenabled = true\n[params]\ntop_p = 0.5\neffort = "none"\n[retry]\nmax_retries = 1\n'
+        '[[mcp_servers]]\nname = "s"\nurl = "https://x"\ntransport = "sse"\n[budget]\nmax_tokens = 5\n'
+    )
+    result = to(other, text)
+    said = {note.key for note in result.notes} | set(result.kept)
+    for key in (
+        "files",
+        "workdir",
+        "skill",
+        "allowed_hosts",
+        "memory",
+        "retry",
+        "budget.max_tokens",
+    ):
+        assert key in said
+    assert {"params.top_p", "tools: nonsense", "model", "sub_agents"} <= said
+    assert "url_fetch" not in result.text
+    assert "WebFetch" not in result.text
+
+
+CLAUDE = """\
+---
+name: Code Reviewer
+description: Use it when: code was written.\\n<example>Context: x</example>
+# What it may do
+tools: Read, Grep, Bash(git:*), mcp__docs__search, Agent(first one, second)
+model: sonnet
+maxTurns: 80
+color: red
+hooks:
+  PreToolUse:
+    - matcher: Bash
+---
+
+Review with `\\d`.
+"""
+
+
+def test_an_agent_of_claude_code_becomes_one_of_axe() -> None:
+    result = to("axe", CLAUDE, source="claude")
+    assert result.file_name == "code-reviewer.toml"
+    assert result.text == (
+        'name = "code-reviewer"\n'
+        'description = "Use it when: code was written.\\\\n<example>Context: x</example>"\n'
+        'model = "anthropic/claude-sonnet-5-5"\n'
+        "# What it may do\n"
+        'tools = ["read_file", "grep"]\n'
+        'sub_agents = ["first-one", "second"]\n'
+        "system_prompt = '''\nReview with `\\d`.\n'''\n"
+        "\n[budget]\nmax_turns = 50\n"
+    )
+    assert {"tools: Bash(git:*)", "tools: mcp__docs__search", "color", "hooks"} <= set(lost(result))
+    mapped = {note.key for note in result.notes if note.kind is NoteKind.MAPPED}
+    assert {"name", "model", "maxTurns", "tools"} <= mapped
+    assert load(result.text).tools == ("read_file", "grep")
+
+
+@pytest.mark.parametrize(
+    ("keys", "tools"),
+    [
+        (
+            "",
+            {
+                "read_file",
+                "write_file",
+                "edit_file",
+                "run_command",
+                "grep",
+                "find_files",
+                "url_fetch",
+                "web_search",
+            },
+        ),
+        ("tools: []", set()),
+        ("tools:", set()),
+        (
+            "disallowedTools: Bash, Write, Edit, WebFetch, WebSearch",
+            {"read_file", "grep", "find_files"},
+        ),
+        ("tools: Read, Bash\ndisallowedTools: Bash(rm:*)", {"read_file"}),
+        ("tools: Read, Bash, Edit\npermissionMode: plan", {"read_file"}),
+        ("tools:\n  - Read\n  - Task", {"read_file"}),
+        ("tools:\n  - Bash(*)", {"run_command"}),
+    ],
+)
+def test_tools_of_claude_code_never_become_more(keys: str, tools: set[str]) -> None:
+    text = f"---\nname: a\ndescription: d\n{keys}\n---\nGo."
+    assert set(tomli.loads(to("axe", text, source="claude").text).get("tools", [])) == tools
+
+
+@pytest.mark.parametrize(
+    ("text", "tools"),
+    [
+        ('sandbox_mode = "read-only"', READING),
+        ("[features]\nshell_tool = false", READING | {"write_file", "edit_file"}),
+        ("", READING | {"write_file", "edit_file", "run_command"}),
+    ],
+)
+def test_tools_of_a_codex_agent_follow_from_what_it_switches_off(
+    text: str, tools: set[str]
+) -> None:
+    file = f'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\n{text}'
+    assert set(tomli.loads(to("axe", file, source="codex").text)["tools"]) == tools
+
+
+def test_a_codex_agent_gets_what_codex_requires() -> None:
+    result = to("codex", 'name = "it"\nmodel = "openai/gpt-6"\nsystem_prompt = "Go."')
+    values = values_of(result)
+    assert (values["name"], values["description"], values["model"]) == (
+        "it",
+        "The agent it",
+        "gpt-6",
+    )
+    assert ("description", NoteKind.ADDED) in [(note.key, note.kind) for note in result.notes]
+
+
+def test_a_model_that_a_file_does_not_name_can_be_given() -> None:
+    codex = 'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"'
+    assert 'model = "provider/model-name"' in to("axe", codex, source="codex").text
+    assert 'model = "openai/x"' in to("axe", codex, source="codex", model="openai/x").text
+
+
+@pytest.mark.parametrize(
+    ("model", "meant"),
+    [
+        ("Claude Sonnet 4.5 (copilot)", "anthropic/claude-sonnet-4-5"),
+        ("GPT-5.2", "openai/gpt-5.2"),
+        ("['GPT-5 mini', 'x']", "openai/gpt-5-mini"),
+        ("Auto", "provider/model-name"),
+    ],
+)
+def test_models_of_copilot_are_recognised_by_their_family(model: str, meant: str) -> None:
+    text = f"---\ndescription: d\nmodel: {model}\n---\nGo."
+    assert tomli.loads(to("axe", text, source="copilot").text)["model"] == meant
+
+
+def test_a_server_is_converted_whole_or_not_at_all() -> None:
+    text = (
+        "---\nname: a\ndescription: d\nmcpServers:\n  - github\n  - docs:\n      type: http\n      url: https://x\n"
+        "      headers: {Authorization: 'Bearer ${T}'}\n  - local:\n      command: npx\n---\nGo."
+    )
+    result = to("axe", text, source="claude")
+    assert tomli.loads(result.text)["mcp_servers"] == [
+        {
+            "name": "docs",
+            "url": "https://x",
+            "transport": "streamable-http",
+            "headers": {"Authorization": "Bearer ${T}"},
+        }
+    ]
+    assert {"mcpServers: github", "mcpServers.local"} <= set(lost(result))
+    assert not any("Bearer" in note.text for note in result.notes)
+    limited = (
+        'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\n'
+        '[mcp_servers.s]\nurl = "https://x"\nenabled_tools = ["a"]'
+    )
+    assert "mcp_servers.s" in lost(to("axe", limited, source="codex"))
+
+
+@pytest.mark.parametrize(
+    ("tools", "is_kept"),
+    [
+        ("tools: Read, mcp__docs", True),
+        ("tools: Read, mcp__docs__*", True),
+        ("tools: Read", False),
+        ("tools: Read, mcp__docs__search", False),
+        ("", True),
+        ("disallowedTools: mcp__docs__delete", False),
+        ("disallowedTools: mcp__*", False),
+        ("disallowedTools: mcp__other", True),
+    ],
+)
+def test_a_server_is_kept_only_if_the_agent_may_use_all_of_it(tools: str, is_kept: bool) -> None:
+    text = f"---\nname: a\ndescription: d\n{tools}\nmcpServers:\n  docs: {{type: http, url: https://x}}\n---\nGo."
+    result = to("axe", text, source="claude")
+    assert ("mcp_servers" in tomli.loads(result.text)) is is_kept
+    assert ("mcpServers.docs" in lost(result)) is not is_kept
+    assert "tools: mcp__docs" not in lost(result)
+
+
+def test_servers_of_axe_stay_usable_in_claude_code() -> None:
+    text = (
+        'name = "a"\nmodel = "anthropic/claude-opus-5"\n'
+        '[[mcp_servers]]\nname = "docs"\nurl = "https://x"\ntransport = "sse"\nheaders = { K = "v" }'
+    )
+    values = values_of(to("claude", text))
+    assert values["tools"] == "mcp__docs"
+    assert values["mcpServers"] == [
+        {"docs": {"type": "sse", "url": "https://x", "headers": {"K": "v"}}}
+    ]
+
+
+def test_comments_stay_with_their_keys() -> None:
+    text = '# Who\nname = "it"\nmodel = "openai/gpt-6" # fast\n# Gone\nworkdir = "."\nsystem_prompt = "Go."\n# End\n'
+    assert to("codex", text).text.splitlines()[:5] == [
+        "# Who",
+        'name = "it"',
+        'description = "The agent it"',
+        "# fast",
+        'model = "gpt-6"',
+    ]
+    assert to("codex", text).text.endswith("# Gone\n# End\n")
+    assert "# fast" in to("gemini", text).text
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "line"),
+    [
+        ("axe", 'name = "a"\nmodel = ', 2),
+        ("claude", "Just text", 1),
+        ("claude", "---\nname: a\n", 1),
+        ("claude", "---\nname: a\nwords\n---\n", 3),
+        ("gemini", "---\nname: a\nkind: remote\n---\n", 0),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_where(source: str, text: str, line: int) -> None:
+    with pytest.raises(ConversionError) as caught:
+        to("axe" if source != "axe" else "codex", text, source=source)
+    assert caught.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "stem"),
+    [
+        ("p/.claude/agents/deep/a.md", "claude", "a"),
+        ("p/.github/agents/a.agent.md", "copilot", "a"),
+        ("p/.github/agents/a.md", "copilot", "a"),
+        ("p/.gemini/agents/a.md", "gemini", "a"),
+        ("p/.codex/agents/a.toml", "codex", "a"),
+        (".vibe/agents/a.toml", "vibe", "a"),
+        ("axe/agents/a.toml", "axe", "a"),
+        ("x/b.md", "claude", "b"),
+    ],
+)
+def test_the_format_of_a_file_follows_from_its_place(path: str, name: str, stem: str) -> None:
+    assert (format_of(path).name, stem_of(path)) == (name, stem)
+
+
+def test_toml_elsewhere_is_codex_by_its_own_key() -> None:
+    assert format_of("x/a.toml", 'developer_instructions = "x"') is CODEX
+
+
+@given(
+    description=TEXT.filter(str.strip),
+    body=TEXT,
+    other=st.sampled_from(["claude", "gemini", "copilot"]),
+)
+def test_a_file_of_another_program_survives_a_visit_to_axe(
+    description: str, body: str, other: str
+) -> None:
+    front = yaml.safe_dump(
+        {"name": "it", "description": description, "tools": []}, allow_unicode=False
+    )
+    axe = to("axe", f"---\n{front}---\n\n{body}", source=other)
+    values = values_of(to(other, axe.text))
+    assert values["description"] == description
+    assert values[""].endswith(body)
+    assert values["tools"] == []

@@ -1,0 +1,139 @@
+"""`axe-lsp import` and `axe-lsp export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import tomli
+
+from axe_lsp.cli.main import main
+from support.command_line import Home
+
+CLAUDE = "---\nname: Code Reviewer\ndescription: Reviews.\ntools: Read, Grep\ncolor: red\n---\n\nReview.\r\nTwice."
+CODEX = 'name = "fixer"\ndescription = "d"\ndeveloper_instructions = "Fix."\nnickname_candidates = ["Bo"]\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = Home(tmp_path)
+    monkeypatch.chdir(home.work)
+    for name, value in home.environment.items():
+        monkeypatch.setenv(name, value)
+    return home.work
+
+
+def put(project: Path, **files: str) -> None:
+    for name, text in files.items():
+        suffix = ".toml" if name == "codex" else ".md"
+        path = project / f".{name}" / "agents" / f"reviewer{suffix}"
+        path.parent.mkdir(parents=True)
+        path.write_text(text, newline="")
+
+
+def test_a_project_is_imported_with_a_line_for_each_key(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(project, claude=CLAUDE, codex=CODEX)
+    assert main(["import", ".", "--model", "openai/x"]) == 0
+    values = tomli.loads((project / "axe/agents/code-reviewer.toml").read_text())
+    assert values == {
+        "name": "code-reviewer",
+        "description": "Reviews.",
+        "model": "openai/x",
+        "tools": ["read_file", "grep"],
+        "system_prompt": "Review.\r\nTwice.",
+    }
+    assert (project / "axe/agents/fixer.toml").is_file()
+    out = capsys.readouterr().out
+    assert ".claude/agents/reviewer.md (Claude Code) → axe/agents/code-reviewer.toml (axe)" in out
+    assert "  kept    instructions, description" in out
+    assert "  lost    color: axe has no counterpart" in out
+    assert "  lost    nickname_candidates: axe has no counterpart" in out
+
+
+def test_agents_are_exported_by_name_to_the_folder_of_the_program(project: Path) -> None:
+    folder = project / "axe" / "agents"
+    folder.mkdir(parents=True)
+    for name in ("one", "two"):
+        (folder / f"{name}.toml").write_text(
+            f'name = "{name}"\nmodel = "openai/x"\nsystem_prompt = "Go."'
+        )
+    assert main(["export", "--to", "copilot", "one"]) == 0
+    assert [each.name for each in (project / ".github/agents").iterdir()] == ["one.agent.md"]
+    assert main(["export", "--to", "codex"]) == 0
+    assert len(list((project / ".codex/agents").iterdir())) == 2
+    assert main(["export", "--to", "gemini", "axe/agents/two.toml", "--output", "out"]) == 0
+    assert (project / "out" / "two.md").is_file()
+
+
+def test_nothing_is_replaced_unasked(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(project, claude=CLAUDE)
+    there = project / "axe" / "agents" / "code-reviewer.toml"
+    there.parent.mkdir(parents=True)
+    there.write_text("mine")
+    assert main(["import", ".claude/agents/reviewer.md"]) == 1
+    assert there.read_text() == "mine"
+    assert "axe/agents/code-reviewer.toml already exists; --force" in capsys.readouterr().err
+    assert main(["import", ".claude/agents/reviewer.md", "--force"]) == 0
+    assert tomli.loads(there.read_text())["description"] == "Reviews."
+
+
+def test_a_dry_run_shows_the_change_and_writes_nothing(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = "sk-ant-" + "a1B2c3D4e5" * 4
+    put(project, claude=CLAUDE + key)
+    assert main(["import", ".", "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert '+tools = ["read_file", "grep"]' in out
+    assert "lost    color" in out
+    assert key not in out
+    assert not (project / "axe").exists()
+
+
+def test_a_broken_file_is_named_and_the_others_are_converted(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(project, claude="---\nname: a\nwords\n---\n", codex=CODEX)
+    assert main(["import", "."]) == 1
+    assert (
+        "axe-lsp import: .claude/agents/reviewer.md:3: this line is neither"
+        in capsys.readouterr().err
+    )
+    assert (project / "axe/agents/fixer.toml").is_file()
+
+
+def test_two_agents_of_one_name_do_not_replace_each_other(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(project, claude=CLAUDE, gemini=CLAUDE.replace("Code Reviewer", "code-reviewer"))
+    assert main(["import", ".", "--force"]) == 1
+    assert "was just made of .claude/agents/reviewer.md" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["import", "nowhere"], 2, "no such file or folder"),
+        (["import", "."], 2, "no agent files in"),
+        (["export", "--to", "claude", "nobody"], 2, "agent config not found: nobody"),
+        (["export", "--to", "axe", "axe/agents/a.toml"], 1, "it is an agent of axe already"),
+    ],
+)
+def test_what_is_not_there_is_named(
+    project: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
+) -> None:
+    if "axe/agents/a.toml" in arguments:
+        (project / "axe" / "agents").mkdir(parents=True)
+        (project / "axe/agents/a.toml").write_text('name = "a"\nmodel = "openai/x"')
+    assert main(arguments) == code
+    assert message in capsys.readouterr().err
+
+
+def test_a_model_without_a_provider_is_refused(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="1"):
+        main(["import", ".", "--model", "sonnet"])
+    assert "expected provider/model-name" in capsys.readouterr().err
