@@ -169,6 +169,48 @@ def test_nobody_answers_a_question_in_vscode_who_is_typing_something_else(
 
 
 @pytest.mark.editor
+def test_a_model_asks_in_vscode_what_it_wants_to_know(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "review"
+    asker = write_project(project).with_name("asker.toml")
+    asker.write_text(agent("asker", tools=["ask_user"])["asker"], encoding="utf-8")
+    put_server_into(project).symlink_to(server_program())
+    choices = {"choices": ["Postgres", "SQLite"]}
+    questions = {"Which one?": choices, "Which two?": choices, "Why?": {}, "Sure?": {}}
+    calls = [Call("ask_user", {"question": each, **more}) for each, more in questions.items()]
+    provider.script("m-asker", *(Says(calls=[each]) for each in calls), Says("Understood."))
+    with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
+        window.open_file("axe/agents/asker.toml")
+        runs = window.open_view("Runs")
+        window.press_lens("Run")
+        window.answer_question("Run asker", "Go")
+        window.wait_for_message('agent "asker" asks: Which one?')
+        window.go_to_end()
+        for key in ("Enter", "Space", "Escape", "Enter"):
+            window.press_keys(key)
+        window.type_on("# typed")
+        window.wait_for_text("# typed")
+        assert len(provider.asked("m-asker")) == 1, "nothing was answered"
+
+        runs.wait_until_spoken("asker", "asker, asks you, asks: Which one?")
+        runs.press("asker", "Answer…")
+        window.choose("SQLite")
+        window.wait_for_message("asks: Which two?")
+        window.answer_message("asks: Which two?", "Answer…")
+        window.choose("Answer in Other Words…")
+        window.answer_question('agent "asker" asks', "DuckDB")
+        window.wait_for_message("asks: Why?")
+        window.run_command("axe: Answer a Question of an Agent…")
+        window.answer_question('agent "asker" asks', "For speed")
+        window.wait_for_message("asks: Sure?")
+        window.answer_message("asks: Sure?", "Don't Answer")
+        window.wait_for_output("asker | Understood.", "asker ✓ completed")
+    told = [request.body["messages"][-1]["content"] for request in provider.asked("m-asker")]
+    assert told[1:] == ["SQLite", "DuckDB", "For speed", "the user dismissed the question"]
+
+
+@pytest.mark.editor
 def test_keys_are_suggested_in_vscode_as_one_types(extension: Path, tmp_path: Path) -> None:
     project = tmp_path / "review"
     solo = write_project(project).with_name("solo.toml")

@@ -1,11 +1,13 @@
-// Asks the user before an agent changes something. Nothing here takes the focus or has a default that Enter would choose, so
+// Asks the user before an agent changes something, and what models want to know. Nothing here takes the focus or has a default that Enter would choose, so
 // nobody answers who is typing something else: a message with buttons, the row of the run in the view "Runs", and the status bar.
 
-import { CancellationTokenSource, commands, StatusBarAlignment, ThemeColor, window, type Disposable, type Memento, type QuickPickItem } from 'vscode';
+import { commands, StatusBarAlignment, ThemeColor, window, type Disposable, type Memento, type QuickPickItem } from 'vscode';
 import { State, type CancellationToken, type LanguageClient, type StaticFeature } from 'vscode-languageclient/node';
-import { OpenQuestions, type OpenQuestion } from './openQuestions';
+import { cancelledWith } from './cancelling';
+import { ANSWER, answerInquiry, NO_ANSWER, SHOW, showInquiry } from './inquiries';
+import { OpenApproval, OpenInquiry, OpenQuestions, type OpenQuestion } from './openQuestions';
 import type { Previews } from './previews';
-import { ApproveRequest, type Approval, type Question } from './protocol';
+import { ApproveRequest, AskRequest, type Approval, type Inquiry, type Question, type Reply } from './protocol';
 import { alwaysOf, changeOf, documentName, documentText, fitsMessage, forRunLabel, messageOf, subjectOf, withoutIcons, withoutLinks } from './questions';
 
 const REMEMBERED = 'approvals';
@@ -15,7 +17,6 @@ const DENIED: Approval = { decision: 'deny' };
 /** Milliseconds after which VS Code has put a message away that nobody has touched. */
 const MESSAGE_STAYS = 20_000;
 
-const SHOW = 'Show';
 const ALLOW = 'Allow';
 const FOR_RUN = 'Allow the Same for This Run';
 const DENY = 'Deny';
@@ -31,6 +32,8 @@ const ROW_COMMANDS = {
   'axeLsp.allowAlways': ALWAYS,
   'axeLsp.deny': DENY,
   'axeLsp.denyAndSayWhy': INSTEAD,
+  'axeLsp.answerInquiry': ANSWER,
+  'axeLsp.dismissInquiry': NO_ANSWER,
 };
 
 export class Approvals implements Disposable {
@@ -53,9 +56,10 @@ export class Approvals implements Disposable {
   listenTo(client: LanguageClient): void {
     client.registerFeature(announcement);
     client.onRequest(ApproveRequest, (question, token) => this.approve(question, token));
+    client.onRequest(AskRequest, (inquiry, token) => this.ask(inquiry, token));
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Stopped) {
-        this.questions.all().forEach((asked) => asked.settle(DENIED)); // Nobody waits for an answer any more.
+        this.questions.all().forEach((asked) => asked.giveUp()); // Nobody waits for an answer any more.
       }
     });
   }
@@ -87,35 +91,38 @@ export class Approvals implements Disposable {
       return;
     }
     const chosen = items.length === 1 ? items[0] : await window.showQuickPick(items, { placeHolder: 'Which question?' });
-    if (chosen) {
+    if (chosen?.asked.kind === 'approval') {
       await this.choose(chosen.asked);
+    } else if (chosen) {
+      await answerInquiry(chosen.asked);
     }
   }
 
   /** Remembered for the workspace, and an answer to all that is asked about the same. */
-  private async allowAlways({ question }: OpenQuestion): Promise<void> {
+  private async allowAlways({ question }: OpenApproval): Promise<void> {
     const subject = subjectOf(question);
     if (subject === undefined) {
       void window.showInformationMessage('This has no answer for good: allow it once, or for the run.');
       return;
     }
     await this.memory.update(REMEMBERED, [...this.remembered(), subject]);
-    this.questions.all().filter((each) => subjectOf(each.question) === subject).forEach((each) => each.settle(ALLOWED));
+    const open = this.questions.all().filter((each) => each.kind === 'approval');
+    open.filter((each) => subjectOf(each.question) === subject).forEach((each) => each.settle(ALLOWED));
   }
 
-  private async denyAndSayWhy(asked: OpenQuestion): Promise<void> {
+  private async denyAndSayWhy(asked: OpenApproval): Promise<void> {
     const box = { title: asked.question.reason, prompt: 'Tell the agent what to do instead' };
     const note = await cancelledWith(asked.answer, (token) => window.showInputBox(box, token));
     asked.settle(note ? { ...DENIED, note } : DENIED);
   }
 
-  /** Shows the file before and after, or the whole command, until the question is answered. Who is typing goes on typing. */
+  /** Shows the file before and after, the whole command or question, until the question is answered. Who is typing goes on typing. */
   private async show({ question, answer }: OpenQuestion): Promise<void> {
-    const change = changeOf(question);
+    const change = 'question' in question ? undefined : changeOf(question);
     const close = change
       ? await this.previews.showChangeBeside(`${question.agent} wants to change ${change.path}`, change.before, change.after)
       : await this.previews.showBeside(documentName(question), documentText(question));
-    void answer.then(close);
+    void Promise.resolve<unknown>(answer).then(close);
   }
 
   dispose(): void {
@@ -131,10 +138,25 @@ export class Approvals implements Disposable {
     if (subject !== undefined && this.remembered().includes(subject)) {
       return ALLOWED;
     }
-    const asked = this.questions.add(question);
-    token.onCancellationRequested(() => asked.settle(DENIED));
-    this.lastMessage = this.lastMessage.then(() => this.tell(asked)).catch(() => undefined);
+    const asked = new OpenApproval(question);
+    this.open(asked, token);
     return asked.answer;
+  }
+
+  private async ask(inquiry: Inquiry, token: CancellationToken): Promise<Reply | null> {
+    const asked = new OpenInquiry(inquiry);
+    if (!token.isCancellationRequested) {
+      this.open(asked, token);
+    } else {
+      asked.giveUp();
+    }
+    return asked.answer;
+  }
+
+  private open(asked: OpenQuestion, token: CancellationToken): void {
+    this.questions.add(asked);
+    token.onCancellationRequested(() => asked.giveUp());
+    this.lastMessage = this.lastMessage.then(() => this.tell(asked)).catch(() => undefined);
   }
 
   /** Ends when the next message may come: after an answer, or when this one was closed or put away. */
@@ -153,22 +175,18 @@ export class Approvals implements Disposable {
   /** A message that is closed is no answer. Its first button, which VS Code can press by a key, is none either. */
   private async showMessage(asked: OpenQuestion): Promise<void> {
     let isThere = true;
-    void asked.answer.then(() => isThere && commands.executeCommand('notifications.hideToasts')); // Nobody else can take it away.
-    const text = withoutLinks(messageOf(asked.question));
-    const forRun = forRunLabel(asked.question);
-    const chosen = await window.showWarningMessage(text, SHOW, ALLOW, forRun, DENY, MORE);
+    void Promise.resolve<unknown>(asked.answer).then(() => isThere && commands.executeCommand('notifications.hideToasts')); // Nobody else can take it away.
+    const chosen = await (asked.kind === 'inquiry' ? showInquiry(asked) : showApproval(asked));
     isThere = false;
-    if (chosen === MORE) {
-      await this.choose(asked);
-    } else if (chosen) {
-      await this.act(asked, chosen === forRun ? FOR_RUN : chosen);
+    if (chosen) {
+      await this.act(asked, chosen);
     }
     if (chosen && asked.isOpen) {
       await this.showMessage(asked); // VS Code closes a message whose button was pressed.
     }
   }
 
-  private async choose(asked: OpenQuestion): Promise<void> {
+  private async choose(asked: OpenApproval): Promise<void> {
     const { question } = asked;
     const items: (QuickPickItem & { choice: string })[] = [SHOW, DENY, INSTEAD, ALLOW].map((choice) => ({ choice, label: choice }));
     items.push({ choice: FOR_RUN, label: forRunLabel(question) });
@@ -189,9 +207,25 @@ export class Approvals implements Disposable {
       void window.showInformationMessage('The list of questions changed a moment ago, so nothing was answered.');
       return;
     }
+    if (choice === SHOW) {
+      return this.show(asked);
+    }
+    await (asked.kind === 'inquiry' ? this.reply(asked, choice) : this.decide(asked, choice));
+  }
+
+  private async reply(asked: OpenInquiry, choice: string): Promise<void> {
     switch (choice) {
-      case SHOW:
-        return this.show(asked);
+      case ANSWER:
+        return answerInquiry(asked);
+      case NO_ANSWER:
+        return asked.giveUp();
+    }
+  }
+
+  private async decide(asked: OpenApproval, choice: string): Promise<void> {
+    switch (choice) {
+      case MORE:
+        return this.choose(asked);
       case ALLOW:
         return asked.settle(ALLOWED);
       case FOR_RUN:
@@ -223,19 +257,19 @@ export class Approvals implements Disposable {
   }
 }
 
+/** The choice of the button that was pressed, if any. */
+async function showApproval({ question }: OpenApproval): Promise<string | undefined> {
+  const forRun = forRunLabel(question);
+  const chosen = await window.showWarningMessage(withoutLinks(messageOf(question)), SHOW, ALLOW, forRun, DENY, MORE);
+  return chosen === forRun ? FOR_RUN : chosen;
+}
+
 const announcement: StaticFeature = {
   fillClientCapabilities: (capabilities) => {
     const { axe, ...others } = (capabilities.experimental ?? {}) as { axe?: object };
-    capabilities.experimental = { ...others, axe: { ...axe, approve: true } };
+    capabilities.experimental = { ...others, axe: { ...axe, approve: true, ask: true } };
   },
   initialize: () => undefined,
   getState: () => ({ kind: 'static' }),
   clear: () => undefined,
 };
-
-/** Closes what the user is asked with as soon as there is an answer from elsewhere. */
-function cancelledWith<T>(answer: Promise<unknown>, ask: (token: CancellationToken) => Thenable<T>): Thenable<T> {
-  const source = new CancellationTokenSource();
-  void answer.then(() => source.cancel());
-  return ask(source.token);
-}

@@ -1,15 +1,18 @@
 // The questions of agents that nobody has answered yet. They are shown in several places, and answered once.
 
 import { EventEmitter, type Disposable } from 'vscode';
-import type { Approval, Question } from './protocol';
+import type { Approval, Inquiry, Question, Reply } from './protocol';
 
-export class OpenQuestion {
+abstract class Open<Asked extends Question | Inquiry, Answer> {
   /** The answer, once there is one. */
-  readonly answer: Promise<Approval>;
-  private resolve: (answer: Approval) => void = () => undefined;
+  readonly answer: Promise<Answer>;
+  private resolve: (answer: Answer) => void = () => undefined;
   private settled = false;
 
-  constructor(readonly question: Question) {
+  constructor(
+    readonly question: Asked,
+    private readonly none: Answer,
+  ) {
     this.answer = new Promise((resolve) => (this.resolve = resolve));
   }
 
@@ -18,27 +21,50 @@ export class OpenQuestion {
   }
 
   /** Only the first answer counts. */
-  settle(answer: Approval): void {
+  settle(answer: Answer): void {
     this.settled = true;
     this.resolve(answer);
   }
+
+  /** Nobody answers, or nobody needs an answer any more. */
+  giveUp(): void {
+    this.settle(this.none);
+  }
 }
+
+/** An agent wants to change something. */
+export class OpenApproval extends Open<Question, Approval> {
+  readonly kind = 'approval';
+
+  constructor(question: Question) {
+    super(question, { decision: 'deny' });
+  }
+}
+
+/** A model wants to know something. */
+export class OpenInquiry extends Open<Inquiry, Reply | null> {
+  readonly kind = 'inquiry';
+
+  constructor(question: Inquiry) {
+    super(question, null);
+  }
+}
+
+export type OpenQuestion = OpenApproval | OpenInquiry;
 
 export class OpenQuestions implements Disposable {
   private readonly open = new Set<OpenQuestion>();
-  private readonly changed = new EventEmitter<Question>();
+  private readonly changed = new EventEmitter<Question | Inquiry>();
   /** A question was asked, or is no longer open. */
   readonly onDidChange = this.changed.event;
 
-  add(question: Question): OpenQuestion {
-    const asked = new OpenQuestion(question);
+  add(asked: OpenQuestion): void {
     this.open.add(asked);
-    this.changed.fire(question);
-    void asked.answer.then(() => {
+    this.changed.fire(asked.question);
+    void Promise.resolve<unknown>(asked.answer).then(() => {
       this.open.delete(asked);
-      this.changed.fire(question);
+      this.changed.fire(asked.question);
     });
-    return asked;
   }
 
   /** The oldest comes first. */

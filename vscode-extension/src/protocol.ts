@@ -189,6 +189,20 @@ export interface Question {
   readonly forRun?: string;
 }
 
+/** A question of a model, by the tool `ask_user`. Other answers than the choices are possible. */
+export interface Inquiry {
+  readonly runId: string;
+  readonly rootRunId: string;
+  readonly agent: string;
+  readonly reason: string;
+  readonly question: string;
+  readonly choices?: readonly string[];
+}
+
+export interface Reply {
+  readonly answer: string;
+}
+
 /** A whole file; `before` is empty where there is none yet. */
 export interface Change {
   readonly path: string;
@@ -206,6 +220,7 @@ export const RunsRequest = new RequestType<{ limit: number; before?: string }, P
 export const EventsRequest = new RequestType<{ runId: string; after?: number }, Happening[], unknown>('axe/events');
 export const SubscribeRequest = new RequestType<Record<string, never>, unknown, unknown>('axe/subscribe');
 export const StopRequest = new RequestType<{ runId: string }, { stopped: boolean }, unknown>('axe/stop');
+export const AskRequest = new RequestType<Inquiry, Reply | null, unknown>('axe/ask');
 export const ApproveRequest = new RequestType<Question, Approval, unknown>('axe/approve');
 
 export const AgentNotification = new NotificationType<AgentBegin | AgentEnd>('axe/agent');

@@ -1,6 +1,6 @@
-// What an agent asks before it changes something, in words. Knows nothing of VS Code.
+// What an agent asks before it changes something, or what its model wants to know, in words. Knows nothing of VS Code.
 
-import type { Change, Question } from './protocol';
+import type { Change, Inquiry, Question } from './protocol';
 
 /** Characters of what is asked, and of a command behind it, in a message. VS Code cuts messages at 1,000. */
 const MOST_CHARACTERS = 300;
@@ -8,8 +8,11 @@ const MOST_CHARACTERS = 300;
 /** Characters of a line that are to be seen in a document which stands beside another one. */
 const WIDE = 100;
 
-/** What is asked, in a sentence: with the whole command if there is room for it. */
-export function messageOf(question: Question): string {
+/** What is asked, in a sentence: with the whole command or question if there is room for it. */
+export function messageOf(question: Question | Inquiry): string {
+  if (isInquiry(question)) {
+    return fitsMessage(question) ? `${question.reason}: ${question.question}` : `${question.reason}: read the document.`;
+  }
   if (!hasShortReason(question)) {
     return `agent "${question.agent}" wants to use ${question.tool}: read in the document what for.${hint(question)}`;
   }
@@ -22,12 +25,19 @@ function hint(question: Question): string {
   return longest > WIDE ? ` One line of it has ${longest.toLocaleString('en')} characters.` : '';
 }
 
+function isInquiry(question: Question | Inquiry): question is Inquiry {
+  return 'question' in question;
+}
+
 function hasShortReason({ reason }: Question): boolean {
   return reason.length <= MOST_CHARACTERS;
 }
 
 /** All of what is asked. */
-export function documentText(question: Question): string {
+export function documentText(question: Question | Inquiry): string {
+  if (isInquiry(question)) {
+    return question.question;
+  }
   const details = question.details || `${question.tool} ${JSON.stringify(question.arguments, undefined, 2)}`;
   return hasShortReason(question) ? details : `${question.reason}\n\n${details}`;
 }
@@ -38,8 +48,8 @@ export function changeOf(question: Question): Change | undefined {
 }
 
 /** The same for a row that begins with the agent's name. */
-export function purposeOf(question: Question): string {
-  return messageOf(question).replace(/^.*? (?=wants to )/, '');
+export function purposeOf(question: Question | Inquiry): string {
+  return isInquiry(question) ? `asks: ${question.question}` : messageOf(question).replace(/^.*? (?=wants to )/, '');
 }
 
 /** A message of VS Code takes `[text](command:…)` for a link that executes the command; an agent could write one. */
@@ -53,12 +63,18 @@ export function withoutIcons(text: string): string {
 }
 
 /** Whether a message says all of it. Else there has to be a document. */
-export function fitsMessage(question: Question): boolean {
+export function fitsMessage(question: Question | Inquiry): boolean {
+  if (isInquiry(question)) {
+    return question.question.length <= MOST_CHARACTERS && !question.question.includes('\n');
+  }
   const { details, change } = question;
   return !change && hasShortReason(question) && details !== '' && details.length <= MOST_CHARACTERS && !details.includes('\n');
 }
 
-export function documentName(question: Question): string {
+export function documentName(question: Question | Inquiry): string {
+  if (isInquiry(question)) {
+    return `${question.agent} asks.txt`;
+  }
   const kind = question.details.startsWith('--- ') ? 'diff' : 'sh';
   return `${question.agent} wants to use ${question.tool}.${kind}`;
 }

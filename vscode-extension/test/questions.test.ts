@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Question } from '../src/protocol';
+import type { Inquiry, Question } from '../src/protocol';
 import { alwaysOf, changeOf, documentName, documentText, fitsMessage, forRunLabel, messageOf, purposeOf, subjectOf, withoutIcons, withoutLinks } from '../src/questions';
 
 function question(changes: Partial<Question> = {}): Question {
@@ -80,4 +80,17 @@ test('the answer for the run says what it allows', () => {
   assert.equal(forRunLabel(question({ forRun: 'this command' })), 'Allow This Command for This Run');
   assert.equal(forRunLabel(question({ forRun: 'this file' })), 'Allow This File for This Run');
   assert.equal(forRunLabel(question()), 'Allow for This Run');
+});
+
+test('a question of a model stands in the message, or in a document if it is long', () => {
+  const inquiry: Inquiry = { runId: '2', rootRunId: '1', agent: 'lint', reason: 'agent "lint" asks', question: 'Which one?' };
+  assert.equal(messageOf(inquiry), 'agent "lint" asks: Which one?');
+  assert.equal(purposeOf(inquiry), 'asks: Which one?');
+  for (const long of ['Which\none?', 'x'.repeat(301)]) {
+    const asked = { ...inquiry, question: long };
+    assert.ok(!fitsMessage(asked));
+    assert.equal(messageOf(asked), 'agent "lint" asks: read the document.');
+    assert.equal(documentText(asked), long);
+  }
+  assert.equal(documentName(inquiry), 'lint asks.txt');
 });

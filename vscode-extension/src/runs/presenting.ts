@@ -16,20 +16,26 @@ export interface Row {
   readonly context: string;
 }
 
-/** `asks` are the purposes of the questions of a run that are open. */
-export function rowOf(node: Node, now: number, asks: readonly string[] = []): Row {
+/** What a run asks: to be allowed something, or an answer. */
+export interface Asks {
+  readonly kind: 'approval' | 'inquiry';
+  readonly purpose: string;
+}
+
+/** `asks` are the questions of a run that are open. */
+export function rowOf(node: Node, now: number, asks: readonly Asks[] = []): Row {
   const { label, ...texts } = textsOf(node, now);
   const state = node.status === 'running' ? 'running' : 'ended';
   const kind = node.kind === 'run' && node.depth === 0 ? 'root run' : node.kind;
   if (asks[0] !== undefined) {
-    const asked = joined([asks.length > 1 ? `1 of ${asks.length} questions` : '', asks[0]], ': ');
+    const asked = joined([asks.length > 1 ? `1 of ${asks.length} questions` : '', asks[0].purpose], ': ');
     return {
       label,
       description: shortened(asked, 2 * MOST),
       tooltip: joined([asked, texts.tooltip], '\n'),
       icon: { id: 'question', color: 'list.warningForeground' },
       spoken: joined([label, 'asks you', asked], ', '),
-      context: `${kind} asking ${state}`,
+      context: `${kind} ${asks[0].kind === 'approval' ? 'asking' : 'inquiring'} ${state}`,
     };
   }
   const spoken = joined([label, inWords(node.status), ...texts.spoken], ', ');

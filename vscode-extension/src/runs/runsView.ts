@@ -13,12 +13,12 @@ import {
   type TreeDataProvider,
 } from 'vscode';
 import type { OpenQuestion, OpenQuestions } from '../openQuestions';
-import type { Question } from '../protocol';
+import type { Inquiry, Question } from '../protocol';
 import { purposeOf } from '../questions';
 import { Changes, type Changed } from './changes';
 import { beginningOfDay, byDay, type Day } from './days';
 import { childrenOf, idOf, isNode, parentOf, runOf, type Node, type RunNode } from './nodes';
-import { rowOf } from './presenting';
+import { rowOf, type Asks } from './presenting';
 import { uriOf } from './runDocuments';
 import type { Runs } from './runs';
 
@@ -146,7 +146,7 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
   }
 
   /** What the open questions of a run are about. The row has room for the oldest. */
-  private asks(node: Node): readonly string[] {
+  private asks(node: Node): readonly Asks[] {
     if (node.kind !== 'run') {
       return [];
     }
@@ -156,11 +156,11 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     } else if (this.asked.get(node.runId)?.question !== open[0]) {
       this.asked.set(node.runId, { question: open[0], since: Date.now() });
     }
-    return open.map(({ question }) => purposeOf(question));
+    return open.map(({ kind, question }) => ({ kind, purpose: purposeOf(question) }));
   }
 
   /** Draws the row of the run that asks, and leads there whoever looks at the tree. */
-  private point({ rootRunId, runId }: Question): void {
+  private point({ rootRunId, runId }: Question | Inquiry): void {
     const run = this.runs.store.run(rootRunId, runId);
     if (run) {
       this.redraws.add(run);
@@ -209,7 +209,7 @@ function runningLeaves(node: Node): Node[] {
   return going.length > 0 ? going.flatMap(runningLeaves) : [node];
 }
 
-function itemOf(node: Node, isParent: boolean, asks: readonly string[]): TreeItem {
+function itemOf(node: Node, isParent: boolean, asks: readonly Asks[]): TreeItem {
   const row = rowOf(node, Date.now(), asks);
   const item = new TreeItem(row.label, isParent ? initially(node) : TreeItemCollapsibleState.None);
   item.id = idOf(node);

@@ -114,11 +114,13 @@ test('why there is no summary is told', () => {
 
 test('a run that asks shows the question in place of its figures', () => {
   const root = rootOf(new Script().begin(LEAD, 'x'));
-  const row = rowOf(root, START, ['wants to run a command: make', 'wants to write a']);
+  const row = rowOf(root, START, [{ kind: 'approval', purpose: 'wants to run a command: make' }, { kind: 'approval', purpose: 'wants to write a' }]);
 
   assert.equal(row.description, '1 of 2 questions: wants to run a command: make');
   assert.equal(row.spoken, 'lead, asks you, 1 of 2 questions: wants to run a command: make');
   assert.equal(row.context, 'root run asking running');
+  const inquiring = rowOf(root, START, [{ kind: 'inquiry', purpose: 'asks: Which?' }]);
+  assert.deepEqual([inquiring.context, inquiring.description], ['root run inquiring running', 'asks: Which?']);
 });
 
 test('a turn that waits to be sent again says so', () => {
