@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct, field
@@ -129,11 +129,15 @@ class McpServer(Struct, frozen=True):
 
 
 class Source(Struct, frozen=True):
-    """An agent file: its path, its text, and the user's own file of the same name that it hides, or ""."""
+    """An agent file: its path, its text, and the user's own file of the same name that it hides, or "".
+
+    `dialect` is the name of its dialect, "" for axe's own.
+    """
 
     path: str
     text: str
     shadows: str = ""
+    dialect: str = ""
 
 
 class AgentDefinition(Struct, frozen=True):
@@ -142,6 +146,7 @@ class AgentDefinition(Struct, frozen=True):
     `rest` is what the file says beyond the fields, so that nothing it asks for is lost silently.
     `read_only` is no key of a file: types say so of their agents, whose commands may not write.
     Nor is `beyond_first_axe`, which is whether the file has keys that axe's first version lacked.
+    `notes` are what a file of another dialect says that has no counterpart in a run.
 
     `source` is the file that it was read from; None for what no file has written.
     """
@@ -173,6 +178,7 @@ class AgentDefinition(Struct, frozen=True):
     context: ContextConfig = field(default_factory=ContextConfig)
     isolation: IsolationConfig = field(default_factory=IsolationConfig)
     beyond_first_axe: bool = False
+    notes: tuple[str, ...] = ()
     source: Source | None = None
     rest: Mapping[str, Any] = field(default_factory=dict)
 
@@ -209,11 +215,7 @@ class DefinitionError(ValueError):
 def load(text: str) -> AgentDefinition:
     """The definition in `text`; raises DefinitionError with the first problem in axe's order."""
     parse = Parse(text)
-    if parse.values is None:
-        syntax = parse.problems[0]
-        line, column = _place(parse, syntax.range)
-        message = f"line {line}, column {column}: {syntax.message}"
-        raise DefinitionError(message, line, column, is_parse_error=True)
+    values = _values(parse)
     fatal = [problem for problem in check(parse) if problem.fatal]
     if fatal:
         first = min(fatal, key=lambda problem: problem.order)
@@ -221,8 +223,26 @@ def load(text: str) -> AgentDefinition:
         raise DefinitionError(
             first.message, *_place(parse, first.range), is_parse_error=is_parse_error
         )
-    preset = BUILT_IN_TYPES.get(parse.values.get("type", ""))
-    return _definition(parse.values) if preset is None else _filled(parse.values, preset)
+    preset = BUILT_IN_TYPES.get(values.get("type", ""))
+    return _definition(values) if preset is None else _filled(values, preset)
+
+
+def valid_values(text: str, objection: Callable[[Mapping[str, Any]], str]) -> Mapping[str, Any]:
+    """The values of a file of another dialect. Raises DefinitionError for syntax and objections."""
+    values = _values(Parse(text))
+    message = objection(values)
+    if message:
+        raise DefinitionError(message, 1, 1)
+    return values
+
+
+def _values(parse: Parse) -> Mapping[str, Any]:
+    if parse.values is not None:
+        return parse.values
+    syntax = parse.problems[0]
+    line, column = _place(parse, syntax.range)
+    message = f"line {line}, column {column}: {syntax.message}"
+    raise DefinitionError(message, line, column, is_parse_error=True)
 
 
 def _place(parse: Parse, where: TextRange) -> tuple[int, int]:
@@ -276,7 +296,7 @@ def _known(data: type[Struct], values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-_OF_OUR_OWN = {"rest", "read_only", "beyond_first_axe", "source"}
+_OF_OUR_OWN = {"rest", "read_only", "beyond_first_axe", "notes", "source"}
 """Fields that are no keys."""
 
 _TABLES: dict[str, type[Struct]] = {

@@ -24,10 +24,13 @@ class Caller(Struct, frozen=True):
 
     `folder` holds the file that names it, and is "" for a name that a person gives. `base` is the
     working directory that the file or the command line names, and is "" if neither names one.
+    `dialect` is that of the file, "" for axe's own. An agent of another dialect names agents of its
+    dialect only.
     """
 
     folder: str = ""
     base: str = ""
+    dialect: str = ""
 
 
 class AgentPlaces(Struct, frozen=True):
@@ -35,12 +38,18 @@ class AgentPlaces(Struct, frozen=True):
 
     `first` are searched before all others (`--agents-dir`). `roots` are the workspace folders, `extra`
     the folders of the setting `axe.agentPaths`, and `user` is the user's own folder, or "".
+    `homes` are the folders of the user's configuration of other dialects, with the dialect's name.
     """
 
     first: tuple[str, ...] = ()
     roots: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
     user: str = ""
+    homes: tuple[tuple[str, str], ...] = ()
+
+    def home(self, dialect: str) -> str:
+        """The folder of the user's configuration of a dialect, or ""."""
+        return dict(self.homes).get(dialect, "")
 
 
 @lru_cache(maxsize=256)
@@ -77,6 +86,31 @@ def precedence(folder: str, caller: Caller, places: AgentPlaces) -> tuple[int, t
     if folder in near:
         return near.index(folder), ()
     return len(near), by_distance(folder)
+
+
+def layers_of(
+    caller: Caller, places: AgentPlaces, inside: str, *, is_deep: bool
+) -> tuple[str, ...]:
+    """The folders named `inside` (`.codex`) that count for a caller, the one that wins last.
+
+    The user's own comes first, then that of the folder in which the caller works. With `is_deep` those
+    of the workspace folder and of each folder between the two count as well.
+    """
+    home = places.home(caller.dialect)
+    above = caller.folder.partition(f"/{inside}/")[0] if not _is_in(caller.folder, home) else ""
+    start = caller.base or above or next(iter(places.roots), "")
+    folders = [start]
+    if is_deep:
+        root = root_of(start, places.roots) or start
+        folders = [root]
+        for part in start[len(root) :].split("/")[1:]:
+            folders.append(f"{folders[-1]}/{part}")
+    own = [home] if home else []
+    return tuple(dict.fromkeys((*own, *(f"{each}/{inside}" for each in folders if each))))
+
+
+def _is_in(folder: str, outer: str) -> bool:
+    return bool(outer) and (folder == outer or folder.startswith(f"{outer}/"))
 
 
 def root_of(folder: str, roots: Sequence[str]) -> str:

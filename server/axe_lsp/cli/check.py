@@ -93,7 +93,7 @@ def check(paths: Sequence[Path], severities: Severities | None = None) -> list[C
             folder = file.parent
             if folder not in by_folder:  # The user's own agents work where they are run.
                 is_users = folder == user_folder
-                by_folder[folder] = here if is_users else workplace(folder, (start,), None)
+                by_folder[folder] = here if is_users else workplace(folder, (start,))
             wanted[file] = by_folder[folder]
     together: dict[Path, dict[Path, None]] = {}
     for file, workspace in wanted.items():

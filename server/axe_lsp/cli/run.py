@@ -26,7 +26,6 @@ from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.providers.wire import WireError, parse_json
 from axe_lsp.runtime.runs import Resolve, RunRequest
 from axe_lsp.runtime.safety.trust import reach_warning
-from axe_lsp.runtime.unsupported import unsupported_warning
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -173,19 +172,15 @@ def _warn(text: str) -> None:
 
 def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve, *, as_json: bool) -> None:
     prepared = prepare_request(request, resolve, workspace, os.environ)
-    missing = unsupported_warning(request.agent, prepared.definition)
     untrusted = reach_warning(request, prepared.definition, workspace, os.environ)
-    said = [each for each in (missing, untrusted) if each]
-    for warning in (*said, *prepared.warnings):
+    # Imported late, as only this needs it; what follows is as well.
+    from axe_lsp.runtime.preview import dry_run_text, preview_json, warnings_of
+
+    for warning in (*([untrusted] if untrusted else []), *warnings_of(prepared)):
         _warn(warning)
     if as_json:
-        # Imported late, as only this needs it; what follows is as well.
-        from axe_lsp.runtime.preview import preview_json
-
         print(json.dumps(preview_json(prepared), ensure_ascii=False, separators=(",", ":")))
     else:
-        from axe_lsp.runtime.preview import dry_run_text
-
         print(dry_run_text(prepared), end="")
 
 

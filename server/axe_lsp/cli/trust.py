@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
@@ -91,13 +92,15 @@ def _agents_at(path: Path | None) -> tuple[Path, Iterator[tuple[str, AgentDefini
     if path is not None and not path.exists():
         raise ConfigError(f"no such file or folder: {shown_path(path)}")
     if path is not None and not path.is_dir():
-        near = AgentFolders((path.absolute().parent,))
-        return whereabouts().folder, iter([(path.stem, near.resolve(path.stem))])
+        here, file = whereabouts(), path.absolute()
+        return here.folder, iter([(path.stem, here.lookup.resolver(file)(path.stem, Caller()))])
     workspace = path.absolute() if path is not None else whereabouts().workspace
     places = agent_places([workspace], os.environ)
-    folders = Lookup(places).seen_from(Caller()).all_folders
+    seen = Lookup(places).seen_from(Caller())
     # Each file, not each name: of two with one name, either may be called.
-    listed = (each for folder in folders for each in AgentFolders((folder,)).list())
+    alone = [*(AgentFolders((folder,)) for folder in seen.all_folders)]
+    alone += [AgentFolders((), others=partial(list, [each])) for each in seen.others()]
+    listed = (each for folders in alone for each in folders.list())
     return workspace, (
         (name, each) for name, _, each in listed if isinstance(each, AgentDefinition)
     )

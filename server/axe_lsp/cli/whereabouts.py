@@ -43,7 +43,7 @@ class Whereabouts(Struct, frozen=True):
         folder = self.folder / file.parent
         if is_named or not is_agents_folder(folder) or is_users(file, os.environ):
             return self.folder
-        return workplace(folder, (self.workspace,), None)
+        return workplace(folder, (self.workspace,))
 
 
 def whereabouts(agents_dir: Path | None = None) -> Whereabouts:

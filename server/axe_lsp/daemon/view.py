@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.dialects import AGENTS
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, AgentPlaces
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.ranges import LineIndex
@@ -24,7 +25,7 @@ from axe_lsp.daemon.links import LinkedFolders, real_uris
 from axe_lsp.daemon.outside_watcher import OutsideWatcher
 from axe_lsp.daemon.uris import folder_of, path_of, uri_of
 from axe_lsp.daemon.watch import watch
-from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.folders import Environment, homes_of_dialects
 from axe_lsp.runtime.files.workspace_folders import is_entered, workplace
 from axe_lsp.settings import Settings
 from axe_lsp.tasks import Tasks
@@ -49,6 +50,7 @@ class View:
         self.settings = Settings()
         self.roots: tuple[Path, ...] = ()
         self.user_folder = disk.user_folder(environment)
+        self._homes = homes_of_dialects(environment)
         self._workspace = Workspace(self._places())
         self._folders: dict[Path, None] = {}
         self._linked_folders = LinkedFolders()
@@ -83,7 +85,7 @@ class View:
         """The folders that determine the lookup order of names, as paths."""
         user = self.user_folder.as_posix() if self.user_folder is not None else ""
         roots, extra = self.roots, self.extra_folders
-        return AgentPlaces((), _as_posix(roots), _as_posix(extra), user)
+        return AgentPlaces((), _as_posix(roots), _as_posix(extra), user, self._homes)
 
     @property
     def extra_folders(self) -> tuple[Path, ...]:
@@ -127,7 +129,13 @@ class View:
 
     def workspace_of(self, folder: Path | None) -> Path:
         """Where runs of the agents in `folder` start."""
-        return workplace(folder, self.roots, self.user_folder)
+        return workplace(folder, self.roots, self._user_folders)
+
+    @property
+    def _user_folders(self) -> tuple[Path, ...]:
+        """The folders of the user's own agents, of all dialects."""
+        own = (self.user_folder,) if self.user_folder is not None else ()
+        return (*own, *(Path(home, AGENTS) for _, home in self._homes))
 
     def linked_agents(self) -> LinkedAgents:
         """The agent files that are links to others, which stand for them."""

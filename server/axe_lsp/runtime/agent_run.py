@@ -42,7 +42,7 @@ from axe_lsp.runtime.outcome import end_event, result_of, status_of
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.prepare import Prepared, prepare, reads_much
 from axe_lsp.runtime.retry import Retrying
-from axe_lsp.runtime.runs import Order, RunResult
+from axe_lsp.runtime.runs import Order, RunResult, model_of
 from axe_lsp.runtime.safety.questions import Answer, question_of_model
 from axe_lsp.runtime.safety.reach import check_memory
 from axe_lsp.runtime.safety.redaction import redact
@@ -106,7 +106,7 @@ class AgentRun:
         definition = self._load()
         if not self._order.ids.depth:  # Without trust a root is not even a run.
             await self._admit(definition)
-        self._begin(self._order.model or definition.model, definition)
+        self._begin(model_of(self._order, definition), definition)
         if self._order.ids.depth:
             await self._admit(definition)
         prepared = await self._prepared(definition)

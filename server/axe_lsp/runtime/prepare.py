@@ -15,6 +15,7 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.agentfile.schema.model_name import ModelName, ModelNameError, parse_model_name
 from axe_lsp.agentfile.schema.providers import WIRES, Wire
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.children.delegation import delegation_tools
 from axe_lsp.runtime.children.task import task_tools
 from axe_lsp.runtime.children.typed_tools import TypedTools, typed_tools
@@ -27,7 +28,7 @@ from axe_lsp.runtime.files.user_config import load_user_config, wire_of
 from axe_lsp.runtime.messages import Message, Request, Tool
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.prompt import Prompt, build_prompt
-from axe_lsp.runtime.runs import Order, Resolve, RunRequest, new_run_id
+from axe_lsp.runtime.runs import Order, Resolve, RunRequest, model_of, new_run_id
 from axe_lsp.runtime.structured.output import Output, output_of
 from axe_lsp.runtime.structured.response_format import ignored_format_warning, response_format
 from axe_lsp.runtime.structured.schemas import canonical_json
@@ -90,7 +91,7 @@ def prepare(
     environment: Environment,
 ) -> Prepared:
     """Read what the agent needs. Raises ConfigError or AgentError."""
-    model = _model(order.model or definition.model)
+    model = _model(order, definition)
     wire = wire_of(model, environment)
     order = with_input(order, definition)
     prompt = build_prompt(order, definition, workspace, environment)
@@ -201,7 +202,13 @@ def _require_folder(prompt: Prompt) -> None:
     raise ConfigError(f"the working directory {folder} does not exist", hint=hint)
 
 
-def _model(text: str) -> ModelName:
+def _model(order: Order, definition: AgentDefinition) -> ModelName:
+    """The model that answers. Raises AgentError, or ConfigError if nobody has named one."""
+    text = model_of(order, definition)
+    if not text and definition.source is not None and definition.source.dialect:
+        name = quoted(order.ids.agent)
+        message = f"agent {name} names no model; give one, such as --model openai/gpt-5.6"
+        raise ConfigError(message, hint="; ".join(definition.notes))
     try:
         return parse_model_name(text)
     except ModelNameError as error:

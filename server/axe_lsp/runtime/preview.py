@@ -15,6 +15,7 @@ from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.prompt import Prompt, system_prompt
 from axe_lsp.runtime.runs import DEFAULT_TIMEOUT
 from axe_lsp.runtime.structured.schemas import canonical_json
+from axe_lsp.runtime.unsupported import unsupported_warning
 
 
 class Preview(JsonStruct, frozen=True):
@@ -36,6 +37,7 @@ class Preview(JsonStruct, frozen=True):
     sub_agents: tuple[str, ...]
     estimated_tokens: int
     parts: tuple[Part, ...]
+    warnings: tuple[str, ...] = ()
     context_window: int | None = None
     input_schema: Mapping[str, Any] | None = None
 
@@ -56,9 +58,16 @@ def preview_of(prepared: Prepared) -> Preview:
         sub_agents=prepared.definition.sub_agents,
         estimated_tokens=estimated_tokens(len(prompt.system + prompt.user_message + tools)),
         parts=parts_of(prepared),
+        warnings=warnings_of(prepared),
         context_window=model.context if model is not None else None,
         input_schema=prepared.definition.input,
     )
+
+
+def warnings_of(prepared: Prepared) -> tuple[str, ...]:
+    """What the file says that has no effect, and what else is known before anything is sent."""
+    missing = unsupported_warning(prepared.order.ids.agent, prepared.definition)
+    return (*([missing] if missing else []), *prepared.warnings)
 
 
 def preview_json(prepared: Prepared) -> dict[str, Json]:

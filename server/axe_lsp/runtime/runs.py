@@ -88,7 +88,7 @@ class Order(JsonStruct, frozen=True):
     what the model gets; an empty message means axe's default one. `timeout` is a limit in seconds
     that the caller sets, `deadline` the moment (of the event loop's clock) at which the caller
     itself has to be ready. `max_depth` is the root's, which governs its whole tree; None at the root.
-    `allowed_hosts` are the caller's, for an agent that names none of its own. What a `read_only`
+    `allowed_hosts` and `callers_model` are the caller's, for an agent that names none of its own. What a `read_only`
     caller starts is read-only, too. `definition` is the agent, where it has no file to be found in;
     `description` what a caller calls the task, for those who watch.
 
@@ -110,12 +110,18 @@ class Order(JsonStruct, frozen=True):
     deadline: float = math.inf
     max_depth: int | None = None
     allowed_hosts: tuple[str, ...] = ()
+    callers_model: str = ""
     read_only: bool = False
     definition: AgentDefinition | None = None
     description: str | None = None
     input: Mapping[str, Json] | None = None
     reads_task: bool = False
     context: str = ""
+
+
+def model_of(order: Order, definition: AgentDefinition) -> str:
+    """The model that answers, `provider/name`: the first that is named. "" if there is none."""
+    return order.model or definition.model or order.callers_model
 
 
 def new_run_id() -> str:

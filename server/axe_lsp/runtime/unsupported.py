@@ -1,4 +1,4 @@
-"""Keys of agent files that this version of the runtime does not support; a run warns about them."""
+"""What an agent file says that has no effect in a run, which warns about it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ _TABLES = ("artifacts",)
 
 def unsupported_warning(agent: str, definition: AgentDefinition) -> str:
     """A sentence about what the agent runs without, or ""."""
+    if definition.notes:
+        return f"agent {quoted(agent)}: {'; '.join(definition.notes)}"
     missing = _unsupported(definition)
     if not missing:
         return ""

@@ -21,6 +21,7 @@ export function previewText(agent: string, preview: Preview): string {
     `- Working directory: ${workdir}`,
     ...(subAgents.length > 0 ? [`- Sub-agents: ${subAgents.join(', ')}`] : []),
     `- In all about ${number(preview.estimatedTokens)} tokens${share(preview)}`,
+    ...(preview.warnings ?? []).map((warning) => `- Warning: ${warning}`),
     '',
     ...table(parts),
     '',

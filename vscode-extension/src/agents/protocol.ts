@@ -67,6 +67,8 @@ export interface Preview {
   readonly subAgents: readonly string[];
   readonly estimatedTokens: number;
   readonly parts: readonly PromptPart[];
+  /** What the user should know before a run. */
+  readonly warnings?: readonly string[];
   /** How many tokens the model can take, if that is known. */
   readonly contextWindow?: number;
   /** Of an agent with `[input]`. */

@@ -41,6 +41,10 @@ A
   );
 });
 
+test('what has no effect is named before the prompt', () => {
+  assert.match(previewText('reader', { ...PREVIEW, warnings: ['no counterpart for web_search'] }), /\n- Warning: no counterpart for web_search\n\n/);
+});
+
 test('nothing is said of a share of what nobody knows, nor that a little is nothing', () => {
   const { contextWindow: _, ...unknown } = PREVIEW;
   assert.match(previewText('reader', unknown), /about 1,500 tokens\n/);

@@ -119,6 +119,7 @@ def child_order(
         deadline=delegator.deadline,
         max_depth=delegator.max_depth,
         allowed_hosts=delegator.allowed_hosts,
+        callers_model=delegator.model,
         read_only=delegator.definition.read_only,
         reads_task=context is not None,
         context=context or "",

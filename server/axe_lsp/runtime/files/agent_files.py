@@ -7,21 +7,39 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 
 from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, DefinitionError, Source, load
-from axe_lsp.agentfile.lookup_order import AgentPlaces, Caller, by_distance, near_folders
+from axe_lsp.agentfile.dialects import AGENTS, CODEX, DIALECTS, Dialect, dialect_of
+from axe_lsp.agentfile.lookup_order import (
+    AgentPlaces,
+    Caller,
+    by_distance,
+    layers_of,
+    near_folders,
+)
 from axe_lsp.agentfile.schema import agent_name
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path
+from axe_lsp.runtime.files.dialect_agents import (
+    DialectAgent,
+    DialectAgents,
+    codex_agents,
+    vibe_agents,
+)
+from axe_lsp.runtime.files.folders import (
+    Environment,
+    config_folder,
+    expand_path,
+    homes_of_dialects,
+)
 from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.files.workspace_folders import agent_folders_below
 from axe_lsp.runtime.plain_text import shown_path
@@ -30,13 +48,15 @@ from axe_lsp.runtime.plain_text import shown_path
 class AgentFolders(Struct, frozen=True, dict=True):
     """Folders with agent files, in the order in which they are searched, and the open texts.
 
-    `search` finds further folders. It may take long, so it is called for names that no folder has.
+    `search` finds further folders, and `others` the agents of other dialects. They may take long,
+    so they are called for names that no folder has.
     """
 
     folders: Sequence[Path]
     open_buffers: Mapping[Path, str] = field(default_factory=dict)
     search: Callable[[], Sequence[Path]] = tuple
     users: Path | None = None
+    others: Callable[[], Sequence[DialectAgents]] = tuple
 
     @cached_property
     def all_folders(self) -> Sequence[Path]:
@@ -45,22 +65,41 @@ class AgentFolders(Struct, frozen=True, dict=True):
 
     def resolve(self, name: str) -> AgentDefinition:
         """The agent of a name. Raises ConfigError, in axe's words."""
-        path = self.find(name)
-        text = self._read(name, path)
+        found = self._find(name)
+        if isinstance(found, Path):
+            text, hidden = self._read(name, found), self._hidden(found)
+            source = Source(str(found), text, hidden)
+            understand: Callable[[str], AgentDefinition] = _definition
+        else:
+            agents, agent = found
+            text = self._read(name, agent.path)
+            source = Source(str(agent.path), text, dialect=agents.dialect.name)
+            understand = partial(agents.definition, agent)
         try:
-            return replace(_definition(text), source=Source(str(path), text, self._hidden(path)))
+            return replace(understand(text), source=source)
         except DefinitionError as error:
-            hint = f"The error is at {shown_path(path)}:{error.line}:{error.column}"
+            hint = f"The error is at {shown_path(source.path)}:{error.line}:{error.column}"
             if error.is_parse_error:
                 raise _unparsable(name, str(error), hint) from error
             raise ConfigError(str(error), hint=hint) from error
 
     def find(self, name: str) -> Path:
         """The file of an agent, or its open buffer. Raises ConfigError."""
-        check_name(name)
-        found = self._find_in(self.folders, name) or self._find_in(self.all_folders, name)
-        if found is not None:
-            return found
+        found = self._find(name)
+        return found if isinstance(found, Path) else found[1].path
+
+    def _find(self, name: str) -> Path | tuple[DialectAgents, DialectAgent]:
+        """An agent of axe, else one of another dialect, whose names may be any text."""
+        objection = agent_name.objection(name)
+        if objection is None:
+            found = self._find_in(self.folders, name) or self._find_in(self.all_folders, name)
+            if found is not None:
+                return found
+        for agents in self.others():
+            if name in agents.agents:
+                return agents, agents.agents[name]
+        if objection is not None:
+            raise ConfigError(objection)
         raise ConfigError(f"agent config not found: {name}", hint=self._hint(name))
 
     def _find_in(self, folders: Sequence[Path], name: str) -> Path | None:
@@ -84,6 +123,7 @@ class AgentFolders(Struct, frozen=True, dict=True):
     def _hint(self, name: str) -> str:
         """The likely name behind a name that no agent has."""
         known = {path.stem for folder in self.all_folders for path in _agent_files(folder)}
+        known.update(each for agents in self.others() for each in agents.agents)
         meant = nearest(name.removesuffix(SUFFIX), known)
         if meant is not None:
             return f"Did you mean `{meant}`?"
@@ -98,6 +138,11 @@ class AgentFolders(Struct, frozen=True, dict=True):
                 if path.stem not in seen:
                     seen.add(path.stem)
                     yield path.stem, path, self._load(path.stem)
+        for agents in self.others():
+            for name, agent in agents.agents.items():
+                if name not in seen:
+                    seen.add(name)
+                    yield name, agent.path, self._load(name)
 
     def _load(self, name: str) -> AgentDefinition | ConfigError:
         try:
@@ -106,11 +151,8 @@ class AgentFolders(Struct, frozen=True, dict=True):
             return error
 
     def _read(self, name: str, path: Path) -> str:
-        buffer = self.open_buffers.get(path)
-        if buffer is not None:
-            return buffer
         try:
-            return decode_utf8(read_file(path))
+            return _text(path, self.open_buffers)
         except FileNotFoundError:  # It has gone since it was found.
             raise ConfigError(f"agent config not found: {name}") from None
         except OSError as error:
@@ -144,22 +186,57 @@ class Lookup:
     def seen_from(self, caller: Caller) -> AgentFolders:
         """The folders of agents in the order in which names of a caller are looked up."""
         if caller not in self._folders:
-            near = near_folders(caller, self._places)
+            others = cache(partial(self._others_of, caller))
+            near = near_folders(caller, self._places) if not caller.dialect else ()
             users = Path(self._places.user) if self._places.user else None
+            search = self._search if not caller.dialect else tuple
             folders = tuple(map(Path, near))
-            self._folders[caller] = AgentFolders(folders, self._open_buffers, self._search, users)
+            self._folders[caller] = AgentFolders(folders, self._open_buffers, search, users, others)
         return self._folders[caller]
 
     def resolver(self, agent_file: Path | None = None) -> Callable[[str, Caller], AgentDefinition]:
         """Finds the agent that a caller means. `agent_file` is the one that a person has named, if any."""
 
         def resolve(name: str, caller: Caller) -> AgentDefinition:
-            folders = self.seen_from(caller)
             if agent_file is not None and not caller.folder:
-                folders = structs.replace(folders, folders=(agent_file.parent,), search=tuple)
-            return folders.resolve(name)
+                return self._named(agent_file, name, caller)
+            return self.seen_from(caller).resolve(name)
 
         return resolve
+
+    def _named(self, file: Path, name: str, caller: Caller) -> AgentDefinition:
+        """The agent in a file that a person has named."""
+        folder = file.parent.as_posix()
+        dialect = dialect_of(folder, self._places.homes)
+        if dialect is None:
+            folders = structs.replace(
+                self.seen_from(caller), folders=(file.parent,), search=tuple, others=tuple
+            )
+            return folders.resolve(name)
+        seen = self.seen_from(Caller(folder, caller.base, dialect.name))
+        (agents,) = seen.others()
+        here = (each for each in agents.agents.values() if each.path == file)
+        agent = next(here, DialectAgent(file.stem, file))
+        alone = structs.replace(agents, agents={name: agent})
+        return structs.replace(seen, others=lambda: (alone,)).resolve(name)
+
+    def _others_of(self, caller: Caller) -> Sequence[DialectAgents]:
+        """The agents of other dialects that a caller can mean: those of its own, or of all of them."""
+        return [
+            self._agents_of(dialect, caller)
+            for dialect in DIALECTS
+            if caller.dialect in ("", dialect.name)
+        ]
+
+    def _agents_of(self, dialect: Dialect, caller: Caller) -> DialectAgents:
+        seen_from = structs.replace(caller, dialect=dialect.name)
+        places, is_deep = self._places, dialect.is_deep
+        layers = tuple(map(Path, layers_of(seen_from, places, dialect.folder, is_deep=is_deep)))
+        read = partial(_text, open_buffers=self._open_buffers)
+        if dialect is CODEX:
+            home = self._places.home(dialect.name)
+            return codex_agents(layers, Path(home) if home else None, read)
+        return vibe_agents([each / AGENTS for each in reversed(layers)], read)
 
     def _search(self) -> Sequence[Path]:
         if self._found is None:
@@ -178,6 +255,7 @@ def agent_places(
         first=(agents_dir.as_posix(),) if agents_dir else (),
         roots=tuple(root.as_posix() for root in roots),
         user=(config_folder(environment) / "agents").as_posix(),
+        homes=homes_of_dialects(environment),
     )
 
 
@@ -189,8 +267,10 @@ def caller_of(
     Raises ConfigError for a `~` that nobody knows.
     """
     source = definition.source
-    folder = _folder_of(source.path) if source is not None else ""
-    return Caller(folder, base_of(workdir or definition.workdir, workspace, environment))
+    base = base_of(workdir or definition.workdir, workspace, environment)
+    if source is None:
+        return Caller(base=base)
+    return Caller(_folder_of(source.path), base, source.dialect)
 
 
 def base_of(workdir: str, workspace: Path, environment: Environment) -> str:
@@ -223,6 +303,12 @@ def _file_of(name: str, folder: Path) -> Path:
 def _definition(text: str) -> AgentDefinition:
     """Understood once, however many children are made by the same text."""
     return load(text)
+
+
+def _text(path: Path, open_buffers: Mapping[Path, str]) -> str:
+    """The text of a file as an editor has it, else of the file. Raises OSError and NotUtf8Error."""
+    buffer = open_buffers.get(path)
+    return buffer if buffer is not None else decode_utf8(read_file(path))
 
 
 def _agent_files(folder: Path) -> list[Path]:

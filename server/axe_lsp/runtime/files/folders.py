@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from axe_lsp.agentfile.dialects import DIALECTS
 from axe_lsp.agentfile.text.secrets import SECRET_ENDINGS
 from axe_lsp.runtime.errors import ConfigError
 
@@ -36,6 +37,19 @@ def config_folder(environment: Environment) -> Path:
     if sys.platform == "darwin":
         return _path(_home(environment), "Library", "Application Support", "axe")
     return _path(_home(environment), ".config", "axe")
+
+
+def homes_of_dialects(environment: Environment) -> tuple[tuple[str, str], ...]:
+    """The folders of the user's configuration of other dialects, with the dialect's name.
+
+    Without a home folder there are only those that a variable names.
+    """
+    home = environment.get(_home_variable())
+    found = (
+        (each.name, environment.get(each.variable) or (home and f"{home}/{each.folder}"))
+        for each in DIALECTS
+    )
+    return tuple((name, _path(folder).as_posix()) for name, folder in found if folder)
 
 
 def data_folder(environment: Environment) -> Path:
@@ -84,7 +98,11 @@ def _path(*parts: str) -> Path:
 
 
 def _home(environment: Environment) -> str:
-    return _variable(environment, "USERPROFILE" if sys.platform == "win32" else "HOME", "home")
+    return _variable(environment, _home_variable(), "home")
+
+
+def _home_variable() -> str:
+    return "USERPROFILE" if sys.platform == "win32" else "HOME"
 
 
 def _variable(environment: Environment, name: str, purpose: str) -> str:

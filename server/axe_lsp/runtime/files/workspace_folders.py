@@ -7,20 +7,31 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from axe_lsp.agentfile.dialects import AGENTS, DIALECTS
+from axe_lsp.agentfile.dialects import project_of as project_of_dialect
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.folders import Environment, config_folder, working_folder
+from axe_lsp.runtime.files.folders import (
+    Environment,
+    config_folder,
+    homes_of_dialects,
+    working_folder,
+)
 
 MOST_FOLDERS = 100_000
 """Folders that a search for agents looks into; it ends after them. Nearer ones come first."""
 
+_ENDINGS = tuple(f"/{each}" for each in AGENT_FOLDERS)
+_ALL_FOLDERS = (*AGENT_FOLDERS, *(each.agents for each in DIALECTS))
 _MAX_DEPTH = 12
 _NEVER_ENTERED = frozenset(
     ["node_modules", "__pycache__", "site-packages", "target", "dist", "build", "venv"]
 )
 
 
-def workplace(folder: Path | None, roots: Sequence[Path], user_folder: Path | None) -> Path:
+def workplace(
+    folder: Path | None, roots: Sequence[Path], user_folders: Sequence[Path] = ()
+) -> Path:
     """The workspace of the agents in `folder`: the root that holds it, else its project.
 
     The user's own agents, and those without a folder, belong to the first root, else to the current
@@ -29,8 +40,8 @@ def workplace(folder: Path | None, roots: Sequence[Path], user_folder: Path | No
     for root in roots:
         if folder is not None and (root == folder or root in folder.parents):
             return root
-    if folder is not None and folder != user_folder:
-        return folder.parent.parent if is_agents_folder(folder) else folder
+    if folder is not None and not any(each in (folder, *folder.parents) for each in user_folders):
+        return project_of(folder)
     return next(iter(roots), None) or working_folder()
 
 
@@ -53,7 +64,17 @@ def workspace_above(folder: Path, environment: Environment) -> Path:
 
 def is_agents_folder(folder: Path) -> bool:
     """Whether agents are found in a folder of this name."""
-    return folder.as_posix().endswith(tuple(f"/{each}" for each in AGENT_FOLDERS))
+    name = folder.as_posix()
+    return name.endswith(_ENDINGS) or project_of_dialect(name) is not None
+
+
+def project_of(folder: Path) -> Path:
+    """The project whose agents a folder holds; the folder itself if its name is not that of one."""
+    name = folder.as_posix()
+    if name.endswith(_ENDINGS):
+        return folder.parent.parent
+    project = project_of_dialect(name)
+    return Path(project or "/") if project is not None else folder
 
 
 def agent_folders_below(root: Path) -> Iterator[Path]:
@@ -81,7 +102,7 @@ def is_entered(folder: Path, root: Path) -> bool:
 
 
 def _holds_agents(folder: Path, environment: Environment, *, is_own: bool) -> bool:
-    for each in AGENT_FOLDERS:
+    for each in _ALL_FOLDERS:
         found = folder / each
         if _is_folder(found) and not _is_users_folder(found, environment):
             return is_own or _belongs_to_user(found)
@@ -90,7 +111,9 @@ def _holds_agents(folder: Path, environment: Environment, *, is_own: bool) -> bo
 
 def _is_users_folder(folder: Path, environment: Environment) -> bool:
     try:
-        return folder == config_folder(environment) / "agents"
+        homes = dict(homes_of_dialects(environment)).values()
+        own = (config_folder(environment), *map(Path, homes))
+        return folder in [each / AGENTS for each in own]
     except ConfigError:  # There is no home folder.
         return False
 

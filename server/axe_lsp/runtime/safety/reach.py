@@ -16,7 +16,13 @@ from axe_lsp.agentfile.rights import Asked, Reach, Server
 from axe_lsp.agentfile.text.addresses import without_passwords
 from axe_lsp.agentfile.text.globs import BadPatternError, has_magic, segments_of
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.folders import Environment, config_folder, data_folder, expand_path
+from axe_lsp.runtime.files.folders import (
+    Environment,
+    config_folder,
+    data_folder,
+    expand_path,
+    homes_of_dialects,
+)
 from axe_lsp.runtime.files.user_config import is_provider_secret, provider_secrets
 from axe_lsp.runtime.plain_text import shown_path, valid_text
 from axe_lsp.runtime.prompt import skill_path
@@ -26,16 +32,19 @@ _CONFIG = "config.toml"
 
 
 def is_users(path: Path | str, environment: Environment) -> bool:
-    """Whether an agent file is the user's own: it lies below the folder of axe's configuration.
+    """Whether an agent file is the user's own: below the folder of axe's configuration, or a dialect's.
 
     It does not matter how somebody got there. A link in that folder is the user's, wherever it leads; a file that
     a link from elsewhere leads to is whoever's folder it lies in.
     """
     try:
-        own = config_folder(environment)
+        own = [
+            config_folder(environment),
+            *map(Path, dict(homes_of_dialects(environment)).values()),
+        ]
     except ConfigError:  # There is no home folder, so nothing is the user's.
         return False
-    folders = [_real(own), _real(own / _AGENT_FOLDER)]
+    folders = [_real(each / inside) for each in own for inside in ("", _AGENT_FOLDER)]
     path = Path(path)
     return any(
         _is_below(each, folder) for each in (_real(path.parent), _real(path)) for folder in folders

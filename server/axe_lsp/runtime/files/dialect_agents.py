@@ -1,0 +1,178 @@
+"""Agents of other dialects on disk: the roles of Codex and the agents of Mistral Vibe.
+
+Which file a name means, and what it inherits, follows the rules of each program. A text that is open in
+an editor wins over the file. Everything here may block.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from axe_lsp.agentfile.agent_definition import AgentDefinition, valid_values
+from axe_lsp.agentfile.codex_agent import codex_agent, codex_objection
+from axe_lsp.agentfile.dialects import AGENTS, CODEX, VIBE, Dialect
+from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.text.parse import values_of
+from axe_lsp.agentfile.vibe_agent import is_subagent, vibe_agent, vibe_objection
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.plain_text import shown_path
+
+CONFIG = "config.toml"
+
+Read = Callable[[Path], str]
+"""The text of a file. Raises OSError, or ValueError for what is no text."""
+
+
+class DialectAgent(Struct, frozen=True):
+    """One agent. `path` is its file; that is config.toml for a role of Codex that has no other.
+
+    `inherited` is what counts where the file says nothing: from config.toml, which may have
+    declared the role, and from a role of the same name in a lower layer. `is_outside` says that a
+    project has declared a file that is not its own.
+    """
+
+    name: str
+    path: Path
+    inherited: Mapping[str, Any] = field(default_factory=dict)
+    is_declared: bool = False
+    is_outside: bool = False
+
+
+class DialectAgents(Struct, frozen=True):
+    """The agents of one dialect by name, as somebody sees them.
+
+    `session` are the values of config.toml that agents inherit, `callable` the names that agents of
+    the dialect may call.
+    """
+
+    dialect: Dialect
+    agents: Mapping[str, DialectAgent]
+    callable: tuple[str, ...] = ()
+    session: Mapping[str, Any] = field(default_factory=dict)
+
+    def definition(self, agent: DialectAgent, text: str) -> AgentDefinition:
+        """The meaning of an agent's file. Raises DefinitionError, and ConfigError for a refused file."""
+        if agent.is_outside:
+            shown = shown_path(agent.path)
+            raise ConfigError(f"config.toml names {shown} as a role, which is outside its project")
+        if self.dialect is VIBE:
+            return vibe_agent(valid_values(text, vibe_objection), agent.name, self.callable)
+        check = partial(codex_objection, inherited=agent.inherited, is_declared=agent.is_declared)
+        own = {} if agent.path.name == CONFIG else valid_values(text, check)
+        values = {**agent.inherited, **own}
+        return codex_agent(values, agent.name, self.session, self.callable)
+
+
+def codex_agents(layers: Sequence[Path], home: Path | None, read: Read) -> DialectAgents:
+    """The roles of the `.codex` folders in `layers`, of which the last one wins.
+
+    `home` is the user's own of these. All others may declare only files of their project, since the
+    text of a role goes to a provider.
+    """
+    project = next((each.parent for each in layers if each != home), None)
+    found: dict[str, DialectAgent] = {}
+    session: dict[str, Any] = {}
+    for layer in layers:
+        config = _values(layer / CONFIG, read) or {}
+        session = {**session, **config, "agents": {**_table(session), **_table(config)}}
+        within = project if layer != home else None
+        for role in _roles_of_layer(layer, config, read):
+            lower = found.get(role.name)
+            found[role.name] = replace(
+                role,
+                inherited={**lower.inherited, **role.inherited} if lower else role.inherited,
+                is_outside=within is not None and not _is_below(role.path, within),
+            )
+    return DialectAgents(CODEX, found, tuple(found), session)
+
+
+def vibe_agents(folders: Sequence[Path], read: Read) -> DialectAgents:
+    """The agents in folders, of which the first one wins."""
+    found: dict[str, DialectAgent] = {}
+    subagents = []
+    for folder in folders:
+        for path in _files_in(folder):
+            if path.stem in found or path.stem.casefold() == "main":
+                continue
+            values = _values(path, read)
+            found[path.stem] = DialectAgent(path.stem, path)
+            if values is not None and is_subagent(values):
+                subagents.append(path.stem)
+    return DialectAgents(VIBE, found, tuple(subagents))
+
+
+def _roles_of_layer(layer: Path, config: Mapping[str, Any], read: Read) -> Iterator[DialectAgent]:
+    """The roles that a layer declares, then those whose files stand alone; each name once."""
+    declared, names = set(), set()
+    for name, role in _table(config).items():
+        if not isinstance(role, Mapping):
+            continue  # A setting of all agents, such as `max_depth`.
+        file = role.get("config_file")
+        path = Path(os.path.normpath(layer / file)) if isinstance(file, str) else layer / CONFIG
+        values = _values(path, read) if isinstance(file, str) else {}
+        if values is None and not path.is_file():
+            continue  # Codex drops a role whose file is not there.
+        declared.add(path)
+        known = _name(values or {}) or name.strip()
+        names.add(known)
+        said = {**_description(role), **_description(values or {})}
+        yield DialectAgent(known, path, said, is_declared=True)
+    for path in _files_in(layer / AGENTS, is_deep=True):
+        values = _values(path, read)
+        known = _name(values or {}) or path.stem
+        if path not in declared and known not in names:
+            names.add(known)
+            yield DialectAgent(known, path, _description(values or {}))
+
+
+def _is_below(path: Path, folder: Path) -> bool:
+    real = Path(os.path.realpath(path))
+    return Path(os.path.realpath(folder)) in real.parents
+
+
+def _description(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    description = values.get("description")
+    return {"description": description} if isinstance(description, str) else {}
+
+
+def _table(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    agents = config.get("agents")
+    return agents if isinstance(agents, Mapping) else {}
+
+
+def _name(values: Mapping[str, Any]) -> str:
+    name = values.get("name")
+    return name.strip() if isinstance(name, str) else ""
+
+
+def _values(path: Path, read: Read) -> Mapping[str, Any] | None:
+    """The values of a file; None if it is not there or is no TOML."""
+    try:
+        return values_of(read(path))
+    except (OSError, ValueError):
+        return None
+
+
+def _files_in(folder: Path, *, is_deep: bool = False) -> Iterator[Path]:
+    """The agent files in a folder, in the order of their paths. A link to a folder is one, once."""
+    waiting, seen = [folder], set()
+    while waiting:
+        path = waiting.pop()
+        if path.name.endswith(SUFFIX) and path.is_file():
+            yield path
+        elif path == folder or (is_deep and path.is_dir()):
+            real = os.path.realpath(path)
+            if real in seen:
+                continue
+            seen.add(real)
+            try:
+                waiting += sorted(path.iterdir(), reverse=True)
+            except OSError:
+                continue

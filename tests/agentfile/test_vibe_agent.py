@@ -1,0 +1,153 @@
+"""The meaning of a Mistral Vibe agent file for a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.vibe_agent import is_subagent, vibe_agent, vibe_objection
+
+OPENAI = {"name": "p", "api_base": "https://api.openai.com/v1"}
+
+
+def meant(**values: Any) -> AgentDefinition:
+    return vibe_agent(values, "deploy", ("helper",))
+
+
+def with_model(base: str = OPENAI["api_base"], **model: Any) -> AgentDefinition:
+    models = [{"name": "gpt-5.6", "provider": "p", **model}]
+    return meant(active_model="m", models=models, providers=[{"name": "p", "api_base": base}])
+
+
+def test_the_agent_has_the_name_of_its_file_and_its_instructions() -> None:
+    agent = meant(display_name="Deploy!", description="D", instructions="Deploy it.")
+    assert (agent.name, agent.description, agent.system_prompt) == ("deploy", "D", "Deploy it.")
+    assert agent.model == ""
+    assert agent.notes == ()
+
+
+def test_without_a_list_it_has_the_tools_of_a_project_but_none_of_the_web() -> None:
+    assert meant().ordinary_tools == (
+        "read_file",
+        "list_directory",
+        "grep",
+        "find_files",
+        "write_file",
+        "edit_file",
+        "run_command",
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "tools"),
+    [
+        ({"enabled_tools": ["read_file"]}, "read_file list_directory"),
+        ({"enabled_tools": ["READ_*", "re:edit|web_.*"]}, "read_file list_directory edit_file"),
+        ({"enabled_tools": ["web_fetch"]}, "url_fetch"),
+        ({"enabled_tools": ["edit", "bash"], "disabled_tools": ["b*"]}, "edit_file"),
+        ({"enabled_tools": ["bash"], "tools": {"bash": {"permission": "never"}}}, ""),
+        ({"enabled_tools": ["re:(", "serena_*"]}, ""),
+    ],
+)
+def test_tools_are_those_that_the_file_leaves(values: dict[str, Any], tools: str) -> None:
+    assert meant(**values).ordinary_tools == tuple(tools.split())
+
+
+def test_tools_without_a_counterpart_are_named() -> None:
+    assert meant(enabled_tools=["serena_*", "bash"]).notes == (
+        'enabled_tools: axe-lsp has no tool for "serena_*"',
+    )
+
+
+@pytest.mark.parametrize(
+    "values", [{"tools": {"bash": {"permission": "always"}}}, {"bypass_tool_permissions": True}]
+)
+def test_no_file_approves_anything(values: dict[str, Any]) -> None:
+    (note,) = meant(**values).notes
+    assert "approves nothing" in note
+
+
+def test_a_model_at_a_known_address_is_that_of_its_provider() -> None:
+    agent = with_model(alias="m", temperature=0.5, top_p=0.9, max_output_tokens=9, thinking="off")
+    assert agent.model == "openai/gpt-5.6"
+    assert (agent.params.temperature, agent.params.top_p) == (0.5, 0.9)
+    assert (agent.params.max_tokens, agent.params.effort) == (9, "none")
+
+
+def test_models_may_be_a_table_by_alias() -> None:
+    models = {"m": {"name": "x", "provider": "mistral", "thinking": "high"}}
+    agent = meant(active_model="m", models=models)
+    assert (agent.model, agent.params.effort) == ("mistral/x", "high")
+
+
+def test_a_model_is_not_sent_to_a_provider_that_nobody_has_named() -> None:
+    agent = with_model("https://example.org/v1", alias="m")
+    assert agent.model == ""
+    assert agent.notes[0].startswith('provider "p" has no counterpart')
+    assert "is not among the models" in meant(active_model="m").notes[0]
+
+
+def test_servers_are_used_as_the_file_means_them_or_not_at_all() -> None:
+    http = {"name": "http", "transport": "http", "url": "http://x"}
+    agent = meant(
+        mcp_servers=[
+            {**http, "headers": {"A": "b"}},
+            {**http, "name": "off", "disabled": True},
+            {**http, "name": "some", "disabled_tools": ["rm"]},
+            {**http, "name": "variable", "headers": {"A": "${GITHUB_TOKEN}"}},
+            {**http, "name": "key", "api_key_env": "GITHUB_TOKEN"},
+            {"name": "program", "transport": "stdio", "command": "x"},
+        ]
+    )
+    (server,) = agent.mcp_servers
+    assert (server.name, server.url, dict(server.headers)) == ("http", "http://x", {"A": "b"})
+    assert [note.partition(" ")[0] for note in agent.notes] == [
+        "mcp_servers.some",
+        "mcp_servers.variable",
+        "mcp_servers.key",
+        "mcp_servers.program",
+    ]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"enabled_tools": ["bash"]}, {"disabled_tools": ["task"]}, {"enable_subagents": False}],
+)
+def test_an_agent_calls_subagents_unless_the_file_says_otherwise(values: dict[str, Any]) -> None:
+    assert meant().sub_agents == ("helper",)
+    assert meant().max_depth == 1
+    assert meant(**values).sub_agents == ()
+
+
+def test_only_subagents_with_a_description_are_called() -> None:
+    assert is_subagent({"agent_type": "subagent", "description": "d"})
+    assert not is_subagent({"agent_type": "subagent", "description": " "})
+    assert not is_subagent({"description": "d"})
+
+
+def test_what_has_no_counterpart_is_named() -> None:
+    assert meant(system_prompt_id="x", theme="y", safety="yolo").notes == (
+        "there is no counterpart for system_prompt_id, theme",
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({}, ""),
+        ({"bypass_tool_permissions": "true", "tools": {"x": 3}, "description": 3}, ""),
+        ({"agent_type": "main"}, "agent_type"),
+        ({"safety": "none"}, "safety"),
+        ({"enabled_tools": "bash"}, "enabled_tools"),
+        ({"enabled_tools": [3]}, "enabled_tools[0]"),
+        ({"models": [{"name": 3}]}, "models"),
+        ({"providers": [{"name": "x"}]}, "api_base"),
+        ({"mcp_servers": [{"name": "x", "transport": "sse"}]}, "transport"),
+    ],
+)
+def test_a_fault_is_named(values: dict[str, Any], message: str) -> None:
+    found = vibe_objection(values)
+    assert message in found
+    assert bool(found) == bool(message)
