@@ -369,7 +369,8 @@ read is reported with its line, and the others are converted.
 
 The exit code is 0 if all files were converted, 1 if one was not, and 2 if a named file, folder or agent does not exist.
 
-In editors, **Convert to …** is a code action on the first line of an agent file.
+In editors, **Convert to an agent of …** is a code action on the name and the description of an agent. Its title names
+the keys that the new file would not have. It replaces no file.
 
 ## The report
 

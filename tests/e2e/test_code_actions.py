@@ -450,3 +450,26 @@ def test_the_other_agent_of_a_name_is_shown_to_clients_that_show_files(project: 
         editor.open("parent", HEAD)
         editor.problems("parent", 1)
         assert title not in [each["title"] for each in actions(editor, "parent", '"parent"')]
+
+
+def test_an_agent_is_converted_to_a_file_that_is_shown(project: Project) -> None:
+    with project.editor(capabilities=EVERYTHING) as editor:
+        editor.open("parent", HEAD + 'system_prompt = "Be brief."\n')
+        title = "Convert to an agent of Claude Code (without model)"
+        convert = titled(actions(editor, "parent", "parent"), title)
+        assert execute(editor, convert["command"]) is None
+        new = project.root / ".claude" / "agents" / "parent.md"
+        assert new.read_text("utf-8").endswith("---\n\nBe brief.")
+        assert editor.client.wait_for("window/showDocument")["uri"] == new.as_uri()
+        again = titled(actions(editor, "parent", "parent"), title)
+        assert again["disabled"]["reason"] == f"{new} already exists"
+
+
+def test_a_codex_agent_is_converted_with_its_text(project: Project) -> None:
+    with project.editor(capabilities=EVERYTHING) as editor:
+        uri = (project.root / ".codex" / "agents" / "fix.toml").as_uri()
+        text = 'name = "fix"\ndescription = "d"\ndeveloper_instructions = "Go."\n'
+        editor.open(uri, text, language="axe-agent")
+        convert = titled(actions(editor, uri, "fix"), "Convert to an agent of axe")
+        execute(editor, convert["command"])
+        assert tomli.loads(project.path("fix").read_text("utf-8"))["system_prompt"] == "Go."

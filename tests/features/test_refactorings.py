@@ -178,3 +178,54 @@ def test_kinds_are_asked_for_by_themselves_or_by_a_wider_one() -> None:
     assert Offered(text, "refactor.extract").titles == []
     assert MANY not in Offered(text, "quickfix").titles
     assert Offered(text, "").titles[-1] == MANY
+
+
+# -- an agent becomes one of another program
+
+
+def test_an_agent_is_converted_to_every_other_format_from_its_name() -> None:
+    offered = Offered('name = "ma<|>in"\nmodel = "openai/gpt"\nsystem_prompt = "Go."\n')
+    titles = [each for each in offered.titles if each.startswith("Convert to")]
+    assert titles == [
+        "Convert to an agent of Codex (without tools)",
+        "Convert to an agent of Claude Code (without model)",
+        "Convert to an agent of GitHub Copilot (without model)",
+        "Convert to an agent of Gemini CLI (without model)",
+        "Convert to an agent of Mistral Vibe (without model)",
+    ]
+    new = offered.new_file(titles[1])
+    assert new.uri == "file:///project/.claude/agents/main.md"
+    assert new.text == "---\nname: main\ndescription: The agent main\ntools: []\n---\n\nGo."
+
+
+def test_a_title_says_what_a_conversion_would_lose() -> None:
+    offered = Offered(
+        'name<|> = "main"\nmodel = "openai/gpt"\nfiles = ["a"]\nworkdir = "."\nskill = "s"\ntimeout = 5\n'
+        "[memory]\nenabled = true\n"
+    )
+    (title,) = [each for each in offered.titles if "Vibe" in each]
+    assert title == (
+        "Convert to an agent of Mistral Vibe (without files, workdir, skill, memory and 2 more)"
+    )
+
+
+def test_a_codex_agent_becomes_one_of_axe() -> None:
+    offered = Offered(
+        "--- /project/pkg/.codex/agents: fix.toml\n"
+        'name = "fix<|>"\ndescription = "d"\ndeveloper_instructions = "Go."\n'
+    )
+    new = offered.new_file("Convert to an agent of axe")
+    assert new.uri == "file:///project/pkg/axe/agents/fix.toml"
+    assert tomli.loads(new.text)["system_prompt"] == "Go."
+
+
+@pytest.mark.parametrize(
+    "fixture",
+    [
+        'name = "main"\nmodel = "x<|>/y"\n',
+        '--- user: main.toml\nname = "ma<|>in"\nmodel = "x/y"\n',
+        'name = "ma<|>in"\nmodel = \n',
+    ],
+)
+def test_elsewhere_nothing_is_converted(fixture: str) -> None:
+    assert not [each for each in Offered(fixture).titles if each.startswith("Convert to")]

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import unified_diff
 from pathlib import Path
 
 from msgspec import Struct
@@ -135,8 +136,6 @@ def _write(
 
 def _show_diff(path: Path, text: str) -> None:
     """The change of the file, without API keys: the output may end up anywhere."""
-    from difflib import unified_diff
-
     before = disk.read(path)
     old = before.text if before is not None else ""
     lines = unified_diff(

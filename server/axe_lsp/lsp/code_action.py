@@ -13,7 +13,7 @@ from lsprotocol import types
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.uris import canonical, path_of
-from axe_lsp.features.action import CodeAction
+from axe_lsp.features.action import ActionKind, CodeAction
 from axe_lsp.features.code_action import code_actions
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.edit import MovedFile, NewFile
@@ -113,7 +113,8 @@ def _command(
     """The command that has the server carry the action out; the client applies edits of texts."""
     uri = params.text_document.uri
     new, places = lone_file(action), session.view.snapshot.places
-    if new is not None and places.is_agent(new.uri):
+    is_fix = action.kind is ActionKind.QUICK_FIX  # Of a name that no agent has yet.
+    if new is not None and is_fix and places.is_agent(new.uri):
         argument: JsonObject = {"name": places.locate(new.uri).stem, "uri": uri}
         return types.Command(action.title, CREATE_AGENT, arguments=[argument])
     if action.shows and not can_show(session):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.action import CodeAction
-from axe_lsp.features.refactorings import array_layout, extract_prompt, extract_type
+from axe_lsp.features.refactorings import array_layout, convert, extract_prompt, extract_type
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -16,4 +16,5 @@ REFACTORINGS: tuple[Refactoring, ...] = (
     extract_type.actions,
     extract_prompt.actions,
     array_layout.actions,
+    convert.actions,
 )

@@ -1,0 +1,76 @@
+"""An agent as a file of another program, beside the one that is open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, root_of
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.features.action import ActionKind, CodeAction
+from axe_lsp.features.edit import NewFile
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.places import Scope
+from axe_lsp.workspace.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from axe_lsp.agentfile.convert.conversion import Converted
+
+_PLACES = (("name",), ("display_name",), ("description",))
+"""The keys at which it is offered: those that say who the agent is, in each TOML format."""
+
+_MOST_NAMED = 4
+"""Lost keys that a title names."""
+
+
+def actions(snapshot: Snapshot, file: AgentFile, where: TextRange) -> Iterator[CodeAction]:
+    """The agent in each other format, offered on its name and its description.
+
+    The new file goes to the folder of its format in the project. The title names what would be lost.
+    """
+    is_agent = not file.place.is_config and file.place.scope is not Scope.USER
+    if file.open is None or not is_agent or not _is_offered(file.open, where):
+        return
+    # Late, as hardly anybody needs it.
+    from axe_lsp.agentfile.convert.conversion import convert
+    from axe_lsp.agentfile.convert.neutral import ConversionError
+    from axe_lsp.agentfile.convert.table import FORMATS, format_of
+
+    text = file.open.parse.text
+    source = format_of(unquote(file.uri), text)
+    project = _project(snapshot, file, source.folder)
+    for target in FORMATS.values() if project else ():
+        if target is source:
+            continue
+        try:
+            new = convert(text, file.place.stem, source, target)
+        except ConversionError:
+            return
+        uri = f"{project}/{target.folder}/{quote(new.file_name)}"
+        title = f"Convert to an agent of {target.title}{_losses(new)}"
+        yield CodeAction(title, ActionKind.REWRITE, (NewFile(uri, new.text),))
+
+
+def _is_offered(lookup: Lookup, where: TextRange) -> bool:
+    found = (lookup.find(path) for path in _PLACES)
+    return any(each is not None and each.entry.range.touches(where.start) for each in found)
+
+
+def _project(snapshot: Snapshot, file: AgentFile, folder: str) -> str:
+    """The folder that has the folder of agents in it, else the workspace folder of the file, else ""."""
+    for each in (folder, *AGENT_FOLDERS):
+        if file.place.folder.endswith(f"/{each}"):
+            return file.place.folder.removesuffix(f"/{each}")
+    return root_of(file.place.folder, snapshot.places.roots)
+
+
+def _losses(new: Converted) -> str:
+    """The lost keys, for a title."""
+    lost = list(dict.fromkeys(note.key for note in new.notes if note.kind.name == "LOST"))
+    named = lost[:_MOST_NAMED]
+    rest = len(lost) - len(named)
+    if not lost:
+        return ""
+    return f" (without {', '.join(named)}{f' and {rest} more' if rest else ''})"
