@@ -470,7 +470,9 @@ def test_an_agent_that_does_not_exist_or_is_broken(project: Project) -> None:
         assert fails(editor, agent="lefft").message.endswith("lefft. Did you mean `left`?")
         assert (error.data["kind"], error.data["exitCode"]) == ("config", 2)
         error = fails(editor, agent="deep")
-        assert error.message == "sub_agents_config.max_depth cannot exceed 5"
+        assert error.message.startswith(
+            "sub_agents_config.max_depth cannot exceed 5. The error is at "
+        )
         error = fails(editor, agent="left", model="nowhere/x")
         assert error.data["exitCode"] == 1
         (only,) = editor.client.request("axe/runs", {})

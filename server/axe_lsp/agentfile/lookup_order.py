@@ -89,18 +89,18 @@ def precedence(folder: str, caller: Caller, places: AgentPlaces) -> tuple[int, t
 
 
 def layers_of(
-    caller: Caller, places: AgentPlaces, inside: str, *, is_deep: bool
+    caller: Caller, places: AgentPlaces, inside: str, *, is_recursive: bool
 ) -> tuple[str, ...]:
     """The folders named `inside` (`.codex`) that count for a caller, the one that wins last.
 
-    The user's own comes first, then that of the folder in which the caller works. With `is_deep` those
+    The user's own comes first, then that of the folder in which the caller works. With `is_recursive` those
     of the workspace folder and of each folder between the two count as well.
     """
     home = places.home(caller.dialect)
     above = caller.folder.partition(f"/{inside}/")[0] if not _is_in(caller.folder, home) else ""
     start = caller.base or above or next(iter(places.roots), "")
     folders = [start]
-    if is_deep:
+    if is_recursive:
         root = root_of(start, places.roots) or start
         folders = [root]
         for part in start[len(root) :].split("/")[1:]:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.dialects import AGENTS
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, AgentPlaces
+from axe_lsp.agentfile.programs import AGENTS
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.daemon import disk

@@ -14,7 +14,6 @@ from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, DefinitionError, Source, load
-from axe_lsp.agentfile.dialects import AGENTS, CODEX, DIALECTS, Dialect, dialect_of
 from axe_lsp.agentfile.lookup_order import (
     AgentPlaces,
     Caller,
@@ -22,6 +21,7 @@ from axe_lsp.agentfile.lookup_order import (
     layers_of,
     near_folders,
 )
+from axe_lsp.agentfile.programs import AGENTS, CODEX, PROGRAMS, Program, program_of
 from axe_lsp.agentfile.schema import agent_name
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.nearest import nearest
@@ -207,7 +207,7 @@ class Lookup:
     def _named(self, file: Path, name: str, caller: Caller) -> AgentDefinition:
         """The agent in a file that a person has named."""
         folder = file.parent.as_posix()
-        dialect = dialect_of(folder, self._places.homes)
+        dialect = program_of(folder, self._places.homes)
         if dialect is None:
             folders = structs.replace(
                 self.seen_from(caller), folders=(file.parent,), search=tuple, others=tuple
@@ -224,14 +224,16 @@ class Lookup:
         """The agents of other dialects that a caller can mean: those of its own, or of all of them."""
         return [
             self._agents_of(dialect, caller)
-            for dialect in DIALECTS
+            for dialect in PROGRAMS
             if caller.dialect in ("", dialect.name)
         ]
 
-    def _agents_of(self, dialect: Dialect, caller: Caller) -> DialectAgents:
+    def _agents_of(self, dialect: Program, caller: Caller) -> DialectAgents:
         seen_from = structs.replace(caller, dialect=dialect.name)
-        places, is_deep = self._places, dialect.is_deep
-        layers = tuple(map(Path, layers_of(seen_from, places, dialect.folder, is_deep=is_deep)))
+        places, is_recursive = self._places, dialect.is_recursive
+        layers = tuple(
+            map(Path, layers_of(seen_from, places, dialect.layer, is_recursive=is_recursive))
+        )
         read = partial(_text, open_buffers=self._open_buffers)
         if dialect is CODEX:
             home = self._places.home(dialect.name)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, valid_values
 from axe_lsp.agentfile.codex_agent import codex_agent, codex_objection
-from axe_lsp.agentfile.dialects import AGENTS, CODEX, VIBE, Dialect
+from axe_lsp.agentfile.programs import AGENTS, CODEX, VIBE, Program
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.parse import values_of
 from axe_lsp.agentfile.vibe_agent import is_subagent, vibe_agent, vibe_objection
@@ -52,7 +52,7 @@ class DialectAgents(Struct, frozen=True):
     the dialect may call.
     """
 
-    dialect: Dialect
+    dialect: Program
     agents: Mapping[str, DialectAgent]
     callable: tuple[str, ...] = ()
     session: Mapping[str, Any] = field(default_factory=dict)
@@ -124,7 +124,7 @@ def _roles_of_layer(layer: Path, config: Mapping[str, Any], read: Read) -> Itera
         names.add(known)
         said = {**_description(role), **_description(values or {})}
         yield DialectAgent(known, path, said, is_declared=True)
-    for path in _files_in(layer / AGENTS, is_deep=True):
+    for path in _files_in(layer / AGENTS, is_recursive=True):
         values = _values(path, read)
         known = _name(values or {}) or path.stem
         if path not in declared and known not in names:
@@ -160,14 +160,14 @@ def _values(path: Path, read: Read) -> Mapping[str, Any] | None:
         return None
 
 
-def _files_in(folder: Path, *, is_deep: bool = False) -> Iterator[Path]:
+def _files_in(folder: Path, *, is_recursive: bool = False) -> Iterator[Path]:
     """The agent files in a folder, in the order of their paths. A link to a folder is one, once."""
     waiting, seen = [folder], set()
     while waiting:
         path = waiting.pop()
         if path.name.endswith(SUFFIX) and path.is_file():
             yield path
-        elif path == folder or (is_deep and path.is_dir()):
+        elif path == folder or (is_recursive and path.is_dir()):
             real = os.path.realpath(path)
             if real in seen:
                 continue

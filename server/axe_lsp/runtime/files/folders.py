@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from axe_lsp.agentfile.dialects import DIALECTS
+from axe_lsp.agentfile.programs import PROGRAMS
 from axe_lsp.agentfile.text.secrets import SECRET_ENDINGS
 from axe_lsp.runtime.errors import ConfigError
 
@@ -46,8 +46,8 @@ def homes_of_dialects(environment: Environment) -> tuple[tuple[str, str], ...]:
     """
     home = environment.get(_home_variable())
     found = (
-        (each.name, environment.get(each.variable) or (home and f"{home}/{each.folder}"))
-        for each in DIALECTS
+        (each.name, environment.get(each.home_variable) or (home and f"{home}/{each.layer}"))
+        for each in PROGRAMS
     )
     return tuple((name, _path(folder).as_posix()) for name, folder in found if folder)
 

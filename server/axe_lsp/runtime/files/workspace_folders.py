@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from axe_lsp.agentfile.dialects import AGENTS, DIALECTS
-from axe_lsp.agentfile.dialects import project_of as project_of_dialect
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
+from axe_lsp.agentfile.programs import AGENTS, PROGRAMS
+from axe_lsp.agentfile.programs import project_of as project_of_program
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import (
     Environment,
@@ -22,7 +22,7 @@ MOST_FOLDERS = 100_000
 """Folders that a search for agents looks into; it ends after them. Nearer ones come first."""
 
 _ENDINGS = tuple(f"/{each}" for each in AGENT_FOLDERS)
-_ALL_FOLDERS = (*AGENT_FOLDERS, *(each.agents for each in DIALECTS))
+_ALL_FOLDERS = (*AGENT_FOLDERS, *(each.agents for each in PROGRAMS))
 _MAX_DEPTH = 12
 _NEVER_ENTERED = frozenset(
     ["node_modules", "__pycache__", "site-packages", "target", "dist", "build", "venv"]
@@ -65,7 +65,7 @@ def workspace_above(folder: Path, environment: Environment) -> Path:
 def is_agents_folder(folder: Path) -> bool:
     """Whether agents are found in a folder of this name."""
     name = folder.as_posix()
-    return name.endswith(_ENDINGS) or project_of_dialect(name) is not None
+    return name.endswith(_ENDINGS) or project_of_program(name) is not None
 
 
 def project_of(folder: Path) -> Path:
@@ -73,7 +73,7 @@ def project_of(folder: Path) -> Path:
     name = folder.as_posix()
     if name.endswith(_ENDINGS):
         return folder.parent.parent
-    project = project_of_dialect(name)
+    project = project_of_program(name)
     return Path(project or "/") if project is not None else folder
 
 

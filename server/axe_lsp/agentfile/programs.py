@@ -1,0 +1,64 @@
+"""The programs besides axe whose agents are known, and where their files lie."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Program(Struct, frozen=True):
+    """A program with agents in a dialect of its own, which is named as the program is.
+
+    Its `layer` is the folder that it has in a project (`.codex`), with agents below `agents`. The user
+    has such a folder in the home folder, or where `home_variable` says. With `is_recursive`, folders
+    below `agents` hold agents, too.
+    """
+
+    name: str
+    layer: str
+    home_variable: str
+    is_recursive: bool = False
+
+    @property
+    def agents(self) -> str:
+        """The folder of agents, below a project."""
+        return f"{self.layer}/{AGENTS}"
+
+
+AGENTS = "agents"
+CODEX = Program("codex", ".codex", "CODEX_HOME", is_recursive=True)
+VIBE = Program("vibe", ".vibe", "VIBE_HOME")
+
+PROGRAMS = (CODEX, VIBE)
+"""In the order in which a name is looked up, after axe's own agents."""
+
+
+def program_of(folder: str, homes: tuple[tuple[str, str], ...] = ()) -> Program | None:
+    """The program of the agents in a folder; None for axe's own. `homes` are the user's folders."""
+    for program in PROGRAMS:
+        if _place_in(folder, program) is not None:
+            return program
+        home = dict(homes).get(program.name)
+        if home and _fits(
+            folder.removeprefix(home), f"/{AGENTS}", is_recursive=program.is_recursive
+        ):
+            return program
+    return None
+
+
+def project_of(folder: str) -> str | None:
+    """The project whose `.codex/agents` or the like a folder is or lies in, by its name alone."""
+    found = (_place_in(folder, program) for program in PROGRAMS)
+    return next((folder[:index] for index in found if index is not None), None)
+
+
+def _place_in(folder: str, program: Program) -> int | None:
+    """Where the folder of agents begins in a folder's path."""
+    ending = f"/{program.agents}"
+    index = folder.find(ending)
+    if index < 0 or not _fits(folder[index:], ending, is_recursive=program.is_recursive):
+        return None
+    return index
+
+
+def _fits(path: str, ending: str, *, is_recursive: bool) -> bool:
+    return path == ending or (is_recursive and path.startswith(f"{ending}/"))
