@@ -70,10 +70,11 @@ Each is a list of its server, of the event that it began with, and of when.")
     (if (buffer-live-p past) past (axe-lsp-runs-buffer))))
 
 (defun axe-lsp-runs--follow (server event)
-  "Keep in mind what is under way on SERVER; EVENT is a begin or an end."
-  (let ((run-id (plist-get event :runId)))
-    (if (equal (plist-get event :kind) "begin")
-        (push (list server event (float-time)) axe-lsp-runs--active)
+  "Keep in mind what is under way on SERVER; EVENT is a begin, a resume or an end."
+  (let ((run-id (plist-get event :runId))
+        (before (or (plist-get (plist-get event :saved) :durationMs) 0)))
+    (if (not (equal (plist-get event :kind) "end"))
+        (push (list server event (- (float-time) (/ before 1000.0))) axe-lsp-runs--active)
       (setq axe-lsp-runs--active
             (cl-remove run-id axe-lsp-runs--active
                        :key (lambda (run) (plist-get (cadr run) :runId)) :test #'equal))

@@ -98,6 +98,7 @@
         (axe-lsp-tree--end-thought run (equal (plist-get event :kind) "retry")))
       (pcase (list method (plist-get event :kind))
         ('(axe/agent "begin") (axe-lsp-tree--begin-run event))
+        ('(axe/agent "resume") (axe-lsp-tree--resume-run run event))
         ((guard (not run)) nil) ; It began before anybody listened.
         ('(axe/agent "end") (axe-lsp-tree--end-run run event))
         ('(axe/turn "begin") (axe-lsp-tree--begin-turn run event))
@@ -166,6 +167,20 @@
     (axe-lsp-tree--figures head (if (plist-get event :durationMs)
                                     (axe-lsp-words-figures event)
                                   (plist-get event :status)))))
+
+;; What the former process had left open is over.
+(defun axe-lsp-tree--resume-run (run event)
+  "RUN, nil if it is not shown yet, goes on by EVENT in another process."
+  (unless run
+    (axe-lsp-tree--begin-run event)
+    (setq run (gethash (plist-get event :runId) axe-lsp-tree--runs)))
+  (setf (axe-lsp-run-ended run) nil
+        (axe-lsp-run-text run) nil
+        (axe-lsp-run-calls run) nil)
+  (axe-lsp-tree--mark (axe-lsp-run-head run) "▶")
+  (axe-lsp-tree--figures (axe-lsp-run-head run) (plist-get event :model))
+  (axe-lsp-tree--say run "⟳ " (format "resumed at turn %d" (plist-get event :turn))
+                     (make-axe-lsp-item :kind 'run)))
 
 (defun axe-lsp-tree--begin-turn (run event)
   "A turn of RUN begins, by EVENT."

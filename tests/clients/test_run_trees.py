@@ -21,6 +21,29 @@ BEGIN = {
     "task": "Look at\nthe style",
     "model": "ollama/small",
 }
+_OTHER = {**_RUN, "runId": "2", "rootRunId": "2", "agent": "lead"}
+_RESUME = {"method": "axe/agent", **_OTHER, "kind": "resume", "task": "Go", "model": "ollama/small"}
+_SAVED = {"turns": 1, "toolCalls": 0, "durationMs": 4000}
+
+RESUMED = [
+    {**BEGIN, **_OTHER, "task": "Go"},
+    {"method": "axe/text", **_OTHER, "turn": 1, "delta": "Lost"},
+    {
+        "method": "axe/agent",
+        **_OTHER,
+        "kind": "end",
+        "status": "killed",
+        **_FIGURES,
+        "error": "it died",
+    },
+    {**_RESUME, "turn": 2, "saved": _SAVED},
+    {"method": "axe/turn", **_OTHER, "kind": "begin", "turn": 2, "messages": 3},
+    {"method": "axe/text", **_OTHER, "turn": 2, "delta": "Found"},
+    {"method": "axe/agent", **_OTHER, "kind": "end", "status": "completed", **_FIGURES},
+    {**_RESUME, "runId": "3", "parentRunId": "2", "depth": 1, "turn": 4, "saved": _SAVED},
+]
+"""A run that is resumed, and one of which nobody has heard before."""
+
 EVENTS = [
     BEGIN,
     {"method": "axe/thought", **_RUN, "turn": 1, "delta": "Forget this."},
@@ -65,6 +88,7 @@ EVENTS = [
         "cost": 0.00123,
         "tree": {"inputTokens": 300, "outputTokens": 20, "cost": 0.0125},
     },
+    *RESUMED,
 ]
 
 TREE = [
@@ -81,6 +105,14 @@ TREE = [
     "  ~ Let me see.",
     "  │ Half a",
     "  ! cut off at the output limit",
+    "✓ lead: Go  1.2 s · 1 turn · 2 tool calls · 10 tokens in, 5 out",
+    "  │ Lost",
+    "  ! killed: it died",
+    "  ⟳ resumed at turn 2",
+    "  · turn 2",
+    "  │ Found",
+    "  ▶ lead: Go  ollama/small",
+    "    ⟳ resumed at turn 4",
 ]
 
 _LUA = """

@@ -48,6 +48,15 @@ export interface AgentBegin extends RunEvent {
   readonly model: string;
 }
 
+/** A run goes on that had begun in a former process; `turn` is its next one. */
+export interface AgentResume extends RunEvent {
+  readonly kind: 'resume';
+  readonly task: string;
+  readonly description?: string;
+  readonly model: string;
+  readonly turn: number;
+}
+
 export interface Used {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -165,7 +174,7 @@ export interface ToolEnd extends RunEvent {
 
 /** What happens in runs, each under the name of its notification. */
 export type Happening =
-  | { readonly method: 'axe/agent'; readonly params: AgentBegin | AgentEnd }
+  | { readonly method: 'axe/agent'; readonly params: AgentBegin | AgentResume | AgentEnd }
   | { readonly method: 'axe/turn'; readonly params: TurnBegin | TurnRetry | TurnEnd }
   | { readonly method: 'axe/text'; readonly params: TextDelta }
   | { readonly method: 'axe/thought'; readonly params: ThoughtDelta }
@@ -223,7 +232,7 @@ export const StopRequest = new RequestType<{ runId: string }, { stopped: boolean
 export const AskRequest = new RequestType<Inquiry, Reply | null, unknown>('axe/ask');
 export const ApproveRequest = new RequestType<Question, Approval, unknown>('axe/approve');
 
-export const AgentNotification = new NotificationType<AgentBegin | AgentEnd>('axe/agent');
+export const AgentNotification = new NotificationType<AgentBegin | AgentResume | AgentEnd>('axe/agent');
 export const TurnNotification = new NotificationType<TurnBegin | TurnRetry | TurnEnd>('axe/turn');
 export const TextNotification = new NotificationType<TextDelta>('axe/text');
 export const ThoughtNotification = new NotificationType<ThoughtDelta>('axe/thought');

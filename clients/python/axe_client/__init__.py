@@ -24,6 +24,7 @@ from axe_client.connection import ServerError
 from axe_client.events import (
     AgentBegin,
     AgentEnd,
+    AgentResume,
     CompactionBegin,
     CompactionEnd,
     ContextShortened,
@@ -43,6 +44,7 @@ from axe_client.results import RunCancelledError, RunFailedError, RunResult
 __all__ = [
     "AgentBegin",
     "AgentEnd",
+    "AgentResume",
     "Answer",
     "AnswerInquiry",
     "Approve",

@@ -44,6 +44,21 @@ class AgentBegin(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentResume(Event):
+    """An agent goes on that had begun in a former process; `turn` is its next one.
+
+    `saved` is what it has come to and does not do again: turns, tool calls, tokens, cost, time.
+    """
+
+    task: str
+    model: str
+    turn: int
+    saved: Mapping[str, Any]
+    parent_agent: str | None = None
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentEnd(Event):
     """An agent has ended. The figures are its own, without those that it called.
 
@@ -194,6 +209,7 @@ class ToolEnd(Event):
 
 KINDS: Mapping[tuple[str, str | None], type[Event]] = {
     ("axe/agent", "begin"): AgentBegin,
+    ("axe/agent", "resume"): AgentResume,
     ("axe/agent", "end"): AgentEnd,
     ("axe/turn", "begin"): TurnBegin,
     ("axe/turn", "retry"): TurnRetry,

@@ -75,9 +75,12 @@ class AgentResume(Event, frozen=True, kw_only=True, tag_field="kind", tag="resum
 
     METHOD = "axe/agent"
 
-    turn: int
+    task: str
     model: str
+    turn: int
     saved: Saved
+    parent_agent: str | None = None
+    description: str | None = None
 
 
 class AgentEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):

@@ -1,7 +1,7 @@
 // Which run belongs to which tool call. Events of calls and of runs come by themselves: only at its end a call says which run it
 // has made, until then it is told by what it asks for. Knows nothing of VS Code.
 
-import type { AgentBegin, ToolEnd } from '../protocol';
+import type { AgentBegin, AgentResume, ToolEnd } from '../protocol';
 import type { CallNode, RunNode, Status } from './nodes';
 
 export function callStatus(event: ToolEnd): Status {
@@ -15,7 +15,7 @@ export function callStatus(event: ToolEnd): Status {
 }
 
 /** The call that asked for a run: one under way that names its agent, best one with its task too, and has no run yet. */
-export function callFor(event: AgentBegin, caller: RunNode): CallNode | undefined {
+export function callFor(event: AgentBegin | AgentResume, caller: RunNode): CallNode | undefined {
   const open = caller.turns.flatMap((turn) => turn.calls).filter((call) => call.ended === undefined && !call.child);
   const words = (call: CallNode) => [call.name.replace(/^subagent--/, ''), ...Object.values(call.arguments)];
   const fitting = open.filter((call) => words(call).includes(event.agent));

@@ -9,7 +9,7 @@ export type Status = PastRun['status'] | 'denied';
 interface Lasting {
   status: Status;
   readonly began: number;
-  ended?: number;
+  ended?: number | undefined;
 }
 
 export interface RunNode extends Lasting {
@@ -19,6 +19,8 @@ export interface RunNode extends Lasting {
   readonly agent: string;
   readonly depth: number;
   readonly workspace: string;
+  /** Whether it has begun in a former process, so that its figures leave out the time between. */
+  isResumed?: boolean;
   task: string;
   /** What the caller calls the task in a few words. */
   description?: string | undefined;

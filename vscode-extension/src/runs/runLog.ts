@@ -6,6 +6,7 @@
 import type {
   AgentBegin,
   AgentEnd,
+  AgentResume,
   ContextEvent,
   TextDelta,
   ThoughtDelta,
@@ -34,10 +35,11 @@ export class RunLog {
 
   constructor(private readonly write: (text: string) => void) {}
 
-  agent(event: AgentBegin | AgentEnd): void {
-    if (event.kind === 'begin') {
+  agent(event: AgentBegin | AgentResume | AgentEnd): void {
+    if (event.kind !== 'end') {
       const model = event.model && `(${event.model})`;
-      this.line(event, ['▶', shorten(event.description ?? event.task), model].filter(Boolean).join(' '));
+      const how = event.kind === 'resume' ? `resumed at turn ${event.turn}:` : '';
+      this.line(event, ['▶', how, shorten(event.description ?? event.task), model].filter(Boolean).join(' '));
     } else {
       this.endThought(event);
       this.endSpeech(event, this.unheard.get(event.runId) ?? '');

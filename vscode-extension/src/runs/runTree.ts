@@ -1,7 +1,7 @@
 // A root run and all below it, as the events tell: live ones, or remembered ones, in which the pieces of texts that are whole by
 // now are left out. Knows nothing of VS Code.
 
-import type { AgentBegin, AgentEnd, ContextEvent, Happening, PastRun, TextDelta, ThoughtDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd, TurnRetry, TurnWait, Used } from '../protocol';
+import type { AgentBegin, AgentEnd, AgentResume, ContextEvent, Happening, PastRun, TextDelta, ThoughtDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd, TurnRetry, TurnWait, Used } from '../protocol';
 import { adopt, callFor, callStatus, exchange } from './calls';
 import type { Node, RunNode, Status, TurnNode } from './nodes';
 
@@ -36,10 +36,8 @@ export class RunTree {
   update(past: PastRun): void {
     const { root } = this;
     root.status = past.status;
-    if (past.ended !== undefined) {
-      root.ended = Date.parse(past.ended);
-      Object.assign(root, figures(past));
-    }
+    root.ended = past.ended === undefined ? undefined : Date.parse(past.ended);
+    Object.assign(root, figures(past));
   }
 
   /** Returns what has changed; nothing if the event is known already. */
@@ -51,6 +49,9 @@ export class RunTree {
     const run = this.runs.get(params.runId);
     if (method === 'axe/agent' && params.kind === 'begin') {
       return this.begin(params, run);
+    }
+    if (method === 'axe/agent' && params.kind === 'resume') {
+      return run ? reopen(run) : this.begin(params, run);
     }
     if (!run) {
       return [];
@@ -86,7 +87,7 @@ export class RunTree {
   }
 
   /** The root is known when it was remembered. */
-  private begin(event: AgentBegin, known: RunNode | undefined): readonly Node[] {
+  private begin(event: AgentBegin | AgentResume, known: RunNode | undefined): readonly Node[] {
     if (known) {
       Object.assign(known, { task: event.task, model: event.model });
       return [known];
@@ -121,7 +122,7 @@ export class RunTree {
 }
 
 /** `workspace` is empty where it is this window's own. */
-function newRun(who: AgentBegin | PastRun, began: string, workspace = ''): RunNode {
+function newRun(who: AgentBegin | AgentResume | PastRun, began: string, workspace = ''): RunNode {
   return {
     kind: 'run',
     runId: who.runId,
@@ -139,15 +140,22 @@ function newRun(who: AgentBegin | PastRun, began: string, workspace = ''): RunNo
   };
 }
 
+/** A run goes on that a former process has left; what it had open is begun anew. */
+function reopen(run: RunNode): readonly Node[] {
+  closeAll(run, 'killed', Math.max(run.began, ...run.turns.map((turn) => turn.began)));
+  Object.assign(run, { status: 'running', ended: undefined, isResumed: true, ...figures({}) });
+  return [run];
+}
+
 function endRun(run: RunNode, event: AgentEnd): readonly Node[] {
-  const now = run.began + event.durationMs;
+  const now = run.isResumed ? Date.parse(event.time) : run.began + event.durationMs;
   closeAll(run, event.status === 'completed' ? 'cancelled' : event.status, now);
   close(run, event.status, now);
   Object.assign(run, figures(event));
   return [run];
 }
 
-function figures({ inputTokens, outputTokens, cost, tree, error, incomplete }: Partial<Used> & Pick<AgentEnd, 'tree' | 'error' | 'incomplete'>) {
+function figures({ inputTokens, outputTokens, cost, tree, error, incomplete }: Partial<Used> & Partial<Pick<AgentEnd, 'tree' | 'error' | 'incomplete'>>) {
   const isKnown = inputTokens !== undefined && outputTokens !== undefined;
   return { used: isKnown ? used({ inputTokens, outputTokens, cost }) : undefined, tree, error, incomplete };
 }
@@ -160,6 +168,10 @@ function takeTurn(run: RunNode, event: TurnBegin | TurnRetry | TurnEnd): readonl
   if (event.kind === 'begin') {
     const began = Date.parse(event.time);
     const { turn: number, messages } = event;
+    const unanswered = run.turns.findIndex((turn) => turn.number === number);
+    if (unanswered >= 0) {
+      run.turns.splice(unanswered, 1); // By a former process.
+    }
     run.turns.push({ kind: 'turn', run, number, messages, status: 'running', began, text: '', thought: '', retries: [], contexts: [], calls: [] });
     return [run];
   }

@@ -68,7 +68,7 @@ export class Runs implements Disposable {
     this.store.take(event);
     this.write(event);
     const { params } = event;
-    if (event.method === 'axe/agent' && event.params.kind === 'begin' && params.runId === params.rootRunId) {
+    if (event.method === 'axe/agent' && event.params.kind !== 'end' && params.runId === params.rootRunId) {
       this.show();
     }
   }

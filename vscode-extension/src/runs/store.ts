@@ -160,6 +160,8 @@ export class RunStore {
     } else if (known.tree.lastSeq === 0 && known.tree.root.status !== past.status) {
       known.tree.update(past); // A tree with events in it hears of its end from the events.
       this.onChange(known.tree.root);
+    } else if (past.status === 'running' && known.tree.root.ended !== undefined) {
+      void this.catchUp(known).catch(() => undefined); // It was resumed; the next look asks again.
     }
   }
 

@@ -23,6 +23,10 @@ export class Script {
     return this.add('axe/agent', who, { kind: 'begin', task, model: 'openai/m' });
   }
 
+  resume(who: Who, turn: number, task = ''): this {
+    return this.add('axe/agent', who, { kind: 'resume', task, model: 'openai/m', turn, saved: {} });
+  }
+
   end(who: Who, status = 'completed', more: object = {}): this {
     return this.add('axe/agent', who, { kind: 'end', status, durationMs: 5000, ...USED, turns: 1, toolCalls: 1, ...more });
   }

@@ -188,3 +188,8 @@ test('an answer that is not whole is marked, and so is its run', () => {
   assert.deepEqual(text.split('\n').slice(0, 2), ['  fast | Half a', '  fast ⚠ cut off at the output limit']);
   assert.match(text, /\n {2}fast ⚠ completed in 1\.2 s: cut off at the output limit · /);
 });
+
+test('a run that goes on is told with its next turn', () => {
+  const text = written((log) => log.agent({ ...fast, kind: 'resume', task: 'Look\naround', model: 'openai/m', turn: 3 }));
+  assert.equal(text, '  fast ▶ resumed at turn 3: Look around (openai/m)\n');
+});

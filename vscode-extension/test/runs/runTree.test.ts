@@ -166,3 +166,23 @@ test('thoughts are kept apart from the answer, and begin anew when it is sent ag
   assert.equal(turn?.thought, 'I see');
   assert.equal(turn?.text, 'Yes.');
 });
+
+test('a run that is resumed is open again, and its unanswered turn is begun anew', () => {
+  const script = new Script().begin(LEAD, 'Check').turn(LEAD, 1).said(LEAD, 1, 'Hm.').turn(LEAD, 2).text(LEAD, 2, 'It');
+  script.end(LEAD, 'killed', { error: 'it died' }).resume(LEAD, 2);
+  assert.deepEqual(drawn(grown(script).root), ['lead', 'running', [1, 'completed'], [2, 'killed']]);
+  assert.equal(grown(script).root.error, undefined);
+
+  script.turn(LEAD, 2).said(LEAD, 2, 'It can.').end(LEAD);
+  const { root } = grown(script);
+  assert.deepEqual(drawn(root), ['lead', 'completed', [1, 'completed'], [2, 'completed']]);
+  assert.equal(root.turns[1]?.text, 'It can.');
+  assert.equal(root.ended, START + 9000);
+});
+
+test('a run that is resumed may be heard of first when it goes on', () => {
+  const { root } = grown(new Script().begin(LEAD, 'Check').turn(LEAD, 1).said(LEAD, 1, '').resume(TEST, 2, 'Run them'));
+
+  assert.deepEqual(drawn(root), ['lead', 'running', [1, 'completed'], ['test', 'running']]);
+  assert.equal(root.strays[0]?.task, 'Run them');
+});

@@ -30,9 +30,10 @@ local function tick()
 end
 
 local function follow_agent(event, client_id)
-  local begins = event.kind == 'begin'
-  active[event.runId] = begins and { begun = event, client_id = client_id, since = vim.loop.now() } or nil
-  if not begins and event.runId == event.rootRunId then
+  local ends = event.kind == 'end'
+  local before = event.saved and event.saved.durationMs or 0
+  active[event.runId] = not ends and { begun = event, client_id = client_id, since = vim.loop.now() - before } or nil
+  if ends and event.runId == event.rootRunId then
     approvals.forget(event.runId)
   end
   tick()

@@ -149,6 +149,18 @@ local function end_run(tree, run, ended)
   show_figures(tree, run.head, ended.durationMs and words.figures(ended) or ended.status)
 end
 
+--- A run goes on that had begun in a former process. What this had left open is over.
+local function resume_run(tree, run, event)
+  if run.ended then
+    local mark = run.ended.status == 'completed' and words.COMPLETED or words.ENDED
+    run.ended = nil
+    replace_mark(tree, run.head, mark, words.RUNNING)
+  end
+  run.text, run.calls = nil, {}
+  show_figures(tree, run.head, event.model)
+  tell(tree, run, words.RETRY, 'resumed at turn ' .. event.turn, { kind = 'run' })
+end
+
 local function begin_turn(tree, run, event)
   run.turn = tell(tree, run, words.TURN, 'turn ' .. event.turn, { kind = 'turn' })
   run.text = nil
@@ -202,6 +214,10 @@ local function take(tree, method, event)
     return begin_run(tree, event)
   end
   local run = tree.runs[event.runId]
+  if not run and event.kind == 'resume' then
+    begin_run(tree, event)
+    run = tree.runs[event.runId]
+  end
   if not run then
     return -- it began before anybody listened
   elseif method == 'axe/thought' then
@@ -211,7 +227,7 @@ local function take(tree, method, event)
   end
   end_thought(tree, run)
   if method == 'axe/agent' then
-    end_run(tree, run, event)
+    (event.kind == 'end' and end_run or resume_run)(tree, run, event)
   elseif method == 'axe/text' then
     speak(tree, run, event.delta)
   elseif method == 'axe/tool' then
