@@ -33,6 +33,31 @@ def test_what_is_urgent_does_not_wait_for_more() -> None:
     assert taken == ["event", "answer"]
 
 
+def test_what_can_wait_waits_for_something_that_can_not() -> None:
+    handover: Handover[str] = Handover(together=0, longer=10 * PATIENCE)
+    taken: list[str] = []
+    thread = threading.Thread(target=lambda: taken.extend(handover.take()), daemon=True)
+    thread.start()
+    handover.put("piece", can_wait=True)
+    handover.put("piece", can_wait=True)
+    thread.join(0.05)
+    assert taken == []
+    handover.put("event")
+    thread.join(PATIENCE)
+    assert taken == ["piece", "piece", "event"]
+
+
+def test_what_is_left_over_is_taken_at_once() -> None:
+    handover: Handover[int] = Handover(together=0, longer=10 * PATIENCE)
+    for number in range(4):
+        handover.put(number)
+    assert handover.take(most=2) == [0, 1]
+    thread = threading.Thread(target=handover.take, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    assert handover.is_empty()
+
+
 def test_nothing_is_lost_between_threads() -> None:
     handover: Handover[int] = Handover(together=0)
     numbers = list(range(20_000))

@@ -76,6 +76,7 @@ def put(path: Path, *tales: Tale, origin: Origin = HERE, writer: str = "somebody
             batch = Batch()
             for event in tale.events:
                 books.add(batch, event, origin)
+            books.end_row(batch)
             with transaction(connection):
                 write(connection, batch)
 

@@ -1,11 +1,19 @@
 """What is found in the history."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from axe_lsp.hosting.history.database import HistoryError
-from axe_lsp.hosting.history.queries import Wanted, events_below, find_run, past_runs
+from axe_lsp.hosting.history.queries import (
+    Wanted,
+    events_below,
+    find_run,
+    past_runs,
+    tree_events,
+)
+from axe_lsp.hosting.notifications import Notification
 from support.past import Tale, history
 
 OLD = Tale("aa01", "2026-05-01").begin("lead", task="first").turn("Done.").end()
@@ -107,6 +115,28 @@ def test_the_events_of_a_child_are_those_of_all_below_it(tmp_path: Path) -> None
     assert of_child == [2, 3, 4, 5, 6]
     assert of_root == TEAM.events
     assert late == [8, 9]
+
+
+def test_pieces_of_a_text_share_rows_and_are_read_as_they_were(tmp_path: Path) -> None:
+    """A row for each piece would take up a hundred times the size of the text."""
+    tale = Tale("r").begin("lead").begin("child", "c", parent="r")
+    for word in ("of", "four", "words", "here"):
+        tale.text(word)
+    tale.text("below", "c").text("again").thought("hm").thought("so")
+    with history(tmp_path / "h.db", tale) as connection:
+        rows = connection.execute("SELECT seq FROM events WHERE method = 'axe/text'").fetchall()
+        assert rows == [(6,), (7,), (8,)]
+        for after in range(11):
+            found = list(tree_events(connection, "r", after))
+            assert [(each.method, _timeless(each)) for each in found] == [
+                (each.method, _timeless(each)) for each in tale.events[after:]
+            ]
+    assert len(tale.events) == 10
+
+
+def _timeless(event: Notification) -> dict[str, Any]:
+    """Pieces that were stored together have the time of the first one."""
+    return {name: value for name, value in event.params.items() if name != "time"}
 
 
 def test_a_run_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from axe_lsp.hosting.history.database import HistoryError
-from axe_lsp.hosting.history.rows import storable
+from axe_lsp.hosting.history.rows import events_in, storable
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.json_data import Json
 
@@ -150,7 +150,9 @@ def tree_events(
         (root, after),
     )
     for method, params in found:
-        yield Notification(method, json.loads(params))
+        for event in events_in(method, json.loads(params)):
+            if event.params["seq"] > after:
+                yield event
 
 
 def _ids_below(connection: sqlite3.Connection, run_id: str, root: str) -> set[str]:

@@ -7,7 +7,7 @@ while the event loop is busy. So a batch is a handful of statements.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,6 +34,13 @@ _MOST_VALUES = 900
 
 MOST_KEPT = 64_000_000
 """Characters of events of a root run. Of what comes then, the begins and ends of runs are kept."""
+
+
+IN_PIECES = ("axe/text", "axe/thought")
+"""Methods of events that hold a piece of a text."""
+
+_BESIDE_A_PIECE = 300
+"""About how many characters the row of a piece has beside its text."""
 
 
 class Origin(Struct, frozen=True):
@@ -96,10 +103,51 @@ class Batch(Struct):
         return Batch(events, self.runs, self.ends)
 
 
+class _Joined(Struct):
+    """Pieces of a text that follow each other without another event of the tree between them."""
+
+    first: Notification
+    deltas: list[str] = field(default_factory=list)
+
+    @property
+    def last(self) -> int:
+        """The number of the last of them."""
+        number: int = self.first.params["seq"]
+        return number + len(self.deltas) - 1
+
+    def goes_on_with(self, event: Notification) -> bool:
+        """Whether an event holds the next piece."""
+        own = {name: event.params.get(name) for name in ("delta", "time")}
+        follows = {**self.first.params, **own, "seq": self.last + 1}
+        return event.method == self.first.method and event.params == follows
+
+    def row(self, clean: Callable[[str], str]) -> EventRow:
+        """The pieces with the number of the last one and the time of the first; `pieces` are their lengths."""
+        root, run_id = self.first.params["rootRunId"], self.first.params["runId"]
+        params = {**self.first.params, "seq": self.last, "delta": "".join(self.deltas)}
+        if len(self.deltas) > 1:
+            params["pieces"] = list(map(len, self.deltas))
+        joined = Notification(self.first.method, params)
+        return EventRow(root, self.last, run_id, joined.method, clean(joined.text))
+
+
+def events_in(method: str, params: dict[str, Any]) -> Iterator[Notification]:
+    """The events of a row."""
+    lengths = params.pop("pieces", ())
+    if not lengths or sum(lengths) != len(params["delta"]):  # A secret was made shorter.
+        yield Notification(method, params)
+        return
+    end = 0
+    for seq, length in enumerate(lengths, params["seq"] - len(lengths) + 1):
+        start, end = end, end + length
+        yield Notification(method, {**params, "seq": seq, "delta": params["delta"][start:end]})
+
+
 class Bookkeeping:
     """The rows of one process about active runs.
 
-    The pieces in which a text arrives are kept until the event comes that holds the whole text. No event holds a
+    The pieces in which a text arrives are kept until the event comes that holds the whole text; those that come
+    together share a row, or the text would take up a hundred times its size. No event holds a
     whole thought, so its pieces become one, in the place of the first, when the turn is over.
     """
 
@@ -109,6 +157,7 @@ class Bookkeeping:
         self._runs: dict[str, RunRow] = {}
         self._pieces: dict[str, list[int]] = {}
         self._thoughts: dict[str, list[Notification]] = {}
+        self._joined: _Joined | None = None
         self._sizes: Counter[str] = Counter()
         self._sizes_of_pieces: Counter[str] = Counter()
         self._told: set[str] = set()
@@ -125,7 +174,11 @@ class Bookkeeping:
         return run_id in self._runs
 
     def add(self, batch: Batch, event: Notification, origin: Origin) -> None:
-        """Put an event into a batch."""
+        """Put an event into a batch; a piece of a text when its row has ended."""
+        if event.method in IN_PIECES:
+            self._add_piece(batch, event)
+            return
+        self.end_row(batch)
         params = event.params
         run_id, root, seq = params["runId"], params["rootRunId"], params["seq"]
         text = event.text if _is_clean(event) else self._clean(event.text)
@@ -143,17 +196,38 @@ class Bookkeeping:
                 self._end(batch, run_id, seq, params["status"])
                 if run_id == root:
                     self._end_tree(batch, root, params["status"])
-            case "axe/text", _:
-                self._pieces.setdefault(run_id, []).append(seq)
-                self._sizes_of_pieces[run_id] += len(text)
-            case "axe/thought", _:
-                self._thoughts.setdefault(run_id, []).append(event)
             case "axe/turn", "retry":  # What was thought of is thought of anew.
                 thoughts = self._thoughts.pop(run_id, ())
                 self._drop_pieces(batch, root, (each.params["seq"] for each in thoughts))
             case "axe/turn", "end":
                 self._drop_pieces(batch, root, self._pieces.pop(run_id, ()))
                 self._join_thoughts(batch, root, run_id)
+
+    def _add_piece(self, batch: Batch, event: Notification) -> None:
+        run_id, delta = event.params["runId"], event.params["delta"]
+        size = len(delta)
+        if self._joined is None or not self._joined.goes_on_with(event):
+            self.end_row(batch)
+            size += _BESIDE_A_PIECE
+        if not self._has_room(event.params["rootRunId"], size):
+            return
+        if self._joined is None:
+            self._joined = _Joined(event)
+        self._joined.deltas.append(delta)
+        if event.method == "axe/text":
+            self._sizes_of_pieces[run_id] += size
+        else:
+            self._thoughts.setdefault(run_id, []).append(event)
+
+    def end_row(self, batch: Batch) -> None:
+        """Put the pieces that have come together into a batch."""
+        joined, self._joined = self._joined, None
+        if joined is None:
+            return
+        row = joined.row(self._clean)
+        batch.events[row.root_run_id, row.seq] = row
+        if row.method == "axe/text":
+            self._pieces.setdefault(row.run_id, []).append(row.seq)
 
     def _has_room(self, root: str, size: int) -> bool:
         self._sizes[root] += size

@@ -25,7 +25,7 @@ from axe_lsp.hosting.history.database import (
     transaction,
     written_through,
 )
-from axe_lsp.hosting.history.rows import MOST_KEPT, Batch, Bookkeeping, Origin, write
+from axe_lsp.hosting.history.rows import IN_PIECES, MOST_KEPT, Batch, Bookkeeping, Origin, write
 from axe_lsp.hosting.history.writer_lock import WriterLock, lock_folder
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.errors import RunError
@@ -46,6 +46,9 @@ Stored = Callable[[str, int], None]
 _TOGETHER = 0.01
 """Seconds within which events are written together. A transaction for each would double the time
 that a short turn takes, as threads of one process wait for each other."""
+
+_PIECES_TOGETHER = 0.2
+"""Seconds within which pieces of a text are written together, if nothing else is to be written."""
 
 _MOST_AT_ONCE = 2_000
 """Events in a batch. Others that want to write wait for as long as one takes."""
@@ -83,7 +86,7 @@ class HistoryWriter:
     def __init__(self, warn: Warn, stored: Stored = lambda _root, _seq: None) -> None:
         self._warn = warn
         self._stored = stored
-        self._entries: Handover[_Entry | None] = Handover(_TOGETHER)
+        self._entries: Handover[_Entry | None] = Handover(_TOGETHER, _PIECES_TOGETHER)
         self._steps: dict[str, list[Step]] = {}
         self._thread: threading.Thread | None = None
         self._name = uuid.uuid4().hex
@@ -103,7 +106,8 @@ class HistoryWriter:
     def keep(self, event: Notification, origin: Origin) -> None:
         """Remember an event, and the steps of its tree before it. Returns at once."""
         root = event.params["rootRunId"]
-        self._put(_Entry(event, origin, tuple(self._steps.pop(root, ()))))
+        entry = _Entry(event, origin, tuple(self._steps.pop(root, ())))
+        self._put(entry, can_wait=event.method in IN_PIECES and not entry.steps)
         self._last_root = root
         self._warn_if_slow()
 
@@ -133,11 +137,11 @@ class HistoryWriter:
             self._claimed.discard(root)
             raise
 
-    def _put(self, entry: _Entry, *, urgent: bool = False) -> None:
+    def _put(self, entry: _Entry, *, urgent: bool = False, can_wait: bool = False) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="history", daemon=True)
             self._thread.start()
-        self._entries.put(entry, urgent)
+        self._entries.put(entry, urgent, can_wait=can_wait)
 
     def close(self) -> None:
         """Wait until everything is written, but not for a disk that hangs."""
@@ -223,6 +227,7 @@ class HistoryWriter:
             if entry.event is not None and entry.origin is not None:
                 self._books.add(batch, entry.event, entry.origin)
                 self._claimed.discard(entry.event.params["rootRunId"])
+        self._books.end_row(batch)
         while self._books.overfull:
             self._warn(
                 self._books.overfull.pop(),
