@@ -41,6 +41,8 @@ FOLDERS = (
     "project/.hidden/axe/agents",
     "config/axe/agents",
 )
+OF_OTHERS = ("project/.codex/agents", "project/.vibe/agents", "project/sub/.codex/agents")
+"""Folders of other programs, whose agents no agent of axe calls."""
 
 Meant = Mapping[str, str]
 """The folder of the agent that each name means; names that mean nothing are left out."""
@@ -57,7 +59,9 @@ class Agents(Struct, frozen=True):
 AGENTS = st.builds(
     Agents,
     st.lists(
-        st.tuples(st.sampled_from(FOLDERS), st.sampled_from(NAMES)), unique=True, max_size=9
+        st.tuples(st.sampled_from((*FOLDERS, *OF_OTHERS)), st.sampled_from(NAMES)),
+        unique=True,
+        max_size=9,
     ).map(tuple),
     st.sampled_from([each for each in FOLDERS if "node" not in each and "hidden" not in each]),
     st.sampled_from(WORKDIRS),
@@ -99,6 +103,13 @@ def written(agents: Agents) -> Iterator[Path]:
 
 def put(file: Path, more: str = "") -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
+    if file.parent.parent.name == ".codex":
+        text = 'name = "{0}"\ndescription = "d"\ndeveloper_instructions = "i"\n'
+        file.write_text(text.format(file.stem))
+        return
+    if file.parent.parent.name == ".vibe":
+        file.write_text('instructions = "i"\n')
+        return
     file.write_text(
         f'name = "{file.stem}"\nmodel = "ollama/m"\nsub_agents = ["a", "b"]\n{more}\n'
         if file.stem == "caller"

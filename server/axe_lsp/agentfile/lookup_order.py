@@ -24,8 +24,7 @@ class Caller(Struct, frozen=True):
 
     `folder` holds the file that names it, and is "" for a name that a person gives. `base` is the
     working directory that the file or the command line names, and is "" if neither names one.
-    `dialect` is that of the file, "" for axe's own. An agent of another dialect names agents of its
-    dialect only.
+    `dialect` is that of the file, "" for axe's own. A file names agents of its dialect only.
     """
 
     folder: str = ""

@@ -151,6 +151,14 @@ def test_a_description_comes_from_a_lower_layer(tmp_path: Path) -> None:
     assert (agent.description, agent.system_prompt) == ("d", "own")
 
 
+def test_a_file_means_agents_of_its_own_dialect_only(tmp_path: Path) -> None:
+    disk = Disk(tmp_path, {"work/axe/agents/a.toml": AXE, "work/.codex/agents/b.toml": role("b")})
+    seen = disk.seen(disk.children(disk.seen().resolve("a")))
+    assert seen.resolve("a").model == "openai/m"
+    with pytest.raises(ConfigError, match="agent config not found: b"):
+        seen.resolve("b")
+
+
 def test_children_of_a_codex_agent_are_roles_even_if_axe_has_the_name(tmp_path: Path) -> None:
     disk = Disk(
         tmp_path,

@@ -221,22 +221,26 @@ class Lookup:
         return structs.replace(seen, others=lambda: (alone,)).resolve(name)
 
     def _others_of(self, caller: Caller) -> Sequence[DialectAgents]:
-        """The agents of other dialects that a caller can mean: those of its own, or of all of them."""
+        """The agents of other dialects that a caller can mean.
+
+        A file means agents of its own dialect only, a person those of all of them.
+        """
+        is_person = not caller.folder and not caller.dialect
         return [
-            self._agents_of(dialect, caller)
-            for dialect in PROGRAMS
-            if caller.dialect in ("", dialect.name)
+            self._agents_of(program, caller)
+            for program in PROGRAMS
+            if is_person or program.name == caller.dialect
         ]
 
-    def _agents_of(self, dialect: Program, caller: Caller) -> DialectAgents:
-        seen_from = structs.replace(caller, dialect=dialect.name)
-        places, is_recursive = self._places, dialect.is_recursive
+    def _agents_of(self, program: Program, caller: Caller) -> DialectAgents:
+        seen_from = structs.replace(caller, dialect=program.name)
+        places, is_recursive = self._places, program.is_recursive
         layers = tuple(
-            map(Path, layers_of(seen_from, places, dialect.layer, is_recursive=is_recursive))
+            map(Path, layers_of(seen_from, places, program.layer, is_recursive=is_recursive))
         )
         read = partial(_text, open_buffers=self._open_buffers)
-        if dialect is CODEX:
-            home = self._places.home(dialect.name)
+        if program is CODEX:
+            home = self._places.home(program.name)
             return codex_agents(layers, Path(home) if home else None, read)
         return vibe_agents([each / AGENTS for each in reversed(layers)], read)
 
