@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _list(options: argparse.Namespace) -> None:
-    folders = _spellings(options.in_) if options.in_ else ()
+    folders = spellings(options.in_) if options.in_ else ()
     wanted = Wanted(options.agent, options.status, options.before, options.limit, folders)
     with opened_history() as connection:
         found = past_runs(connection, wanted)
@@ -58,7 +58,7 @@ def _list(options: argparse.Namespace) -> None:
         tell_person("No such run is stored. `axe-lsp run AGENT` starts one.")
 
 
-def _spellings(folder: str) -> tuple[str, ...]:
+def spellings(folder: str) -> tuple[str, ...]:
     """A folder as runs may have named it: as it is written here, and without links."""
     return tuple(dict.fromkeys(map(str, (Path(folder).absolute(), Path(folder).resolve()))))
 

@@ -21,6 +21,12 @@ _RED = "\x1b[31m"
 _PLAIN = "\x1b[0m"
 _BAD = ("failed", "timeout", "killed")
 
+_RESUMABLE = "\u21bb"
+"""The mark of a run that `axe-lsp resume` can go on with."""
+
+_UNSAID = ("final", "host", "server")
+"""Reasons for programs, which tell a person no more than the status."""
+
 _LIMIT = re.compile(r" of \d+ (tokens|turns|tool calls|seconds)")
 """The limit that a BudgetError names."""
 
@@ -55,8 +61,13 @@ def _row(run: dict[str, Json]) -> tuple[str, ...]:
 
 def _status(run: dict[str, Json]) -> str:
     """How it ended, and for which reason if there is a word for it: `killed: budget (tokens)`."""
+    mark = f" {_RESUMABLE}" if run.get("resumable") else ""
+    return f"{_ending(run)}{mark}"
+
+
+def _ending(run: dict[str, Json]) -> str:
     reason = run.get("reason")
-    if not reason:
+    if not reason or reason in _UNSAID:
         return str(run["status"])
     limit = _LIMIT.search(run.get("error") or "")
     return f"{run['status']}: {reason}" + (f" ({limit[1]})" if limit else "")

@@ -21,7 +21,7 @@ from contextlib import (
 )
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from axe_lsp import tuning
 from axe_lsp.agentfile.lookup_order import AgentPlaces
@@ -37,6 +37,7 @@ from axe_lsp.runtime.errors import BudgetError, RunCancelledError, RunError
 from axe_lsp.runtime.events import Event, TextDelta, TurnEnd
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import ProviderHook
+from axe_lsp.runtime.resuming.log import StepSink, keep_allowed
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest, RunResult, new_run_id
 from axe_lsp.runtime.safety.allowances import ALL_SERVERS
 from axe_lsp.runtime.safety.approval import Approval
@@ -48,6 +49,7 @@ from axe_lsp.runtime.services import RunServices
 if TYPE_CHECKING:
     from axe_lsp.cli.display import Display
     from axe_lsp.cli.verbose import VerboseLog
+    from axe_lsp.hosting.protocol import Start
 
 _ADVICE = "run it with --yes to let tools change files and run commands"
 
@@ -64,16 +66,42 @@ def run_live(
     options: argparse.Namespace,
     *,
     calls: CallDetails,
+    file: Path | None = None,
+    resumes: str = "",
 ) -> int:
     """Run an agent and print its answer; returns the exit code. Raises RunError.
 
-    `calls` takes note of the tool calls.
+    `calls` takes note of the tool calls. `file` is that of the agent, if it was chosen so. `resumes` is the id
+    of the root run that goes on.
     """
     with _recordings(options) as hook:
         output = _Output(options, calls)
-        return run_until_interrupted(
-            _run(request, workspace, resolve, places, options, hook=hook, output=output)
-        )
+        live = _LiveRun(request, workspace, resolve, places, options, file)
+        return run_until_interrupted(_run(live, hook=hook, output=output, resumes=resumes))
+
+
+class _LiveRun(NamedTuple):
+    """What a run is made of."""
+
+    request: RunRequest
+    workspace: Path
+    resolve: Resolve
+    places: AgentPlaces
+    options: argparse.Namespace
+    file: Path | None
+
+    def order(self, run_id: str) -> Start:
+        """The order by which another process could make it."""
+        from axe_lsp.hosting.protocol import Start, Workplace  # noqa: PLC0415
+
+        agent_file = str(self.file) if self.file is not None else ""
+        workplace = Workplace(str(self.workspace), agent_file, self.places)
+        return Start(run_id, self.request, workplace)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the answers come from a recording, or become one."""
+        return bool(self.options.record or self.options.replay)
 
 
 def _recordings(options: argparse.Namespace) -> AbstractContextManager[ProviderHook | None]:
@@ -84,19 +112,14 @@ def _recordings(options: argparse.Namespace) -> AbstractContextManager[ProviderH
     return recordings(options.replay, options.record)
 
 
-async def _run(
-    request: RunRequest,
-    workspace: Path,
-    resolve: Resolve,
-    places: AgentPlaces,
-    options: argparse.Namespace,
-    *,
-    hook: ProviderHook | None,
-    output: _Output,
-) -> int:
+async def _run(live: _LiveRun, *, hook: ProviderHook | None, output: _Output, resumes: str) -> int:
     asyncio.get_running_loop().call_later(_SOON, forbid_inspection)
-    run_id, began = new_run_id(), time.monotonic()
-    memory = RunHistory(workspace, output.warn, is_wanted=not options.no_history)
+    options, workspace = live.options, live.workspace
+    run_id, began = resumes or new_run_id(), time.monotonic()
+    order = None if live.is_recorded else partial(live.order, run_id)
+    memory = RunHistory(workspace, output.warn, is_wanted=not options.no_history, order=order)
+    steps = memory.steps
+    known = await memory.claim(run_id) if resumes else None
 
     telemetry = Telemetry()
     trace = telemetry.sink(False, output.warn)
@@ -108,10 +131,14 @@ async def _run(
             trace(event)
 
     people = _People(output)
-    approval = _approval(people, options.yes)
+    approval = _approval(people, options.yes, steps)
+    if known is not None:
+        from axe_lsp.hosting.resuming import allow_again  # noqa: PLC0415 - only for this
+
+        allow_again(approval, known, run_id)
     gate = TrustGate(os.environ, people.ask, trusts_all=options.trust)
     services = RunServices(
-        resolve=resolve,
+        resolve=live.resolve,
         workspace=workspace,
         gate=gate,
         emit=emit,
@@ -120,14 +147,15 @@ async def _run(
         note=output.note,
         approve=approval,
         ask=people.ask,
-        elsewhere=_elsewhere(options, workspace, places, approval, gate),
+        steps=steps,
+        elsewhere=_elsewhere(live, approval, gate),
     )
     engine = Engine(services, provider_hook=hook)
     output.on_fault = lambda: engine.cancel(run_id)
     async with memory, engine, aclosing(telemetry):
         try:
             with closing(output):
-                result = await engine.run(request, run_id, on_ready=output.ready)
+                result = await engine.run(live.request, run_id, output.ready, known)
         except RunError as error:
             output.gave_up(error)
             raise
@@ -173,7 +201,7 @@ class _People:
         return await (self.questions or nobody)(question)
 
 
-def _approval(people: _People, is_all_allowed: bool) -> Approval:
+def _approval(people: _People, is_all_allowed: bool, steps: StepSink | None) -> Approval:
     """Asks the person in front of the terminal, if there is one.
 
     Where nobody is, tools of MCP servers work as in axe, which never asks: the script names its agent.
@@ -182,25 +210,21 @@ def _approval(people: _People, is_all_allowed: bool) -> Approval:
         return Approval(people.ask, ("*",))
     if people.questions is None:
         return Approval(people.refuse, (ALL_SERVERS,))
-    return Approval(people.questions)
+    if steps is None:
+        return Approval(people.questions)
+    return Approval(people.questions, on_allowed=partial(keep_allowed, steps))
 
 
-def _elsewhere(
-    options: argparse.Namespace,
-    workspace: Path,
-    places: AgentPlaces,
-    approval: Approval,
-    gate: TrustGate,
-) -> Elsewhere | None:
+def _elsewhere(live: _LiveRun, approval: Approval, gate: TrustGate) -> Elsewhere | None:
     """Who makes runs of agents that want processes of their own; nobody in front of a recording."""
-    if options.record or options.replay:
+    if live.is_recorded:
         return None
 
     async def elsewhere(order: Order, caller_link: CallerLink) -> RunResult:
         from axe_lsp.hosting.protocol import Workplace  # noqa: PLC0415
         from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
 
-        workplace = Workplace(str(workspace), places=places)
+        workplace = Workplace(str(live.workspace), places=live.places)
         processes = IsolatedRuns(workplace, approval.decide, allow=approval.allowances, gate=gate)
         return await processes(order, caller_link)
 

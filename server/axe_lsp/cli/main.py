@@ -22,6 +22,7 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "run": Command("axe_lsp.cli.run", "run an agent and print its answer"),
+    "resume": Command("axe_lsp.cli.resume", "go on with a run that was interrupted"),
     "check": Command("axe_lsp.cli.check", "check agent files, with the editor's diagnostics"),
     "agents": Command("axe_lsp.cli.agents", "list, show, create and edit agents"),
     "import": Command("axe_lsp.cli.import_agents", "make agents of other programs agents of axe"),

@@ -16,6 +16,7 @@ from axe_lsp.cli.cells import cells, cut, dollars, one_line
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
+    AgentResume,
     CompactionBegin,
     CompactionEnd,
     ContextShortened,
@@ -100,7 +101,7 @@ class Progress:
 
     def event(self, event: Event, now: float) -> Line | None:
         """Take note of an event; returns the line that stands for it in a log, if one does."""
-        if isinstance(event, AgentBegin):
+        if isinstance(event, (AgentBegin, AgentResume)):
             return self._begin(event, now)
         agent = self._agents[event.run.run_id]
         if isinstance(event, TurnBegin):
@@ -140,7 +141,7 @@ class Progress:
         lines = [*live, *root][-height:]
         return Frame(tuple(settled), tuple(_clipped(line, width) for line in lines))
 
-    def _begin(self, event: AgentBegin, now: float) -> Line | None:
+    def _begin(self, event: AgentBegin | AgentResume, now: float) -> Line | None:
         agent = _Agent(
             name=one_line(event.run.agent),
             task=_first_line(event.description or event.task),

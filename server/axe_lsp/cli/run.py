@@ -43,16 +43,21 @@ def main(arguments: Sequence[str]) -> int:
         # Imported late, so that `--dry-run` and `--help` do not wait for an event loop.
         from axe_lsp.cli.live_run import run_live
 
-        return run_live(request, workspace, resolve, here.places, options, calls=calls)
+        return run_live(request, workspace, resolve, here.places, options, calls=calls, file=file)
     except RunError as error:
-        complain(error)
-        if options.json:
-            print(failure_as_json(error, calls))
-        elif not calls.is_streamed:
-            tell_last_text(error)
-        if error.partial is not None and not options.no_history:  # It had begun to talk.
-            tell_where_to_look(error.run_id)
-        return int(error.exit_code)
+        return report_failure(error, options, calls)
+
+
+def report_failure(error: RunError, options: argparse.Namespace, calls: CallDetails) -> int:
+    """Tell why a run has failed; returns the exit code."""
+    complain(error)
+    if options.json:
+        print(failure_as_json(error, calls))
+    elif not calls.is_streamed:
+        tell_last_text(error)
+    if error.partial is not None and not options.no_history:  # It had begun to talk.
+        tell_where_to_look(error.run_id, error)
+    return int(error.exit_code)
 
 
 def _in_workspace(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from axe_lsp.cli.streams import shown, tell_person
-from axe_lsp.runtime.errors import BudgetError, RunError, UnfitAnswerError
+from axe_lsp.runtime.errors import BudgetError, FinalError, RunError, UnfitAnswerError
 
 
 def tell_last_text(error: RunError) -> None:
@@ -33,8 +33,10 @@ def tell_cancelled(milliseconds: int) -> None:
     print(f"cancelled after {duration(milliseconds)}", file=sys.stderr)
 
 
-def tell_where_to_look(run_id: str) -> None:
-    """The run is remembered, and a person can see what happened in it."""
+def tell_where_to_look(run_id: str, error: RunError | None = None) -> None:
+    """The run is remembered: a person can see what happened in it, and go on with it."""
     from axe_lsp.cli.history_table import ID_LENGTH  # noqa: PLC0415 - see above
 
     tell_person(f"`axe-lsp history show {run_id[:ID_LENGTH]}` shows what happened.")
+    if not isinstance(error, FinalError):
+        tell_person(f"continue with: axe-lsp resume {run_id[:ID_LENGTH]}")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from axe_lsp.runtime.events import Event
+from axe_lsp.runtime.resuming.log import Known, Step, StepSink
 from axe_lsp.settings import Settings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from axe_lsp.hosting import protocol
     from axe_lsp.hosting.history.writer import HistoryWriter
 
 _BEFORE_REQUEST = 2
@@ -22,21 +26,34 @@ and the thread that writes need not be there."""
 
 
 class RunHistory:
-    """An async context manager; on leaving it waits until everything is written.
+    """An async context manager; on leaving it waits until everything is written. It is a `StepSink`.
 
     `warn` is told on the event loop when that is not possible. Settings are the editor's; here runs
     are remembered for as long as they are there by default. `has_begun` is whether there is anything
-    to be remembered.
+    to be remembered. A run can be resumed that has an `order`, by which it could be made again.
     """
 
-    def __init__(self, workspace: Path, warn: Callable[[str], None], is_wanted: bool) -> None:
+    def __init__(
+        self,
+        workspace: Path,
+        warn: Callable[[str], None],
+        is_wanted: bool,
+        order: Callable[[], protocol.Start] | None = None,
+    ) -> None:
         self._is_wanted = is_wanted
         self._workspace = workspace
         self._warn = warn
-        self._events: list[Event] = []
-        self._keep: Callable[[Event], None] = self._events.append
+        self._order = order
+        self._waiting: list[Event | Step] = []
+        self._events = 0
+        self._keep: Callable[[Event | Step], None] = self._waiting.append
         self._writer: HistoryWriter | None = None
         self.has_begun = False
+
+    @property
+    def steps(self) -> StepSink | None:
+        """Where the steps of the run go, if it can be resumed."""
+        return self if self._is_wanted and self._order is not None else None
 
     def event(self, event: Event) -> None:
         """Something happened."""
@@ -45,9 +62,25 @@ class RunHistory:
         if not self.has_begun:
             self.has_begun = True
             asyncio.get_running_loop().call_later(_LATER, self._begin_to_write)
-        elif len(self._events) == _BEFORE_REQUEST:
+        elif self._events == _BEFORE_REQUEST:
             self._begin_to_write()
+        self._events += 1
         self._keep(event)
+
+    def keep(self, step: Step) -> None:
+        """Keep a step, together with the next event."""
+        self._keep(step)
+
+    async def committed(self, root: str) -> None:
+        """Wait until all steps of a tree so far are on the disk."""
+        from axe_lsp.hosting.resuming import on_disk  # noqa: PLC0415 - see above
+
+        await on_disk(self._begin_to_write(), root)
+
+    async def claim(self, root: str) -> Known:
+        """Become the one that goes on with a run; returns what is known of it. Raises RunError."""
+        self._order = None  # It has one.
+        return await asyncio.to_thread(_claimed, self._begin_to_write(), root)
 
     async def __aenter__(self) -> RunHistory:
         return self
@@ -67,14 +100,30 @@ class RunHistory:
         origin = Origin(str(self._workspace), Settings().history_keep_days)
         writer = self._writer = HistoryWriter(_on_this_loop(self._warn))
 
-        def keep(event: Event) -> None:
-            writer.keep(notification(event), origin)
+        def keep(item: Event | Step) -> None:
+            if isinstance(item, Step):
+                writer.keep_step(item)
+            else:
+                writer.keep(notification(item), origin)
 
         self._keep = keep
-        for event in self._events:
-            keep(event)
-        self._events.clear()
+        if self._order is not None:
+            from axe_lsp.hosting.resuming import order_step  # noqa: PLC0415
+
+            keep(order_step(self._order(), os.environ))
+        for item in self._waiting:
+            keep(item)
+        self._waiting.clear()
         return writer
+
+
+def _claimed(writer: HistoryWriter, root: str) -> Known:
+    from axe_lsp.hosting.history.local import opened_history
+    from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
+
+    writer.claim(root)
+    with opened_history() as connection:
+        return known_steps(connection, root)
 
 
 def _on_this_loop(warn: Callable[[str], None]) -> Callable[[str, str], None]:

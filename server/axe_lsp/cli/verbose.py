@@ -11,6 +11,7 @@ from axe_lsp.cli.streams import shown
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
+    AgentResume,
     CompactionBegin,
     CompactionEnd,
     ContextShortened,
@@ -167,10 +168,11 @@ def _tell_context(event: ContextShortened | CompactionBegin | CompactionEnd) -> 
 
 def _tell_child(event: Event) -> None:
     agent = quoted(event.run.agent)
-    if isinstance(event, AgentBegin):
+    if isinstance(event, (AgentBegin, AgentResume)):
         task = event.task[:PREVIEW_CHARACTERS]
         more = "..." if len(event.task) > PREVIEW_CHARACTERS else ""
-        _say(f"[sub-agent] Calling {agent} (depth {event.run.depth}) with task: {task}{more}")
+        verb = "Calling" if isinstance(event, AgentBegin) else "Resuming"
+        _say(f"[sub-agent] {verb} {agent} (depth {event.run.depth}) with task: {task}{more}")
     elif isinstance(event, AgentEnd) and event.status == "completed":
         _say(
             f"[sub-agent] {agent} completed in {event.duration_ms}ms "

@@ -15,8 +15,9 @@ def describe(news: Notification) -> str | None:
     event = news.params
     indent, agent = "  " * event["depth"], event["agent"]
     match news.method, event.get("kind"):
-        case "axe/agent", "begin":
-            return f"{indent}{agent}: started on {event['model'] or 'an unknown model'}"
+        case "axe/agent", "begin" | "resume" as kind:
+            how = "started" if kind == "begin" else f"resumed at turn {event['turn']}"
+            return f"{indent}{agent}: {how} on {event['model'] or 'an unknown model'}"
         case "axe/agent", "end":
             seconds = event["durationMs"] / 1000
             why = event.get("error") or in_words(event.get("incomplete"))

@@ -39,6 +39,9 @@ class RunTree:
             case "axe/agent", "begin":
                 self._root = self._root or run_id
                 self._open[run_id] = _OpenRun(from_json(RunIds, params), params["model"])
+            case "axe/agent", "resume":
+                self._root = self._root or run_id
+                self._open[run_id] = _resumed(params)
             case "axe/agent", "end":
                 del self._open[run_id]
             case "axe/text", _:
@@ -66,6 +69,19 @@ class RunTree:
             root = result if run.ids.run_id == self._root else None
         self._open.clear()
         return events, root
+
+
+def _resumed(params: Mapping[str, Json]) -> _OpenRun:
+    """A run that goes on, with what it had come to in a former process."""
+    saved = params["saved"]
+    return _OpenRun(
+        from_json(RunIds, params),
+        params["model"],
+        begun=time.monotonic() - saved["durationMs"] / 1000,
+        turns=saved["turns"],
+        tool_calls=saved["toolCalls"],
+        used=from_json(Usage, saved),
+    )
 
 
 class _OpenRun(Struct):

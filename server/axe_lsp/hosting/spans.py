@@ -16,6 +16,7 @@ from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer, set_span_in_
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
+    AgentResume,
     Event,
     ToolBegin,
     ToolEnd,
@@ -59,7 +60,7 @@ class Spans:
 
     def __call__(self, event: Event) -> None:
         """Begin or end a span."""
-        if isinstance(event, AgentBegin):
+        if isinstance(event, (AgentBegin, AgentResume)):
             self._begin_run(event)
             return
         run = self._runs.get(event.run.run_id)
@@ -81,7 +82,7 @@ class Spans:
             case ToolEnd():
                 self._end_call(run.calls.pop((event.turn, event.call_id)).span, event)
 
-    def _begin_run(self, begin: AgentBegin) -> None:
+    def _begin_run(self, begin: AgentBegin | AgentResume) -> None:
         provider, _, model = begin.model.partition("/")
         span = self._tracer.start_span(
             f"invoke_agent {begin.run.agent}",
@@ -103,7 +104,7 @@ class Spans:
             span.set_attribute("gen_ai.input.messages", said)
         self._runs[begin.run.run_id] = _Run(span, provider, model)
 
-    def _caller(self, begin: AgentBegin) -> Context:
+    def _caller(self, begin: AgentBegin | AgentResume) -> Context:
         """Below the tool call that asked for the run, else below the run that made it."""
         parent = self._runs.get(begin.run.parent_run_id or "")
         if parent is None:
@@ -166,7 +167,7 @@ class Spans:
         span.end()
 
 
-def _call_for(begin: AgentBegin, parent: _Run) -> _Call | None:
+def _call_for(begin: AgentBegin | AgentResume, parent: _Run) -> _Call | None:
     """The call that asked for a run: one that names its agent or its task, and has no run yet."""
 
     def fits(call: _Call) -> bool:

@@ -7,6 +7,7 @@ begins.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from time import monotonic
@@ -25,10 +26,11 @@ from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import (
     BudgetError,
     ConfigError,
+    FinalError,
     NoTextError,
     RunError,
 )
-from axe_lsp.runtime.events import AgentBegin, Status
+from axe_lsp.runtime.events import AgentBegin, AgentResume, Status
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.incomplete import explained
 from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
@@ -41,6 +43,8 @@ from axe_lsp.runtime.messages import Json, Response
 from axe_lsp.runtime.outcome import end_event, result_of, status_of
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.prepare import Prepared, prepare, reads_much
+from axe_lsp.runtime.resuming.log import First
+from axe_lsp.runtime.resuming.restore import first_of, prepared_again
 from axe_lsp.runtime.retry import Retrying
 from axe_lsp.runtime.runs import Order, RunResult, model_of
 from axe_lsp.runtime.safety.questions import Answer, question_of_model
@@ -71,8 +75,10 @@ class AgentRun:
         self._ledger = Ledger(BudgetConfig(), caller)
         self._scope = RunScope(callers_clock, order.deadline)
         self._journal = tree.journal.watched(self._scope.clock.progress)
+        self._log = tree.log.of(order.ids)
         self._has_begun = False
-        self._started = monotonic()
+        self._used = self._log.saved.duration_ms / 1000
+        self._started = monotonic() - self._used
         self._reason: str | None = None
         self._conversation: Conversation | None = None
         self._retrying: Retrying | None = None
@@ -103,14 +109,19 @@ class AgentRun:
         self._scope.stop()
 
     async def _work(self) -> None:
-        definition = self._load()
-        if not self._order.ids.depth:  # Without trust a root is not even a run.
+        first = self._log.first
+        definition = self._load(first)
+        is_run = self._order.ids.depth > 0 or self._log.begun is not None
+        if not is_run:  # Without trust a root is not even a run.
             await self._admit(definition)
         self._begin(model_of(self._order, definition), definition)
-        if self._order.ids.depth:
+        if is_run:
             await self._admit(definition)
-        prepared = await self._prepared(definition)
-        self._report(prepared)
+        if first is None:
+            prepared = await self._prepared(definition)
+            self._report(prepared)
+        else:
+            prepared = self._prepared_again(first)
         self._tree.provider.check(prepared.model, prepared.prompt.folder)
         # Whoever limits this one run means all that it will cost, whatever scope the file has.
         self._ledger = Ledger(
@@ -122,9 +133,12 @@ class AgentRun:
             warn=partial(self._tree.warn, self._order.ids),
         )
         # The time of a run is for its conversation, as in axe, not for reading files.
-        self._scope.start_clock(prepared.timeout, prepared.budget.max_wall_time)
-        async with self._servers(prepared) as remote:
-            await self._talk(prepared.with_tools(remote.tools), remote)
+        self._scope.start_clock(prepared.timeout, prepared.budget.max_wall_time, self._used)
+        known = first.remote if first is not None else ()
+        async with self._servers(prepared, known) as remote:
+            if first is None:
+                prepared = prepared.with_tools(remote.tools)
+            await self._talk(prepared, remote)
 
     async def _admit(self, definition: AgentDefinition) -> None:
         """Nothing is read for the agent, and nothing sent, unless it may reach where it wants to."""
@@ -136,13 +150,16 @@ class AgentRun:
             with self._scope.clock.stopped():
                 await services.gate.decide(appeals, order.ids)
 
-    def _servers(self, prepared: Prepared) -> AbstractAsyncContextManager[RemoteTools]:
+    def _servers(
+        self, prepared: Prepared, known: Collection[str]
+    ) -> AbstractAsyncContextManager[RemoteTools]:
+        """The connections to the MCP servers; the names of their tools if the request has them already."""
         if not prepared.definition.mcp_servers:
             return nullcontext(RemoteTools())
         # Imported late: hardly any agent has servers.
         from axe_lsp.runtime.mcp.tools import remote_tools
 
-        taken = {tool.name for tool in prepared.request.tools}
+        taken = {tool.name for tool in prepared.request.tools} - {*known}
         environment, note = self._services.environment, self._services.note
         return remote_tools(prepared.definition, taken, environment, note, self._warn)
 
@@ -151,8 +168,11 @@ class AgentRun:
             self._tree.on_ready(prepared)
         who = "sub-agent" if self._order.ids.depth else "agent"
         self._conversation = Conversation(prepared.request, who)
+        around = self._surroundings(prepared, remote)
+        if self._log.first is None:
+            around.log.keep_first(first_of(prepared, remote.by_name))
         try:
-            await self._converse(self._surroundings(prepared, remote), self._conversation)
+            await self._converse(around, self._conversation)
         except CallersBudgetError:
             self._reason = "budget"
 
@@ -189,14 +209,30 @@ class AgentRun:
         # Other runs must not wait for it.
         return await anyio.to_thread.run_sync(read, abandon_on_cancel=True)
 
-    def _load(self) -> AgentDefinition:
+    def _prepared_again(self, first: First) -> Prepared:
+        """The agent as it was ready in a former process, with today's limits."""
+        order, services = self._order, self._services
+        if order.timeout != first.order.timeout:  # Somebody has given it so much time from now on.
+            self._used = 0
+        order = replace(
+            first.order,
+            deadline=order.deadline,
+            timeout=order.timeout,
+            max_tokens=order.max_tokens,
+            max_cost=order.max_cost,
+        )
+        return prepared_again(first, order, services.workspace, services.environment)
+
+    def _load(self, first: First | None) -> AgentDefinition:
+        if first is not None:
+            return first.definition
         order = self._order
         try:
             definition = order.definition or self._services.resolve(order.ids.agent, order.caller)
         except Exception as error:
             # A child that can't be loaded is something that happened in its caller's run. A root is
             # not even a run: somebody has mistyped its name, or has yet to finish its file.
-            if order.ids.depth:
+            if order.ids.depth or self._log.begun is not None:
                 self._begin(model="")
             if isinstance(error, ConfigError):
                 error.step = "failed to load agent"
@@ -206,6 +242,20 @@ class AgentRun:
     def _begin(self, model: str, definition: AgentDefinition | None = None) -> None:
         self._has_begun = True
         order = self._order
+        if self._log.begun is not None:
+            saved = self._log.saved
+            self._tree.journal.emit(
+                AgentResume(
+                    run=order.ids,
+                    task=order.task,
+                    model=model,
+                    turn=saved.turns + 1,
+                    saved=saved,
+                    parent_agent=order.parent_agent,
+                    description=order.description,
+                )
+            )
+            return
         self._tree.journal.emit(
             AgentBegin(
                 run=order.ids,
@@ -254,6 +304,7 @@ class AgentRun:
             ledger=self._ledger,
             scope=self._scope,
             streams=self._services.streams(prepared),
+            log=self._log.without(remote.secrets | known_secrets(self._services.environment)),
         )
 
     def _patient_provider(self, prepared: Prepared) -> Retrying:
@@ -289,7 +340,8 @@ class AgentRun:
         try:
             # A link may lead elsewhere than when the run began.
             check_memory(memory.path, prepared.definition, services.workspace, services.environment)
-            append_memory(memory.path, task, redact(content, secrets), author)
+            begun = self._log.begun.time if self._log.begun is not None else ""
+            append_memory(memory.path, task, redact(content, secrets), author, unless_since=begun)
         except ConfigError as error:
             self._warn(f"failed to save memory for {quoted(agent)}: {error}")
         except OSError as error:
@@ -299,6 +351,8 @@ class AgentRun:
         status = status_of(error)
         if isinstance(error, BudgetError):
             self._reason = "budget"
+        elif isinstance(error, FinalError):
+            self._reason = "final"
         result = self._end(status, error.described(self._order.ids.agent))
         error.run_id = self._order.ids.run_id
         error.partial = result if self._conversation else None
@@ -320,6 +374,9 @@ class AgentRun:
     async def _make_child(self, order: Order) -> RunResult:
         """Make a run that this one asks for, in this process unless its agent wants its own."""
         tree, services, clock = self._tree, self._services, self._scope.clock
+        first = tree.log.of(order.ids).first
+        if first is not None:
+            order = replace(order, definition=first.definition)
         order = located(order, services.resolve)
         with clock.waiting():
             if services.elsewhere is None or not wants_process(order):

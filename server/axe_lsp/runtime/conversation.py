@@ -13,7 +13,7 @@ from itertools import count
 from msgspec.structs import replace
 
 from axe_lsp.runtime.compaction import Compaction, compaction_of
-from axe_lsp.runtime.errors import AgentError
+from axe_lsp.runtime.errors import FinalError
 from axe_lsp.runtime.incomplete import CUT_OFF, explained
 from axe_lsp.runtime.messages import Message, Request, Response, ToolCall, ToolResult
 from axe_lsp.runtime.shortening import (
@@ -126,7 +126,7 @@ class Conversation:
         self._cuts = self._cuts + 1 if any(call.is_broken for call in self._calls) else 0
         if self._cuts >= MAX_CUTS and self.last.incomplete is not None:
             reason = explained(self.last.incomplete, self.last.incomplete_detail)
-            raise AgentError(
+            raise FinalError(
                 f"{reason} within a tool call, {MAX_CUTS} times in a row; "
                 "a higher params.max_tokens gives the model room for it"
             )
@@ -173,7 +173,7 @@ class Conversation:
 
     def _check_turns(self) -> None:
         if self.turns >= MAX_TURNS:
-            raise AgentError(f"{self._who} exceeded maximum conversation turns ({MAX_TURNS})")
+            raise FinalError(f"{self._who} exceeded maximum conversation turns ({MAX_TURNS})")
 
     def _append(self, message: Message) -> None:
         self.request = replace(self.request, messages=(*self.request.messages, message))

@@ -7,6 +7,7 @@ knows no files of agents, no editor and no terminal: `resolve` finds agents, `em
 from __future__ import annotations
 
 from functools import partial
+from itertools import count
 from types import TracebackType
 
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from axe_lsp.runtime.prepare import Prepared, prepare_request, root_order
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.providers.named_replays import NamedReplays
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
+from axe_lsp.runtime.resuming.log import Known, Log
 from axe_lsp.runtime.runs import Order, RunRequest, RunResult
 from axe_lsp.runtime.services import OnReady, RunServices, Tree
 from axe_lsp.runtime.steps import once_a_step
@@ -60,9 +62,13 @@ class Engine:
             await self._http.close()
 
     async def run(
-        self, request: RunRequest, run_id: str | None = None, on_ready: OnReady | None = None
+        self,
+        request: RunRequest,
+        run_id: str | None = None,
+        on_ready: OnReady | None = None,
+        known: Known | None = None,
     ) -> RunResult:
-        """Run an agent and everything that it calls.
+        """Run an agent and everything that it calls. A run that is resumed does not repeat what is `known`.
 
         Raises RunError when the run fails, with its id and what it had achieved: a
         RunCancelledError after `cancel`. When the calling task is cancelled, the whole tree is,
@@ -70,14 +76,20 @@ class Engine:
         """
         services = self._services
         order = root_order(request, services.workspace, services.environment, run_id)
+        is_over = services.steps is None
         try:
-            return await AgentRun(order, self._tree(on_ready)).execute()
+            result = await AgentRun(order, self._tree(on_ready, known)).execute()
+            is_over = True
         finally:
-            forget_run(order.ids.run_id, services.environment)
+            if is_over:  # Else it may be resumed.
+                forget_run(order.ids.run_id, services.environment)
+        return result
 
-    async def run_child(self, order: Order, caller: Ledger) -> RunResult:
+    async def run_child(
+        self, order: Order, caller: Ledger, known: Known | None = None
+    ) -> RunResult:
         """Make a run for a tree in another process, charged to `caller`. Raises RunError."""
-        return await AgentRun(order, self._tree(), caller).execute()
+        return await AgentRun(order, self._tree(known=known), caller).execute()
 
     def cancel(self, run_id: str) -> bool:
         """Stop a run, a root or any child, with all below it. False if no such run is going on."""
@@ -95,10 +107,13 @@ class Engine:
         services = self._services
         return prepare_request(request, services.resolve, services.workspace, services.environment)
 
-    def _tree(self, on_ready: OnReady | None = None) -> Tree:
-        journal = Journal(self._services.emit, redactor=Redactor(self._secrets))
+    def _tree(self, on_ready: OnReady | None = None, known: Known | None = None) -> Tree:
+        log = Log(self._services.steps, known)
+        journal = Journal(
+            self._services.emit, count(log.known.after + 1), redactor=Redactor(self._secrets)
+        )
         return Tree(
-            self._services, self._provider(), journal, self._http.gates, self._live, on_ready
+            self._services, self._provider(), journal, self._http.gates, log, self._live, on_ready
         )
 
     def _provider(self) -> Provider:

@@ -50,11 +50,15 @@ class AgentError(RunError):
     """The agent itself is at fault: its model string, or a conversation without end."""
 
 
+class FinalError(AgentError):
+    """The run would end in the same way if it was resumed."""
+
+
 class NoTextError(AgentError):
     """The last answer is not whole and has no text."""
 
 
-class UnfitAnswerError(AgentError):
+class UnfitAnswerError(FinalError):
     """The last answer is not what the agent's `[output]` says, and could not be mended."""
 
     def __init__(self, complaint: str) -> None:

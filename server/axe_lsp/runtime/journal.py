@@ -13,6 +13,7 @@ from msgspec.structs import force_setattr
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
+    AgentResume,
     CompactionEnd,
     Event,
     EventSink,
@@ -28,6 +29,7 @@ def _no_secrets() -> frozenset[str]:
 
 _TEXTS: Mapping[type[Event], tuple[str, ...]] = {
     AgentBegin: ("task", "description"),
+    AgentResume: ("task", "description"),
     AgentEnd: ("error",),
     TurnRetry: ("message",),
     TurnEnd: ("text",),
@@ -46,7 +48,7 @@ class Redactor:
 
     def redact(self, event: Event) -> None:
         """Take them out of an event that nobody else has yet."""
-        if isinstance(event, AgentBegin):
+        if isinstance(event, (AgentBegin, AgentResume)):
             self._secrets = self._find_secrets()
         for name in _TEXTS.get(type(event), ()):
             text = getattr(event, name)

@@ -50,6 +50,8 @@ from axe_lsp.runtime.mcp.remote_tools import RemoteTools
 from axe_lsp.runtime.messages import Delta, Response, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
+from axe_lsp.runtime.resuming.log import Result, Room, RunLog
+from axe_lsp.runtime.resuming.restore import restore
 from axe_lsp.runtime.safety.approval import Wish
 from axe_lsp.runtime.safety.redaction import StreamRedactor, redact, redacted_table
 from axe_lsp.runtime.services import Tree
@@ -66,7 +68,7 @@ class Surroundings(Struct, frozen=True):
     """The context of a conversation: the state of its tree, its provider, and the maker of child runs.
 
     `workplace` is where tools work, `remote` are the tools of the agent's MCP servers. The `ledger` says
-    whether the conversation may go on, the `scope` how long.
+    whether the conversation may go on, the `scope` how long. The `log` has what need not be done again.
     """
 
     tree: Tree
@@ -79,6 +81,7 @@ class Surroundings(Struct, frozen=True):
     ledger: Ledger
     scope: RunScope
     streams: bool
+    log: RunLog
 
     @property
     def clock(self) -> Clock:
@@ -94,9 +97,8 @@ class Surroundings(Struct, frozen=True):
         with self.clock.stopped():
             return await self.tree.services.approve(wish)
 
-    @property
-    def delegator(self) -> Delegator:
-        """The agent of this run, as its children see it."""
+    def delegator(self, turn: int) -> Delegator:
+        """The agent of this run, as its children see it that are called in a turn."""
         return Delegator(
             definition=self.prepared.definition,
             ids=self.prepared.order.ids,
@@ -105,6 +107,7 @@ class Surroundings(Struct, frozen=True):
             caller=self.prepared.caller,
             deadline=self.clock.deadline,
             max_depth=self.prepared.max_depth,
+            turn=turn,
             allowed_hosts=self.workplace.allowed_hosts,
         )
 
@@ -131,6 +134,10 @@ _CUT_OFF = (
     "Send it again in smaller parts."
 )
 
+_INTERRUPTED = (
+    "Error: this call was interrupted because the process that executed it has ended. "
+    "Whether it took effect is not known. Look before you do it again."
+)
 
 MAX_CALLS = 1000
 """Tool calls of one answer that are executed."""
@@ -148,23 +155,44 @@ class _Round(Struct, frozen=True):
 
 async def converse(conversation: Conversation, around: Surroundings) -> None:
     """Go on until the model has nothing left to call. Raises RunError or CallersBudgetError."""
-    config = around.prepared.definition.sub_agents_config
-    while (calls := (of_round := await _turn(conversation, around)).calls) or conversation.goes_on:
-        if not calls:
-            continue
-        around.ledger.charge_calls(len(calls), of_round.turn)
-        execute = partial(_execute, around, of_round)
-        calls, left_out = calls[:MAX_CALLS], calls[MAX_CALLS:]
-        order = [around.order_of(call) if config.parallel else "changes" for call in calls]
-        results = await execute_calls(calls, execute, order, config.max_concurrent)
-        if left_out:
-            many = f"{len(left_out):,} tool calls of one answer"
-            who = quoted(around.prepared.order.ids.agent)
-            around.warn(
-                f"agent {who}: {many} were not executed, because it had more than {MAX_CALLS:,}"
-            )
-        refused = (ToolResult(call.id, _TOO_MANY, is_error=True) for call in left_out)
-        conversation.deliver((*results, *refused))
+    of_round = _known_round(conversation, around) or await _turn(conversation, around)
+    while of_round.calls or conversation.goes_on:
+        if of_round.calls:
+            conversation.deliver(await _results(of_round, around))
+        of_round = await _turn(conversation, around)
+
+
+def _known_round(conversation: Conversation, around: Surroundings) -> _Round | None:
+    """The calls with which a resumed run goes on; None if the next thing to do is a request."""
+    calls = restore(conversation, around.ledger, around.log)
+    if calls is None:
+        return None
+    around.ledger.check()
+    return _Round(conversation.turns, calls, around.secrets() if calls else frozenset())
+
+
+async def _results(of_round: _Round, around: Surroundings) -> tuple[ToolResult, ...]:
+    """Execute the calls of an answer."""
+    calls, config = of_round.calls, around.prepared.definition.sub_agents_config
+    around.ledger.charge_calls(len(calls), of_round.turn)
+    execute = partial(_execute, around, of_round)
+    calls, left_out = calls[:MAX_CALLS], calls[MAX_CALLS:]
+    order = [around.order_of(call) if config.parallel else "changes" for call in calls]
+    results = await execute_calls(calls, execute, order, config.max_concurrent)
+    if left_out:
+        many = f"{len(left_out):,} tool calls of one answer"
+        who = quoted(around.prepared.order.ids.agent)
+        around.warn(
+            f"agent {who}: {many} were not executed, because it had more than {MAX_CALLS:,}"
+        )
+    return (*results, *(_refused(of_round, around, call) for call in left_out))
+
+
+def _refused(of_round: _Round, around: Surroundings, call: ToolCall) -> ToolResult:
+    """The result of a call that is one too many."""
+    result = ToolResult(call.id, _TOO_MANY, is_error=True)
+    around.log.keep_result(of_round.turn, call.event_id, Result(result))
+    return result
 
 
 async def execute_calls(
@@ -220,6 +248,7 @@ async def _turn(conversation: Conversation, around: Surroundings) -> _Round:
     )
     started = monotonic()
     response = told_apart(await _answer(conversation, around, turn))
+    around.log.keep_answer(turn, response)
     calls = conversation.receive(response)
     secrets = around.secrets() if response.tool_calls else frozenset()
     around.ledger.charge(response)
@@ -269,6 +298,7 @@ def _shorten(conversation: Conversation, limit: int, around: Surroundings, turn:
     before = conversation.size
     made = conversation.make_room(limit)
     if made is not None:
+        around.log.keep_room(turn, Room(limit))
         around.journal.emit(
             ContextShortened(
                 run=around.prepared.order.ids,
@@ -300,6 +330,7 @@ async def _sum_up(conversation: Conversation, limit: int, around: Surroundings, 
         # Nobody is shown the text, but it is heard that it arrives.
         answer = await _sent(exchange, around, _unheard if around.streams else None)
         fault = fault_of(answer)
+        around.log.keep_room(turn, Room(limit, answer, fault))
         if not fault:
             conversation.sum_up(compaction, answer.content)
     except ProviderError as error:
@@ -436,37 +467,55 @@ def _turn_end(
 async def _execute(around: Surroundings, of_round: _Round, call: ToolCall) -> ToolResult:
     """One tool call with its events, which hold no secret.
 
-    Every begin has its end, also when the run is cancelled.
+    Every begin has its end, also when the run is cancelled. What a former process knows of the call is
+    not done again.
     """
+    log, turn = around.log, of_round.turn
+    known = log.result(turn, call.event_id)
+    if known is not None:
+        return known.result
+    was_begun = log.is_begun(turn, call.event_id)
     around.journal.emit(
         ToolBegin(
             run=around.prepared.order.ids,
-            turn=of_round.turn,
+            turn=turn,
             call_id=call.event_id,
             name=call.name,
             arguments=redacted_table(call.arguments, of_round.secrets),
         )
     )
-    started = monotonic()
-    ending = _CUT_OFF if call.is_broken else "cancelled"
+    started, is_over = monotonic(), True
+    ending = _CUT_OFF if call.is_broken else _INTERRUPTED
     outcome = ToolOutcome(ToolResult(call.id, ending, is_error=True))
     try:
-        if not call.is_broken:
-            outcome = await _dispatch(around, call)
+        if not (call.is_broken or was_begun):
+            outcome, is_over = ToolOutcome(ToolResult(call.id, "cancelled", is_error=True)), False
+            outcome = await _dispatch(around, turn, call)
+            # What a run below has said that had to stop for the budget is not its last word.
+            is_over = not (outcome.child_run_id and around.ledger.is_used_up)
     finally:
+        if is_over:
+            log.keep_result(turn, call.event_id, Result(outcome.result, outcome.child_run_id or ""))
         around.journal.emit(_tool_end(around, of_round, call, outcome, _elapsed_ms(started)))
     return outcome.result
 
 
-async def _dispatch(around: Surroundings, call: ToolCall) -> ToolOutcome:
+async def _dispatch(around: Surroundings, turn: int, call: ToolCall) -> ToolOutcome:
     if call.name == CALL_AGENT:
-        return await call_agent(call, around.delegator, around.start)
+        return await call_agent(call, around.delegator(turn), around.start)
     typed = around.prepared.typed.by_name.get(call.name)
     if typed is not None:
-        return await call_typed(call, typed, around.delegator, around.start)
+        return await call_typed(call, typed, around.delegator(turn), around.start)
     task = around.prepared.definition.task
     if call.name == TASK and task is not None:
-        return await call_task(call, task, around.delegator, around.start)
+        return await call_task(call, task, around.delegator(turn), around.start)
+
+    async def approve(wish: Wish) -> str:
+        refusal = await around.approve(wish)
+        if not refusal:  # Nobody knows of a call without this step whether it took effect.
+            await around.log.begin(turn, call.event_id)
+        return refusal
+
     remote = around.remote.by_name.get(call.name)
     run = around.prepared.order.ids
     if remote is not None:
@@ -475,10 +524,10 @@ async def _dispatch(around: Surroundings, call: ToolCall) -> ToolOutcome:
         from axe_lsp.runtime.mcp.tools import call_remote
 
         with around.clock.silence():
-            return ToolOutcome(await call_remote(call, remote, run, around.approve, secrets))
+            return ToolOutcome(await call_remote(call, remote, run, approve, secrets))
     if around.offers(call.name):
         with around.clock.waiting():  # They have limits of their own.
-            return ToolOutcome(await execute_tool(call, run, around.workplace, around.approve))
+            return ToolOutcome(await execute_tool(call, run, around.workplace, approve))
     return ToolOutcome(ToolResult(call.id, unknown_tool(call.name), is_error=True))
 
 

@@ -123,7 +123,7 @@ def prepare(
         params=definition.params,
         session=order.ids.run_id,
     )
-    timeout = _own_timeout(order, definition)
+    timeout = own_timeout(order, definition)
     return Prepared(
         order, definition, model, wire, prompt, request, max_depth, timeout, typed, output, caller
     )
@@ -176,7 +176,7 @@ def _load(resolve: Resolve, caller: Caller, agent: str) -> AgentDefinition:
     return resolve(agent, caller)
 
 
-def _own_timeout(order: Order, definition: AgentDefinition) -> float | None:
+def own_timeout(order: Order, definition: AgentDefinition) -> float | None:
     """How long the run may take, if anybody has said so.
 
     At the root that is what was asked for, or what the file says; for a called agent it is the shorter of

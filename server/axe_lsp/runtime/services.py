@@ -18,6 +18,7 @@ from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.gates import Gates
 from axe_lsp.runtime.providers.provider import Provider
+from axe_lsp.runtime.resuming.log import Log, StepSink
 from axe_lsp.runtime.runs import Resolve
 from axe_lsp.runtime.safety.approval import Approve, nobody_to_ask
 from axe_lsp.runtime.safety.questions import Ask, nobody
@@ -58,6 +59,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
     - `warn` takes a text that the user should see; `note` a line for a log.
     - `approve` decides about calls of tools that change something.
     - `ask` puts questions of models (`ask_user`) to the person who started the run.
+    - `steps` takes what a run has done, so that it can be resumed; without it no run can.
     - `elsewhere` makes runs of agents that want processes of their own; without it none gets one.
     """
 
@@ -71,6 +73,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
     note: Callable[[str], None] = _ignore
     approve: Approve = nobody_to_ask
     ask: Ask = nobody
+    steps: StepSink | None = None
     elsewhere: Elsewhere | None = None
 
 
@@ -78,13 +81,14 @@ class Tree(Struct, frozen=True):
     """The state of a root run and all runs below it, in addition to the services of their engine.
 
     `live` holds the runs that are going on, by id; `warned` what somebody has been warned of;
-    `request_gates` decide how many requests providers get at once.
+    `request_gates` decide how many requests providers get at once. The `log` has what is kept of the tree.
     """
 
     services: RunServices
     provider: Provider
     journal: Journal
     request_gates: Gates
+    log: Log
     live: dict[str, Stoppable]
     on_ready: OnReady | None = None
     warned: set[str] = field(default_factory=set)

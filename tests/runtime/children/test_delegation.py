@@ -32,7 +32,9 @@ def delegator(depth: int = 0, max_depth: int = 3, **config: object) -> Delegator
         sub_agents_config=SubAgentsConfig(**config),  # type: ignore[arg-type] # by test
     )
     ids = RunIds("run-1", "root-1", "parent", depth)
-    return Delegator(definition, ids, "openai/m", Path("/work"), Caller("/agents"), 99.0, max_depth)
+    return Delegator(
+        definition, ids, "openai/m", Path("/work"), Caller("/agents"), 99.0, max_depth, 1
+    )
 
 
 class Starter:

@@ -15,13 +15,14 @@ from msgspec.structs import replace
 from axe_lsp.hosting.history.database import transaction
 from axe_lsp.hosting.history.queries import tree_events
 from axe_lsp.hosting.history.rows import Batch, Bookkeeping, Origin, write
+from axe_lsp.hosting.history.steps import has_steps
 from axe_lsp.hosting.history.writer_lock import is_locked, remove_lock
 from axe_lsp.hosting.notifications import notification
 from axe_lsp.hosting.run_tree import RunTree
 from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.memory.location import forget_run
 
-_ERROR = "the process that executed this run has died, and the run with it. Run the agent again"
+_ERROR = "the process that executed this run has died, and the run with it"
 
 
 def end_runs_of_the_dead(connection: sqlite3.Connection, folder: Path) -> None:
@@ -46,18 +47,23 @@ def _end_runs_of(connection: sqlite3.Connection, writer: str) -> None:
 
 def _end_tree(connection: sqlite3.Connection, root: str) -> None:
     tree, last = RunTree(), ""
-    began: dict[str, str] = {}
+    began: dict[str, tuple[str, int]] = {}
     for event in tree_events(connection, root):
         run_id, last = event.params["runId"], event.params["time"]
-        began.setdefault(run_id, last)
-        if run_id in tree or event.params.get("kind") == "begin":
+        kind = event.params.get("kind")
+        if kind == "resume":
+            began[run_id] = last, event.params["saved"]["durationMs"]
+        began.setdefault(run_id, (last, 0))
+        if run_id in tree or kind in ("begin", "resume"):
             tree.follow(event)
     batch, books = Batch(), Bookkeeping("", str)
     for end in tree.end("killed", _ERROR, timestamp())[0]:
-        lasted = replace(end, duration_ms=_milliseconds(began[end.run.run_id], last))
+        since, before = began[end.run.run_id]
+        lasted = replace(end, duration_ms=before + _milliseconds(since, last), reason="host")
         books.add(batch, notification(lasted), Origin("", 0))
     write(connection, batch)
-    forget_run(root, os.environ)
+    if not has_steps(connection, root):  # Else the run may be resumed.
+        forget_run(root, os.environ)
 
 
 def _milliseconds(begin: str, end: str) -> int:

@@ -20,7 +20,10 @@ from axe_lsp.runtime.json_data import Json
 _COLUMNS = "run_id, root_run_id, parent_run_id, agent, depth, status, began, workspace"
 
 _RUNS = f"""
-SELECT runs.{_COLUMNS.replace(", ", ", runs.")}, begins.params, ends.params FROM runs
+SELECT runs.{_COLUMNS.replace(", ", ", runs.")}, begins.params, ends.params,
+    EXISTS (SELECT 1 FROM steps WHERE steps.root_run_id = runs.run_id
+        AND steps.run_id = runs.run_id AND turn = 0 AND call = '' AND kind = 'order')
+FROM runs
 LEFT JOIN events AS begins
     ON begins.root_run_id = runs.root_run_id AND begins.seq = runs.begin_seq
 LEFT JOIN events AS ends
@@ -197,8 +200,13 @@ def _checked_time(beginning: str) -> str:
     return beginning
 
 
+def is_resumable(status: str, reason: str | None) -> bool:
+    """Whether a run whose steps are kept may end otherwise."""
+    return status not in ("running", "completed") and reason != "final"
+
+
 def _run(row: tuple[Json, ...]) -> dict[str, Json]:
-    run_id, root, parent, agent, depth, status, began, workspace, begin, end = row
+    run_id, root, parent, agent, depth, status, began, workspace, begin, end, is_kept = row
     told = {**json.loads(begin or "{}"), **json.loads(end or "{}")}
     ended = told["time"] if end else None
     for name in _OF_THE_EVENT:
@@ -213,5 +221,7 @@ def _run(row: tuple[Json, ...]) -> dict[str, Json]:
         "began": began,
         "ended": ended,
         "workspace": workspace,
+        "resumable": (is_kept and is_resumable(status, told.get("reason"))) or None,
+        "continuable": (is_kept and status == "completed") or None,
     }
     return {**{key: value for key, value in known.items() if value is not None}, **told}

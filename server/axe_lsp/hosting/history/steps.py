@@ -47,6 +47,12 @@ def row_of(step: Step) -> StepRow:
     return StepRow(step.root_run_id, step.run_id, step.turn, step.call, step.kind, step.data)
 
 
+def has_steps(connection: sqlite3.Connection, root: str) -> bool:
+    """Whether a tree has something to go on with."""
+    found = connection.execute("SELECT 1 FROM steps WHERE root_run_id = ? LIMIT 1", (root,))
+    return found.fetchone() is not None
+
+
 def settle(connection: sqlite3.Connection, root: str) -> None:
     """Of a tree whose root is completed, keep what continue, fork and undo need."""
     marks = ", ".join("?" * len(_OF_UNFINISHED))

@@ -97,6 +97,10 @@ class _Tree:
     def _follow(self, method: str, params: Mapping[str, Json]) -> None:
         turn = ("turn", params.get("turn"))
         match method, params.get("kind"):
+            case "axe/agent", "resume":
+                run = self.runs[params["runId"]]
+                run.text = f"{_who(params)}: running"
+                run.below.append(_Node(params["time"], f"resumed at turn {params['turn']}"))
             case "axe/agent", "end":
                 self.runs[params["runId"]].text = _run(params)
             case "axe/turn", "begin":

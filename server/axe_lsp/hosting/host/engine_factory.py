@@ -9,6 +9,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 # A run's first request would import this anyway, but on the event loop, where all others wait.
@@ -18,16 +19,16 @@ from axe_lsp.hosting.gate_relay import OutgoingRequests
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.notifications import Message, notification
+from axe_lsp.hosting.resuming import KeptSteps, order_step, resolver
 from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.events import Event, EventSink
-from axe_lsp.runtime.files.agent_files import Lookup, agent_places
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.preview import preview_json
 from axe_lsp.runtime.providers.http_provider import HttpProvider
-from axe_lsp.runtime.runs import Resolve
+from axe_lsp.runtime.resuming.log import StepSink, keep_allowed
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.questions import Ask
 from axe_lsp.runtime.safety.trust import TrustGate
@@ -57,7 +58,12 @@ class EngineFactory:
 
     def engine_for(self, start: protocol.Start) -> Engine:
         """The engine for a run. All that clients should hear of it is sent."""
-        return self._engine(start, start.run_id, self._sink(start))
+        steps = None
+        if start.keep_days:
+            steps = KeptSteps(self._history)
+            if not start.after:
+                steps.keep(order_step(start, self._environment))
+        return self._engine(start, start.run_id, self._sink(start), steps)
 
     def engine_for_child(self, start: protocol.StartChild) -> Engine:
         """The engine for a run that belongs to a tree of another process, which remembers it."""
@@ -66,13 +72,18 @@ class EngineFactory:
         )
 
     def _engine(
-        self, start: protocol.Start | protocol.StartChild, run_id: str, emit: EventSink
+        self,
+        start: protocol.Start | protocol.StartChild,
+        run_id: str,
+        emit: EventSink,
+        steps: StepSink | None = None,
     ) -> Engine:
-        approval = Approval(self._ask, start.allow)
+        on_allowed = partial(keep_allowed, steps) if steps is not None else bool
+        approval = Approval(self._ask, start.allow, on_allowed=on_allowed)
         granted = start.granted if isinstance(start, protocol.StartChild) else ()
         gate = TrustGate(self._environment, self._ask, trusts_all=start.trusted, granted=granted)
         services = RunServices(
-            resolve=resolver(start.workplace),
+            resolve=resolver(start.workplace, self._environment),
             workspace=Path(start.workplace.workspace),
             emit=emit,
             streams=always if start.stream else never,
@@ -80,6 +91,7 @@ class EngineFactory:
             approve=approval,
             ask=self._ask,
             gate=gate,
+            steps=steps,
             elsewhere=IsolatedRuns(
                 start.workplace, approval.decide, stream=start.stream, allow=start.allow, gate=gate
             ),
@@ -118,15 +130,5 @@ class EngineFactory:
 
 def preview(order: protocol.Preview) -> dict[str, Json]:
     """The first request of a run, as clients see it. Reads files; raises RunError."""
-    resolve, workspace = resolver(order.workplace), Path(order.workplace.workspace)
+    resolve, workspace = resolver(order.workplace, os.environ), Path(order.workplace.workspace)
     return preview_json(prepare_request(order.request, resolve, workspace, os.environ))
-
-
-def resolver(workplace: protocol.Workplace) -> Resolve:
-    """Finds agents as the client sees them, open texts included."""
-    places = workplace.places
-    if places is None:
-        places = agent_places([Path(workplace.workspace)], os.environ)
-    open_buffers = {Path(path): text for path, text in workplace.open_buffers.items()}
-    lookup = Lookup(places, workplace.others, open_buffers)
-    return lookup.resolver(Path(workplace.agent_file) if workplace.agent_file else None)

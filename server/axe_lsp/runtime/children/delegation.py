@@ -20,7 +20,7 @@ from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.incomplete import REFUSED, explained
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter, ToolResult
-from axe_lsp.runtime.runs import Order, RunResult, new_run_id
+from axe_lsp.runtime.runs import Order, RunResult
 
 CALL_AGENT = "call_agent"
 """The tool's name, a constant (001-DD3)."""
@@ -39,7 +39,8 @@ class ToolOutcome(Struct, frozen=True):
 class Delegator(Struct, frozen=True):
     """The agent that delegates: its file, its place in the tree, and what its children inherit.
 
-    `model` is who answers it, `provider/name`, and so whatever it starts that has no model.
+    `model` is who answers it, `provider/name`, and so whatever it starts that has no model. It delegates in
+    its `turn`.
     """
 
     definition: AgentDefinition
@@ -49,6 +50,7 @@ class Delegator(Struct, frozen=True):
     caller: Caller
     deadline: float
     max_depth: int
+    turn: int
     allowed_hosts: tuple[str, ...] = ()
 
 
@@ -91,12 +93,18 @@ async def call_agent(call: ToolCall, delegator: Delegator, start: Start) -> Tool
     passes_context = delegator.definition.sub_agents_config.pass_context
     context = call.argument("context") if passes_context else ""
     message = user_message(task, context)
-    order = child_order(delegator, call.argument("agent"), task, message, context)
+    order = child_order(call, delegator, call.argument("agent"), task, message, context=context)
     return await start_child(call, order, start)
 
 
 def child_order(
-    delegator: Delegator, agent: str, task: str, message: str, context: str | None = None
+    call: ToolCall,
+    delegator: Delegator,
+    agent: str,
+    task: str,
+    message: str,
+    *,
+    context: str | None = None,
 ) -> Order:
     """The order for a run of `agent` below the one that delegates.
 
@@ -105,7 +113,7 @@ def child_order(
     ids = delegator.ids
     return Order(
         ids=RunIds(
-            run_id=new_run_id(),
+            run_id=child_run_id(ids.run_id, delegator.turn, call.event_id),
             root_run_id=ids.root_run_id,
             agent=agent,
             depth=ids.depth + 1,
@@ -124,6 +132,14 @@ def child_order(
         reads_task=context is not None,
         context=context or "",
     )
+
+
+def child_run_id(parent: str, turn: int, call: str) -> str:
+    """The id of the run that a call starts: the same whenever the call is executed again."""
+    from hashlib import blake2b
+
+    text = f"{parent}/{turn}/{call}"
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 async def start_child(call: ToolCall, order: Order, start: Start) -> ToolOutcome:

@@ -111,7 +111,7 @@ def _type(call: ToolCall) -> str:
 def _order(call: ToolCall, config: TaskConfig, delegator: Delegator) -> Order:
     name = _type(call)
     prompt = call.argument("prompt")
-    order = child_order(delegator, name, prompt, prompt)
+    order = child_order(call, delegator, name, prompt, prompt)
     order = replace(order, description=call.argument("description") or None)
     if not config.recursive:
         # A child at the limit of depth can't delegate, whatever its file says (004-18).

@@ -6,7 +6,7 @@ starts, so that the model that made a mistake is the one to mend it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -71,6 +71,16 @@ def typed_tools(definition: AgentDefinition, load: Callable[[str], AgentDefiniti
     return TypedTools(tools, tuple(warnings))
 
 
+def known_typed_tools(tools: Iterable[Tool]) -> TypedTools:
+    """Those among the tools of a request, whatever has become of the children's files."""
+    typed = {
+        tool.name: TypedTool(tool.name.removeprefix(PREFIX), tool, check_of(tool.schema, "input"))
+        for tool in tools
+        if tool.name.startswith(PREFIX) and tool.schema is not None
+    }
+    return TypedTools(typed)
+
+
 async def call_typed(
     call: ToolCall, typed: TypedTool, delegator: Delegator, start: Start
 ) -> ToolOutcome:
@@ -80,7 +90,7 @@ async def call_typed(
         text = f"{call.name} error: {complaint}"
         return ToolOutcome(ToolResult(call.id, text, is_error=True))
     text = canonical_json(arguments)
-    order = child_order(delegator, typed.agent, text, text)
+    order = child_order(call, delegator, typed.agent, text, text)
     return await start_child(call, replace(order, input=arguments), start)
 
 

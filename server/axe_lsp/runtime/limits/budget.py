@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from axe_lsp.agentfile.agent_definition import BudgetConfig
 from axe_lsp.runtime.errors import BudgetError
-from axe_lsp.runtime.limits.usage import NOTHING, BudgetUse
+from axe_lsp.runtime.limits.usage import NOTHING, BudgetUse, Usage
 from axe_lsp.runtime.messages import Response
 
 _LEAST_COST = 1e-9
@@ -70,7 +70,7 @@ class Ledger:
         """May what was asked for be used?"""
         if self._exceeded:
             raise BudgetError(self._exceeded)
-        if any(ledger._ends_all_below for ledger in self._callers()):
+        if self.is_used_up:
             raise CallersBudgetError
 
     def check_turn(self, turns: int) -> None:
@@ -87,8 +87,26 @@ class Ledger:
         for ledger in payers:
             ledger._refused_calls = ledger._refusal(number)
         self.check()
-        for ledger in payers:
+        self.add_calls(number)
+
+    def add_calls(self, number: int) -> None:
+        """Pay for tool calls without a check: they have been made."""
+        for ledger in (self, *(each for each in self._callers() if each._calls_of_tree)):
             ledger._tool_calls += number
+
+    def charge_below(self, used: Usage, calls: int) -> None:
+        """Pay for what a called run had used in a former process, with all below it."""
+        for ledger in self._lineage():
+            ledger.tree += used
+            if ledger._cost_of_tree and used.cost is not None:
+                ledger._spent = round(ledger._spent + used.cost, 9)
+            if ledger._calls_of_tree:
+                ledger._tool_calls += calls
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether nothing more may be used: of this run's budget, or of one above."""
+        return bool(self._exceeded) or any(each._ends_all_below for each in self._callers())
 
     @property
     def left(self) -> BudgetConfig:

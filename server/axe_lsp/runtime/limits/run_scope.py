@@ -46,10 +46,11 @@ class RunScope:
         self._stopped = True
         self._scope.cancel()
 
-    def start_clock(self, timeout: float | None, wall_time: int) -> None:
+    def start_clock(self, timeout: float | None, wall_time: int, used: float = 0) -> None:
         """From now on there are so many seconds: `timeout`, or those of the budget if they are fewer.
 
-        If neither this run nor one above has a timeout, it has to make progress.
+        If neither this run nor one above has a timeout, it has to make progress. Of a resumed run some seconds
+        are `used`; one that has used all of them gets them anew.
         """
         self._timeout = timeout
         is_stated = timeout is not None
@@ -57,7 +58,8 @@ class RunScope:
             self._wall_time = wall_time
             timeout = wall_time
         if timeout is not None:
-            self.clock.start(timeout, is_stated=is_stated)
+            left = timeout - used if used < timeout else timeout
+            self.clock.start(left, is_stated=is_stated)
         if not self.clock.is_stated:
             self.clock.watch()
 

@@ -79,9 +79,17 @@ def load_memory(
 
 
 def append_memory(
-    path: Path, task: str, result: str, author: str = "", now: datetime | None = None
+    path: Path,
+    task: str,
+    result: str,
+    author: str = "",
+    *,
+    now: datetime | None = None,
+    unless_since: str = "",
 ) -> None:
     """Add one entry, in a single write so that parallel runs don't mix. Raises OSError.
+
+    A run that is resumed adds none if the same entry was added since it had begun, `unless_since` that moment.
 
     In a memory that several agents share, it says which of them is its author. Nobody but the user may read the file.
     A link leads to the file that changes; one that takes its place in this moment is not followed.
@@ -92,8 +100,11 @@ def append_memory(
     if len(result) > MAX_RESULT:
         result = result[:MAX_RESULT] + "..."
     by = f"**Agent:** {author}\n" if author else ""
-    entry = f"{_HEADING}{time}\n{by}**Task:** {task}\n**Result:** {result}\n\n"
+    rest = f"\n{by}**Task:** {task}\n**Result:** {result}\n\n"
+    entry = f"{_HEADING}{time}{rest}"
     path = path.resolve()
+    if unless_since and _has_entry(path, rest, unless_since):
+        return
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if path.exists():
         refuse_pipe(path)
@@ -101,6 +112,16 @@ def append_memory(
     with open(descriptor, "ab", buffering=0) as file:  # noqa: PTH123 - it is open already
         _close_to_others(descriptor)
         file.write(entry.encode("utf-8", "replace"))
+
+
+def _has_entry(path: Path, rest: str, since: str) -> bool:
+    """Whether there is an entry with this text behind its time, of this time or later."""
+    try:
+        text = decode(read_file(path))
+    except FileNotFoundError:
+        return False
+    moments = (before.rpartition("\n")[2] for before in text.split(rest)[:-1])
+    return any(_HEADING + since[:19] <= moment for moment in moments)
 
 
 def _close_to_others(descriptor: int) -> None:

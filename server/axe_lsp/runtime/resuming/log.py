@@ -7,18 +7,21 @@ together. A resumed run finds the steps of the former process here and does not 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.runtime.events import RunIds, Saved
 from axe_lsp.runtime.json_data import JsonStruct
 from axe_lsp.runtime.limits.usage import NOTHING, Usage
-from axe_lsp.runtime.messages import Request, Response, ToolResult
+from axe_lsp.runtime.messages import Request, Response, ToolCall, ToolResult
 from axe_lsp.runtime.runs import Order
+from axe_lsp.runtime.safety.questions import Question
 from axe_lsp.runtime.safety.redaction import holds_secret, redacted_json
 
 StepKind = Literal["order", "first", "room", "answer", "allow", "begun", "result", "saved"]
@@ -57,15 +60,21 @@ class StepSink(Protocol):
     def keep(self, step: Step) -> None:
         """Keep a step, together with the next event of its tree. Returns at once."""
 
-    async def committed(self) -> None:
-        """Wait until all steps so far are on the disk, or can't get there, but only for a moment."""
+    async def committed(self, root: str) -> None:
+        """Wait until all steps of a tree so far are on the disk, or can't get there, but only for a moment."""
+
+
+def keep_allowed(sink: StepSink, question: Question) -> None:
+    """Keep what was allowed "for this run", so that it is not asked again."""
+    root = question.run.root_run_id
+    sink.keep(Step(root, root, "allow", call=f"{question.tool} {question.subject}"))
 
 
 class First(Struct, frozen=True, omit_defaults=True):
     """What a run begins with: all that its first request was made of.
 
     `model` is `provider/name`. `folder` is the absolute path in which its tools work; `memory` the path of its
-    memory, "" for none; `timeout` its own limit in seconds.
+    memory, "" for none; `remote` are the names of the tools of its MCP servers.
     """
 
     order: Order
@@ -74,8 +83,8 @@ class First(Struct, frozen=True, omit_defaults=True):
     folder: str
     request: Request
     max_depth: int
-    timeout: float | None = None
     memory: str = ""
+    remote: tuple[str, ...] = ()
 
 
 class Room(Struct, frozen=True, omit_defaults=True):
@@ -123,10 +132,6 @@ class Spent(Struct, frozen=True):
     calls: int = 0
 
 
-def _no_secrets() -> frozenset[str]:
-    return frozenset()
-
-
 class Log:
     """The log of one tree. `sink` takes new steps; without one they are not kept."""
 
@@ -149,14 +154,28 @@ class Log:
         """Whether steps are kept."""
         return self._sink is not None
 
-    async def committed(self) -> None:
+    async def committed(self, root: str) -> None:
         """Wait for the steps so far to be on the disk."""
         if self._sink is not None:
-            await self._sink.committed()
+            await self._sink.committed(root)
 
     def run(self, run_id: str) -> _KnownRun:
         """What is known of a run."""
         return self._runs.get(run_id, _NOTHING)
+
+    def unfinished(self, run_id: str) -> Iterator[RunLog]:
+        """A run and those below it that its caller still waits for."""
+        run = self.run(run_id)
+        if run.ids is not None:
+            yield self.of(run.ids)
+        for child in run.children:
+            if child not in run.finished:
+                yield from self.unfinished(child)
+
+    @property
+    def finished_runs(self) -> int:
+        """How many runs have given their results to their callers."""
+        return sum(len(run.finished) for run in self._runs.values())
 
     def spent(self, run_id: str) -> Spent:
         """What a run of a former process and all below it have used."""
@@ -169,24 +188,23 @@ class Log:
 
 
 class RunLog:
-    """The log of one run. `secrets` are texts that no step may hold."""
+    """The log of one run, whose steps hold none of the `secrets`."""
 
-    def __init__(
-        self, log: Log, ids: RunIds, secrets: Callable[[], Collection[str]] = _no_secrets
-    ) -> None:
+    def __init__(self, log: Log, ids: RunIds, secrets: Collection[str] = ()) -> None:
         self._log = log
-        self._ids = ids
+        self.ids = ids
         self._secrets = secrets
         self._known = log.run(ids.run_id)
+        self._rooms: dict[int, int] = {}
 
-    def without(self, secrets: Callable[[], Collection[str]]) -> RunLog:
+    def without(self, secrets: Collection[str]) -> RunLog:
         """The same log, whose new steps hold none of these texts."""
-        return RunLog(self._log, self._ids, secrets)
+        return RunLog(self._log, self.ids, secrets)
 
     @property
     def begun(self) -> Begun | None:
         """When the run has begun in a former process; None if it is new."""
-        return self._log.known.runs.get(self._ids.run_id)
+        return self._log.known.runs.get(self.ids.run_id)
 
     @property
     def first(self) -> First | None:
@@ -207,6 +225,13 @@ class RunLog:
     def result(self, turn: int, call: str) -> Result | None:
         """The result of a call, if it is known."""
         return self._find(turn, call, "result", Result)
+
+    def unknown_calls(self) -> Iterator[ToolCall]:
+        """The calls that may have changed something, and whose results are not known."""
+        for run_id, turn, call_id, kind in self._log.known.steps:
+            if kind == "begun" and run_id == self.ids.run_id and not self.result(turn, call_id):
+                answer = self.answer(turn) or Response()
+                yield from (call for call in answer.tool_calls if call.event_id == call_id)
 
     def is_begun(self, turn: int, call: str) -> bool:
         """Whether a call that may change something had begun."""
@@ -233,14 +258,20 @@ class RunLog:
 
     def keep_first(self, first: First) -> None:
         """The run is about to send its first request."""
-        self._keep("first", data=first)
+        # The moment is one of this process's clock, and what a provider keeps is for this process.
+        order = replace(first.order, deadline=math.inf)
+        self._keep(
+            "first", data=replace(first, order=order, request=replace(first.request, kept={}))
+        )
 
     def keep_answer(self, turn: int, answer: Response) -> None:
         """A provider has answered."""
         self._keep("answer", turn, data=answer)
 
-    def keep_room(self, turn: int, number: int, room: Room) -> None:
-        """The context was made shorter for the so-many-th time before a turn."""
+    def keep_room(self, turn: int, room: Room) -> None:
+        """The context was made shorter before a turn."""
+        number = self._rooms.setdefault(turn, len(self.rooms(turn)))
+        self._rooms[turn] += 1
         self._keep("room", turn, str(number), room)
 
     def keep_result(self, turn: int, call: str, result: Result) -> None:
@@ -250,18 +281,18 @@ class RunLog:
     async def begin(self, turn: int, call: str) -> None:
         """A call that may change something is about to be executed; wait until that is on the disk."""
         self._keep("begun", turn, call)
-        await self._log.committed()
+        await self._log.committed(self.ids.root_run_id)
 
     def _keep(
         self, kind: StepKind, turn: int = 0, call: str = "", data: Struct | None = None
     ) -> None:
         if not self._log.is_kept:
             return
-        text = "" if data is None else encoded(data, self._secrets())
-        self._log.keep(Step(self._ids.root_run_id, self._ids.run_id, kind, turn, call, text))
+        text = "" if data is None else encoded(data, self._secrets)
+        self._log.keep(Step(self.ids.root_run_id, self.ids.run_id, kind, turn, call, text))
 
     def _key(self, turn: int, call: str, kind: StepKind) -> Key:
-        return self._ids.run_id, turn, call, kind
+        return self.ids.run_id, turn, call, kind
 
     def _find(self, turn: int, call: str, kind: StepKind, of: type[_Data]) -> _Data | None:
         text = self._log.known.steps.get(self._key(turn, call, kind))
@@ -269,13 +300,19 @@ class RunLog:
 
 
 class _KnownRun(Struct):
-    """What a run of a former process has used by itself, and the runs that it had called."""
+    """What a run of a former process has used by itself, and the runs that it had called.
+
+    Those whose results it has are `finished`.
+    """
+
+    ids: RunIds | None = None
 
     used: Usage = NOTHING
     calls: int = 0
     turns: int = 0
     results: int = 0
     children: list[str] = field(default_factory=list)
+    finished: set[str] = field(default_factory=set)
 
 
 _NOTHING = _KnownRun()
@@ -297,10 +334,12 @@ def _runs_of(known: Known) -> dict[str, _KnownRun]:
             run.used += summary.usage if summary is not None else NOTHING
         elif kind == "result":
             run.results += 1
+            if child := decoded(text, Result).child:
+                run.finished.add(child)
         elif kind == "first":
-            parent = decoded(text, First).order.ids.parent_run_id
-            if parent is not None:
-                runs.setdefault(parent, _KnownRun()).children.append(run_id)
+            run.ids = decoded(text, First).order.ids
+            if run.ids.parent_run_id is not None:
+                runs.setdefault(run.ids.parent_run_id, _KnownRun()).children.append(run_id)
     return runs
 
 

@@ -82,12 +82,19 @@ class Approval:
     """Decides for runs by what was allowed beforehand, and asks about the rest.
 
     It is an `Approve`. Questions may be open at the same time; when one of them is answered with
-    "for this run", those with the same subject are taken back.
+    "for this run", those with the same subject are taken back, and `on_allowed` hears of it.
     """
 
-    def __init__(self, ask: Ask, allowances: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        ask: Ask,
+        allowances: tuple[str, ...] = (),
+        *,
+        on_allowed: Callable[[Question], object] = bool,
+    ) -> None:
         self._ask = ask
         self.allowances = allowances
+        self._on_allowed = on_allowed
         self._for_run: set[_Subject] = set()
         self._open: dict[_Subject, set[anyio.CancelScope]] = {}
 
@@ -101,6 +108,10 @@ class Approval:
             return answer.why or "the user said no"
         # A link may have been turned round while the question was open.
         return "" if (await wish.rehearse()).subject == rehearsal.subject else _MOVED
+
+    def allow_for_run(self, root: str, tool: str, subject: str) -> None:
+        """Allow a root run once more what it was allowed in a former process."""
+        self._for_run.add((root, tool, subject))
 
     async def decide(self, question: Question) -> Answer:
         """Ask, unless it was answered with another question."""
@@ -116,12 +127,13 @@ class Approval:
                 answer = await self._ask(question)
             finally:
                 waiting.discard(scope)
-            return self._take(answer, subject)
+            return self._take(answer, subject, question)
         return Answer("allow")  # It was answered with another one.
 
-    def _take(self, answer: Answer, subject: _Subject) -> Answer:
+    def _take(self, answer: Answer, subject: _Subject, question: Question) -> Answer:
         if answer.decision == "allowForRun":
             self._for_run.add(subject)
+            self._on_allowed(question)
             for scope in self._open[subject]:
                 scope.cancel()
         return answer

@@ -1,0 +1,196 @@
+"""`axe-lsp resume`: goes on with a run that has ended before it was completed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from axe_lsp.cli.arguments import Parser, seconds, tokens
+from axe_lsp.cli.envelope import CallDetails
+from axe_lsp.cli.history import spellings
+from axe_lsp.cli.history_table import ID_LENGTH
+from axe_lsp.cli.run import report_failure
+from axe_lsp.cli.streams import complain
+from axe_lsp.hosting.history.database import HistoryError
+from axe_lsp.hosting.history.lease import require_resumable
+from axe_lsp.hosting.history.queries import Wanted, find_run, past_runs
+from axe_lsp.hosting.history.steps import known_steps
+from axe_lsp.hosting.history.tree_text import number_of
+from axe_lsp.hosting.protocol import Start
+from axe_lsp.hosting.resuming import order_of, resolver
+from axe_lsp.runtime.errors import ExitCode, RunError
+from axe_lsp.runtime.files.agent_files import agent_places
+from axe_lsp.runtime.json_data import Json
+from axe_lsp.runtime.resuming.log import Known, Log
+
+_SEARCHED = 1_000
+"""The newest runs of a folder, among which the one to resume is looked for."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Resume a run; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        start, known = _found(options.run)
+    except (RunError, ValueError) as error:
+        complain(error if isinstance(error, RunError) else HistoryError(f"its steps: {error}"))
+        return int(ExitCode.CONFIG)
+    if options.dry_run:
+        print(_as_json(start, known) if options.json else _as_text(start, known))
+        return 0
+    calls = CallDetails()
+    try:
+        return _resume(start, options, calls)
+    except RunError as error:
+        return report_failure(error, options, calls)
+
+
+def _resume(start: Start, options: argparse.Namespace, calls: CallDetails) -> int:
+    from axe_lsp.cli.live_run import run_live
+
+    place = start.workplace
+    request = replace(
+        start.request,
+        timeout=start.request.timeout if options.timeout is None else options.timeout,
+        max_tokens=options.max_tokens or start.request.max_tokens,
+    )
+    return run_live(
+        request,
+        Path(place.workspace),
+        resolver(place, os.environ),
+        place.places or agent_places([Path(place.workspace)], os.environ),
+        options,
+        calls=calls,
+        resumes=start.run_id,
+    )
+
+
+def _found(beginning: str | None) -> tuple[Start, Known]:
+    """The order of the run to resume, and what is known of it. Raises RunError."""
+    # Imported late, as it looks for the runs of dead processes.
+    from axe_lsp.hosting.history.local import opened_history
+
+    with opened_history() as connection:
+        root = _newest(connection) if beginning is None else find_run(connection, beginning)[1]
+        require_resumable(connection, root)
+        known = known_steps(connection, root)
+    return order_of(known, root), known
+
+
+def _newest(connection: sqlite3.Connection) -> str:
+    """The newest run of this folder that can be resumed. Raises HistoryError."""
+    here = spellings(".")
+    for run in past_runs(connection, Wanted(limit=_SEARCHED, folders=here)):
+        if run.get("resumable") and run["workspace"] in here:
+            root: str = run["runId"]
+            return root
+    raise HistoryError(
+        "no run of this folder can be resumed; `axe-lsp history list` marks those that can with ↻"
+    )
+
+
+def _as_text(start: Start, known: Known) -> str:
+    """What is kept, what is not known, and what comes next, in words."""
+    told = _outlook(start, known)
+    kept = (
+        number_of(told["answers"], "answer"),
+        number_of(told["results"], "result"),
+        number_of(told["finishedAgents"], "finished agent"),
+        *([f"${told['cost']:.4f}"] if told.get("cost") else []),
+    )
+    unknown = (
+        f"not known: whether {each['agent']}'s {each['tool']} took effect, {_compact(each['arguments'])}"
+        for each in told["unknown"]
+    )
+    coming = (f"next: {each['agent']}, turn {each['turn']}" for each in told["next"])
+    head = f"run {start.run_id[:ID_LENGTH]} of {told['agent']}"
+    return "\n".join((head, f"kept: {', '.join(kept)}", *unknown, *coming))
+
+
+def _as_json(start: Start, known: Known) -> str:
+    told = _outlook(start, known)
+    return _compact({key: value for key, value in told.items() if value is not None})
+
+
+def _outlook(start: Start, known: Known) -> dict[str, Json]:
+    log, root = Log(known=known), start.run_id
+    kinds = [kind for *_, kind in known.steps]
+    runs = list(log.unfinished(root))
+    return {
+        "runId": root,
+        "agent": start.request.agent,
+        "answers": kinds.count("answer"),
+        "results": kinds.count("result"),
+        "finishedAgents": log.finished_runs,
+        "cost": log.spent(root).used.cost,
+        "unknown": [
+            {
+                "runId": run.ids.run_id,
+                "agent": run.ids.agent,
+                "tool": call.name,
+                "arguments": call.arguments,
+            }
+            for run in runs
+            for call in run.unknown_calls()
+        ],
+        "next": [
+            {"runId": run.ids.run_id, "agent": run.ids.agent, "turn": run.saved.turns + 1}
+            for run in runs
+        ]
+        or [{"runId": root, "agent": start.request.agent, "turn": 1}],
+    }
+
+
+def _compact(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="axe-lsp resume",
+        description="Go on with a run that was interrupted. What it has paid for and done is not repeated.",
+    )
+    parser.set_defaults(no_history=False, record=None, replay=None)
+    add = parser.add_argument
+    add(
+        "run",
+        metavar="RUN",
+        nargs="?",
+        help="the id of a run, or the beginning of it (default: the newest of this folder)",
+    )
+    add(
+        "--dry-run", action="store_true", help="show what is kept and what comes next; send nothing"
+    )
+    add("--yes", action="store_true", help="let tools change files and run commands without asking")
+    add(
+        "--trust",
+        action="store_true",
+        help="allow the agents of this workspace to reach outside it in this run, as `axe-lsp trust` shows",
+    )
+    add("--json", action="store_true", help="print the answer and its cost as JSON")
+    add(
+        "--stream",
+        action="store_true",
+        help="print text as it streams; for agents with tools, of every turn",
+    )
+    add(
+        "--timeout",
+        metavar="SECONDS",
+        type=seconds,
+        help="timeout from now on (default: what is left of the run's timeout)",
+    )
+    add(
+        "--max-tokens",
+        metavar="N",
+        type=tokens,
+        default=0,
+        help="token limit of the whole run, with what is used (0: the limit that it had)",
+    )
+    add("-v", "--verbose", action="store_true", help="print the progress on standard error")
+    return parser

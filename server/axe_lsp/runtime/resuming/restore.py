@@ -1,0 +1,111 @@
+"""Brings a run back to where a former process left it: from its log, without a request and without an event."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from axe_lsp.agentfile.schema.model_name import parse_model_name
+from axe_lsp.runtime.children.typed_tools import known_typed_tools
+from axe_lsp.runtime.conversation import Conversation
+from axe_lsp.runtime.files.agent_files import caller_of
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.user_config import wire_of
+from axe_lsp.runtime.limits.budget import Ledger
+from axe_lsp.runtime.memory.memory import Memory
+from axe_lsp.runtime.messages import ToolCall
+from axe_lsp.runtime.prepare import Prepared, own_timeout
+from axe_lsp.runtime.prompt import Prompt
+from axe_lsp.runtime.resuming.log import First, Room, RunLog
+from axe_lsp.runtime.runs import Order
+from axe_lsp.runtime.structured.output import output_of
+
+
+def restore(conversation: Conversation, ledger: Ledger, log: RunLog) -> tuple[ToolCall, ...] | None:
+    """Repeat all turns whose answers are known.
+
+    Returns the calls of a turn whose results are not all known; none if the last known answer is the
+    end of the conversation; None if the next thing to do is a request. What was paid for is charged,
+    without a check. Raises AgentError as the conversation does.
+    """
+    while (answer := log.answer(turn := conversation.turns + 1)) is not None:
+        _make_room(conversation, ledger, log.rooms(turn))
+        calls = conversation.receive(answer)
+        ledger.charge(answer)
+        if conversation.goes_on:
+            continue
+        results = [log.result(turn, call.event_id) for call in calls]
+        for result in results:
+            if result is not None and result.child:
+                spent = log.spent(result.child)
+                ledger.charge_below(spent.used, spent.calls)
+        known = [result.result for result in results if result is not None]
+        if not calls or len(known) < len(calls):
+            return calls
+        ledger.add_calls(len(calls))
+        conversation.deliver(known)
+    _make_room(conversation, ledger, log.rooms(turn))
+    return None
+
+
+def _make_room(conversation: Conversation, ledger: Ledger, rooms: Iterable[Room]) -> None:
+    """Shorten the conversation as it was shortened then, whatever this process knows of its model."""
+    for room in rooms:
+        if room.answer is None:
+            conversation.make_room(room.limit)
+            continue
+        compaction = conversation.compaction(room.limit)
+        if compaction is not None and not room.fault:
+            conversation.sum_up(compaction, room.answer.content)
+        ledger.charge(room.answer)
+
+
+def first_of(prepared: Prepared, remote: Collection[str]) -> First:
+    """What is kept of an agent that is ready; `remote` are the names of the tools of its MCP servers."""
+    memory = prepared.prompt.memory
+    return First(
+        order=prepared.order,
+        definition=prepared.definition,
+        model=str(prepared.model),
+        folder=str(prepared.prompt.folder),
+        request=prepared.request,
+        max_depth=prepared.max_depth,
+        memory=str(memory.path) if memory is not None and memory.path is not None else "",
+        remote=tuple(remote),
+    )
+
+
+def prepared_again(
+    first: First, order: Order, workspace: Path, environment: Environment
+) -> Prepared:
+    """The agent as it was ready then, whatever has become of its files. `order` has the limits of today.
+
+    Raises ConfigError for a model whose provider is not known any more.
+    """
+    definition, request = first.definition, first.request
+    model = parse_model_name(first.model)
+    prompt = Prompt(
+        workdir=first.folder,
+        folder=Path(first.folder),
+        system=request.system,
+        user_message=request.messages[0].content,
+        skill="",
+        skill_text="",
+        files=(),
+        memory=Memory(Path(first.memory)) if first.memory else None,
+        warnings=(),
+        notes=(),
+    )
+    return Prepared(
+        order=order,
+        definition=definition,
+        model=model,
+        wire=wire_of(model, environment),
+        prompt=prompt,
+        request=request,
+        max_depth=first.max_depth,
+        timeout=own_timeout(order, definition),
+        typed=known_typed_tools(request.tools),
+        output=output_of(definition),
+        caller=caller_of(definition, order.workdir, workspace, environment),
+    )
