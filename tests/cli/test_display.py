@@ -160,7 +160,7 @@ def test_ctrl_c_leaves_the_terminal_in_order(home: Home, team: Team) -> None:
         code, screen = terminal.end()
         assert terminal.cursor == (len(screen) + 1, 0), "below a free line"
     assert code == 130
-    *shown, ended, advice = steady(screen)
+    *shown, ended, advice, last = steady(screen)
     assert shown == [
         "> Task: explore codebase",
         "  [scout] explore codebase - cancelled (9.9s)",
@@ -170,6 +170,7 @@ def test_ctrl_c_leaves_the_terminal_in_order(home: Home, team: Team) -> None:
     ]
     assert ended.startswith("cancelled after ")
     assert advice.startswith("`axe-lsp history show ")
+    assert last.startswith("continue with: axe-lsp resume ")
     assert b"\x1b[?25l" not in terminal.written, "the cursor is never hidden"
 
 
@@ -182,8 +183,9 @@ def test_a_run_that_fails_leaves_the_children_and_the_reason(
     with on_terminal(home, "run", "lead") as terminal:
         code, screen = terminal.end()
     assert code == 3
-    assert screen[-1].startswith("`axe-lsp history show ")
-    assert steady(screen[:-1]) == [
+    assert screen[-2].startswith("`axe-lsp history show ")
+    assert screen[-1].startswith("continue with: axe-lsp resume ")
+    assert steady(screen[:-2]) == [
         "> Task: go",
         "  [scout] go - done (9.9s)",
         "[lead] failed (1 tool, 9.9s; all agents: 20 tokens in, 10 out)",

@@ -93,7 +93,7 @@ def test_a_run_that_its_budget_has_ended_says_so_in_the_list(
     provider.script("m-busy", Says(calls=[Call("list_directory", {})]))
     assert [home.call("run", name)[0] for name in ("lead", "busy")] == [4, 4]
     _, out, _ = home.call("history", "list")
-    assert "  killed: budget (tokens)  " in out
+    assert "  killed: budget (tokens) ↻  " in out
     assert "  killed: budget (turns)  " in out
 
 
@@ -343,7 +343,7 @@ def test_a_run_is_followed_from_its_beginning_to_its_end(
     assert (tail.returncode, err) == (0, "")
 
 
-def test_what_a_killed_run_has_remembered_for_itself_goes_when_somebody_looks(
+def test_what_a_killed_run_has_remembered_for_itself_goes_with_its_steps(
     home: Home, provider: ScriptedProvider
 ) -> None:
     memory = {"enabled": True, "scope": "run"}
@@ -358,7 +358,9 @@ def test_what_a_killed_run_has_remembered_for_itself_goes_when_somebody_looks(
         newest(home)
         process.kill()
     assert kept.exists()
-    assert "killed" in home.call("history", "list")[1]
+    assert "killed ↻" in home.call("history", "list")[1]
+    assert kept.exists()  # It can be resumed.
+    home.call("history", "prune", "--keep", "0")
     assert not kept.exists()
 
 

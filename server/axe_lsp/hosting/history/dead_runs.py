@@ -22,7 +22,9 @@ from axe_lsp.hosting.run_tree import RunTree
 from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.memory.location import forget_run
 
-_ERROR = "the process that executed this run has died, and the run with it"
+_ERROR = "the process that executed this run has died, and the run with it. Run the agent again"
+
+_RESUMABLE = "the process that executed this run has died; `axe-lsp resume {run:.8}` continues it"
 
 
 def end_runs_of_the_dead(connection: sqlite3.Connection, folder: Path) -> None:
@@ -57,12 +59,14 @@ def _end_tree(connection: sqlite3.Connection, root: str) -> None:
         if run_id in tree or kind in ("begin", "resume"):
             tree.follow(event)
     batch, books = Batch(), Bookkeeping("", str)
-    for end in tree.end("killed", _ERROR, timestamp())[0]:
+    is_kept = has_steps(connection, root)
+    error = _RESUMABLE.format(run=root) if is_kept else _ERROR
+    for end in tree.end("killed", error, timestamp())[0]:
         since, before = began[end.run.run_id]
         lasted = replace(end, duration_ms=before + _milliseconds(since, last), reason="host")
         books.add(batch, notification(lasted), Origin("", 0))
     write(connection, batch)
-    if not has_steps(connection, root):  # Else the run may be resumed.
+    if not is_kept:  # Else the run may be resumed.
         forget_run(root, os.environ)
 
 
