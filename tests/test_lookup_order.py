@@ -21,8 +21,8 @@ from axe_lsp.cli.whereabouts import named_file, whereabouts
 from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.daemon.view import View
 from axe_lsp.features.delegation_graph import delegation_graph
-from axe_lsp.hosting.resuming import resolver
 from axe_lsp.hosting.protocol import Workplace
+from axe_lsp.hosting.resuming import resolver
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import caller_of
 from axe_lsp.runtime.runs import Resolve
@@ -142,7 +142,11 @@ async def in_the_editor(folder: Path, agents: Agents) -> tuple[Meant, set[str], 
             tuple(map(str, view.folders)),
         )
         root = resolver(workplace, os.environ)("caller", Caller())
-        return seen, drawn, resolved(folder, root, resolver(workplace, os.environ), Path(workplace.workspace))
+        return (
+            seen,
+            drawn,
+            resolved(folder, root, resolver(workplace, os.environ), Path(workplace.workspace)),
+        )
     finally:
         await view.close(10)
 

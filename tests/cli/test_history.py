@@ -94,7 +94,7 @@ def test_a_run_that_its_budget_has_ended_says_so_in_the_list(
     assert [home.call("run", name)[0] for name in ("lead", "busy")] == [4, 4]
     _, out, _ = home.call("history", "list")
     assert "  killed: budget (tokens) ↻  " in out
-    assert "  killed: budget (turns)  " in out
+    assert "  killed: budget (turns) ↻  " in out
 
 
 def test_what_is_no_run_and_no_time_is_told_as_such(home: Home) -> None:

@@ -81,7 +81,10 @@ def test_a_run_that_fails_leads_to_what_happened_in_it(
     for _ in range(2):
         provider.script("m-solo", Refuses(401, "who?"))
     text = told(home, "run", "solo")
-    found = re.search(r"`axe-lsp (history show \w{8})` shows what happened\. continue with: axe-lsp resume \w{8}$", text)
+    found = re.search(
+        r"`axe-lsp (history show \w{8})` shows what happened\. continue with: axe-lsp resume \w{8}$",
+        text,
+    )
     assert found
     assert "solo: failed" in home.call(*found[1].split())[1]
     assert "axe-lsp history" not in told(home, "run", "solo", "--no-history")
