@@ -404,8 +404,8 @@ conversion to Codex reports that.
 {tools}
 
 - Codex has no list of tools. An agent without `run_command` gets `features.shell_tool = false`, and one that changes
-  nothing gets `sandbox_mode = "read-only"`; Codex 0.169 ignores the latter, which is reported. An imported Codex agent gets
-  the tools for reading, writing and commands, as far as these keys allow them.
+  nothing gets `sandbox_mode = "read-only"`; Codex 0.169 ignores the latter, which is reported.
+- Codex and Vibe agents are imported with the tools that a [run](dialects.md#runs) gives them.
 - In the other programs an agent without a list has all tools. Imported, it gets those that axe has, as a list; exported, it
   gets an empty list where the agent has no tools.
 - A name that stands for several tools is written only if the agent has all of them, except those that only read the

@@ -212,6 +212,60 @@ def test_tools_of_a_codex_agent_follow_from_what_it_switches_off(
     assert set(tomli.loads(to("axe", file, source="codex").text)["tools"]) == tools
 
 
+@pytest.mark.parametrize(
+    ("text", "tools"),
+    [
+        (
+            "",
+            {
+                "read_file",
+                "list_directory",
+                "grep",
+                "find_files",
+                "write_file",
+                "edit_file",
+                "run_command",
+            },
+        ),
+        (
+            'enabled_tools = ["gr*", "re:.*file"]',
+            {"read_file", "list_directory", "grep", "find_files", "write_file"},
+        ),
+        ('disabled_tools = ["*"]', set()),
+        ('enabled_tools = ["bash", "edit"]\n[tools.bash]\npermission = "never"', {"edit_file"}),
+    ],
+)
+def test_tools_of_a_vibe_agent_are_those_of_a_run(text: str, tools: set[str]) -> None:
+    result = to("axe", f'instructions = "Go."\n{text}', source="vibe")
+    assert set(tomli.loads(result.text).get("tools", [])) == tools
+
+
+def test_the_model_of_a_vibe_agent_comes_with_its_parameters() -> None:
+    text = (
+        'active_model = "m"\nsafety = "safe"\nbypass_tool_permissions = true\n'
+        '[[models]]\nname = "big"\nprovider = "mistral"\nalias = "m"\ntemperature = 0.2\nthinking = "high"\n'
+    )
+    result = to("axe", text, source="vibe")
+    values = tomli.loads(result.text)
+    assert values["model"] == "mistral/big"
+    assert values["params"] == {"effort": "high", "temperature": 0.2}
+    assert {"safety", "bypass_tool_permissions"} <= set(lost(result))
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_server_of_vibe_is_kept_if_no_list_of_tools_may_limit_it(listed: bool) -> None:
+    head = 'enabled_tools = ["docs_search"]\n' if listed else ""
+    server = '[[mcp_servers]]\nname = "docs"\ntransport = "http"\nurl = "https://x"\n'
+    result = to("axe", head + server, source="vibe")
+    assert ("mcp_servers" in tomli.loads(result.text)) is not listed
+    assert ("mcp_servers.docs" in lost(result)) is listed
+
+
+def test_a_vibe_agent_that_vibe_refuses_is_not_converted() -> None:
+    with pytest.raises(ConversionError, match="safety"):
+        to("axe", 'safety = "reckless"', source="vibe")
+
+
 def test_a_codex_agent_gets_what_codex_requires() -> None:
     result = to("codex", 'name = "it"\nmodel = "openai/gpt-6"\nsystem_prompt = "Go."')
     values = values_of(result)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from axe_lsp.agentfile.agent_definition import McpServer
 from axe_lsp.agentfile.convert.formats import Format, Reading, Writing
-from axe_lsp.agentfile.convert.neutral import CHANGING, Server, slug
+from axe_lsp.agentfile.convert.neutral import CHANGING, slug
 from axe_lsp.agentfile.scaffold import NO_MODEL
 from axe_lsp.agentfile.schema.agent_keys import TOOLS
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType
@@ -111,7 +112,7 @@ def _write_servers(writing: Writing) -> None:
         writing.set("mcp_servers", [_table(each) for each in writing.agent.servers])
 
 
-def _table(server: Server) -> dict[str, Any]:
+def _table(server: McpServer) -> dict[str, Any]:
     table: dict[str, Any] = {"name": server.name, "url": server.url, "transport": server.transport}
     return {**table, "headers": dict(server.headers)} if server.headers else table
 

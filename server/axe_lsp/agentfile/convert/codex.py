@@ -7,8 +7,8 @@ Source: openai/codex, `codex-rs/core/src/config/agent_roles.rs`, and recorded ru
 
 from __future__ import annotations
 
-import re
-
+from axe_lsp.agentfile import programs
+from axe_lsp.agentfile.codex_agent import READ_ONLY, codex_agent
 from axe_lsp.agentfile.convert.formats import Format, Reading, Writing
 from axe_lsp.agentfile.convert.models import (
     CLAUDE_ALIASES,
@@ -18,40 +18,43 @@ from axe_lsp.agentfile.convert.models import (
     write_model,
 )
 from axe_lsp.agentfile.convert.neutral import CHANGING, READING
-from axe_lsp.agentfile.schema.agent_keys import TOOLS
 
-_READ_ONLY = "read-only"
 _WRITING = CHANGING - {"run_command"}
 
 
 def _read_model(reading: Reading) -> None:
-    """A name without a provider is one of OpenAI's."""
-    model = reading.peek("model")
-    is_own = isinstance(model, str) and model not in (*CLAUDE_ALIASES, INHERIT, "")
-    if is_own and not re.search(r"[/ ]|^(claude|gemini)-", model):
-        reading.take("model")
-        reading.source_keys["model"] = "model"
-        reading.agent.model = f"openai/{model}"
-        reading.notes.mapped("model", f"`{model}` is `openai/{model}`")
+    """The model as a run has it; other programs' words for a model are not Codex's."""
+    model = reading.values.get("model")
+    if not isinstance(model, str) or not model:
         return
-    read_model(reading)
+    if model in (*CLAUDE_ALIASES, INHERIT) or "/" in model:
+        read_model(reading)
+        return
+    meant = codex_agent(reading.values).model
+    reading.take("model")
+    if reading.take("model_provider") is not None or not meant:
+        text = "kept with the model" if meant else "its address is in another file"
+        (reading.notes.mapped if meant else reading.notes.lost)("model_provider", text)
+    if not meant:
+        reading.notes.lost("model", f"`{model}` does not say which provider has the model")
+        return
+    reading.source_keys["model"] = "model"
+    reading.agent.model = meant
+    reading.notes.mapped("model", f"`{model}` is `{meant}`")
 
 
 def _read_tools(reading: Reading) -> None:
-    """Codex has no list of tools: those of axe that do what its shell and its patches can."""
-    tools = READING | CHANGING
+    """Codex has no list of tools: those of a run, without commands if these are switched off."""
+    tools = codex_agent(reading.values).tools
     mode, shell = reading.take("sandbox_mode"), reading.take("features.shell_tool")
-    if mode == _READ_ONLY:
-        tools -= CHANGING
-    elif mode is not None:
+    if mode is not None and mode != READ_ONLY:
         reading.notes.lost("sandbox_mode", "no counterpart: the tools are listed")
     if shell is False:
-        tools -= {"run_command"}
+        tools = tuple(tool for tool in tools if tool != "run_command")
     elif shell is not None:
         reading.notes.lost("features.shell_tool", "no counterpart: the tools are listed")
-    reading.agent.tools = tuple(tool for tool in TOOLS if tool in tools)
-    names = ", ".join(reading.agent.tools)
-    reading.notes.added("tools", f"{names}: Codex has no list of tools")
+    reading.agent.tools = tools
+    reading.notes.added("tools", f"{', '.join(tools)}: Codex has no list of tools")
 
 
 def _read_servers(reading: Reading) -> None:
@@ -64,7 +67,7 @@ def _write_tools(writing: Writing) -> None:
     """What the agent may not do is switched off as far as Codex lets a role do that."""
     has, key = set(writing.agent.tools), writing.keys["tools"]
     if not has & CHANGING:
-        writing.set("sandbox_mode", _READ_ONLY)
+        writing.set("sandbox_mode", READ_ONLY)
         text = '`sandbox_mode = "read-only"`, which Codex 0.169 ignores: the sandbox of the session decides'
         writing.notes.mapped(key, text)
     if "run_command" not in has:
@@ -93,7 +96,7 @@ def _write_servers(writing: Writing) -> None:
 CODEX = Format(
     "codex",
     "Codex",
-    ".codex/agents",
+    programs.CODEX.agents,
     ".toml",
     is_markdown=False,
     keys={

@@ -12,7 +12,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from axe_lsp.agentfile.convert.neutral import FIELDS, READING, Agent, Notes, Server
+from axe_lsp.agentfile.agent_definition import McpServer
+from axe_lsp.agentfile.convert.neutral import FIELDS, READING, Agent, Notes
 from axe_lsp.agentfile.convert.written import Written, under
 
 _MISSING = object()
@@ -30,6 +31,7 @@ class Reading:
     def __init__(self, of: Format, written: Written, stem: str) -> None:
         self.format = of
         self.stem = stem
+        self.values: Mapping[str, Any] = written.values
         self.agent = Agent()
         self.notes = Notes()
         self.source_keys: dict[str, str] = {}
@@ -45,10 +47,6 @@ class Reading:
         """The value of a dotted key, None if it is absent. It counts as dealt with."""
         value = self._taken(key)
         return None if value is _MISSING else value
-
-    def peek(self, key: str) -> Any:
-        """The value of a key of the root that is still to be taken."""
-        return self._left.get(key)
 
     def take_field(self, name: str) -> None:
         """Read a field whose value every format writes in the same way."""
@@ -84,7 +82,8 @@ class Reading:
 
     def take_rest(self) -> None:
         """Report every key that no rule has taken."""
-        for key in _paths(self._left, self._tables):
+        said = {note.key for note in self.notes.all}
+        for key in (each for each in _paths(self._left, self._tables) if each not in said):
             self.notes.lost(key, self.format.why_lost.get(key, ""))
 
     def texts(self, key: str) -> list[str] | None:
@@ -249,7 +248,7 @@ _HEADERS = ("headers", "http_headers")
 _KINDS = {"sse": "sse", "http": "streamable-http", "streamable-http": "streamable-http"}
 
 
-def read_server(name: str, left: dict[str, Any]) -> tuple[str, Server | None]:
+def read_server(name: str, left: dict[str, Any]) -> tuple[str, McpServer | None]:
     """A server, or the reason why axe can't have it: of one with limits nothing is taken."""
     if "command" in left:
         return "only servers with an address are converted, and it has a command", None
@@ -276,4 +275,4 @@ def read_server(name: str, left: dict[str, Any]) -> tuple[str, Server | None]:
     if left:
         names = ", ".join(f"`{each}`" for each in sorted(left))
         return f"{names} of a server would be lost", None
-    return "", Server(name, url, _KINDS[kind], headers)
+    return "", McpServer(name, url, _KINDS[kind], headers)

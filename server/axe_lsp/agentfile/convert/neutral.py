@@ -9,6 +9,8 @@ from enum import Enum
 
 from msgspec import Struct, field
 
+from axe_lsp.agentfile.agent_definition import McpServer
+
 
 class ConversionError(ValueError):
     """A file that can't be converted. `line` counts from 1; 0 means the file as a whole."""
@@ -16,15 +18,6 @@ class ConversionError(ValueError):
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
         self.line = line
-
-
-class Server(Struct, frozen=True):
-    """An MCP server that is reached by its address. `transport` is `sse` or `streamable-http`."""
-
-    name: str
-    url: str
-    transport: str = "streamable-http"
-    headers: Mapping[str, str] = {}
 
 
 class Agent(Struct):
@@ -44,7 +37,7 @@ class Agent(Struct):
     max_turns: int | None = None
     tools: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
-    servers: tuple[Server, ...] = ()
+    servers: tuple[McpServer, ...] = ()
     prompt: str = ""
 
 

@@ -6,18 +6,14 @@ compared without case, as globs or as `re:` expressions, and `disabled_tools` ha
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from fnmatch import fnmatchcase
+from axe_lsp.agentfile import programs
+from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.convert.formats import Format, Reading, Writing
+from axe_lsp.agentfile.convert.neutral import ConversionError
+from axe_lsp.agentfile.vibe_agent import TOOLS, Keys, matches, vibe_agent, vibe_objection
 
-from axe_lsp.agentfile.convert.formats import (
-    Format,
-    Reading,
-    Writing,
-    every_tool,
-    granted,
-    tools_of,
-)
+_CALLER = "task"
+"""Vibe's tool that starts another agent."""
 
 
 def _read_name(reading: Reading) -> None:
@@ -28,56 +24,62 @@ def _read_name(reading: Reading) -> None:
         reading.notes.lost("display_name", f"the agent is called as its file, `{reading.stem}`")
 
 
-def _read_tools(reading: Reading) -> None:
-    enabled = reading.texts("enabled_tools")
-    if enabled:
+def _read_run(reading: Reading) -> None:
+    """Read the keys that a run reads, as a run does, and report what it would warn about."""
+    objection = vibe_objection(reading.values)
+    if objection:
+        raise ConversionError(objection)
+    known = {key: each for key, each in reading.values.items() if key in Keys.__struct_fields__}
+    meant = vibe_agent(known, reading.stem, [_CALLER])
+    for note in meant.notes:
+        key, _, text = note.partition(" ")
+        reading.notes.lost(key.rstrip(":,"), text)
+    _read_tools(reading, meant)
+    _read_model(reading, meant)
+    for server in meant.mcp_servers:
+        if not reading.values.get("enabled_tools") and not reading.values.get("disabled_tools"):
+            reading.agent.servers += (server,)
+        else:
+            reading.notes.lost(
+                f"mcp_servers.{server.name}", "perhaps not all of its tools are enabled"
+            )
+    for key in ("mcp_servers", "enabled_tools", "disabled_tools"):
+        reading.take(key)
+
+
+def _read_tools(reading: Reading, meant: AgentDefinition) -> None:
+    reading.agent.tools = meant.tools
+    names = ", ".join(meant.tools) or "none"
+    if reading.values.get("enabled_tools") or reading.values.get("disabled_tools"):
         reading.source_keys["tools"] = "enabled_tools"
-        reading.listed = tuple(enabled)
-        tools = granted(reading, _matched(reading, enabled), "enabled_tools")
     else:
-        tools = every_tool(reading.format)
-        reading.notes.added("tools", f"{', '.join(tools)}: without `enabled_tools` Vibe gives all")
-    disabled = reading.texts("disabled_tools") or ()
-    denied = _matched(reading, disabled, missing=False)
-    reading.denied = tuple("*" if each.startswith("re:") else each for each in disabled)
+        reading.notes.added("tools", f"{names}: without `enabled_tools` Vibe gives all")
+    if meant.sub_agents and matches(_CALLER, reading.values.get("enabled_tools", ())):
+        reading.notes.lost(f"enabled_tools: {_CALLER}", "the file names no agents that it may call")
     settings = reading.take("tools")
     for name, table in settings.items() if isinstance(settings, dict) else ():
-        if isinstance(table, dict) and table.get("permission") == "never":
-            denied.append(name)
-            reading.notes.mapped(f"tools.{name}", "`never`: the agent has no such tool")
-        else:
-            reading.notes.lost(f"tools.{name}", "permissions are not carried over")
-    known = {**reading.format.tool_aliases, **reading.format.tools}
-    gone = set[str]().union(*(known.get(name, frozenset()) for name in denied))
-    if gone & set(tools):
-        reading.notes.mapped("disabled_tools", f"without {', '.join(sorted(gone & set(tools)))}")
-    reading.agent.tools = tuple(tool for tool in tools if tool not in gone)
+        for key, value in table.items() if isinstance(table, dict) else ():
+            if (key, value) == ("permission", "never"):
+                reading.notes.mapped(f"tools.{name}.{key}", "the agent has no such tool")
+            else:
+                reading.notes.lost(f"tools.{name}.{key}", "")
 
 
-def _matched(reading: Reading, patterns: Iterable[str], *, missing: bool = True) -> list[str]:
-    """The names of Vibe's tools that patterns mean; with `missing`, also patterns that mean none."""
-    names = [*reading.format.tools, *reading.format.tool_aliases]
-    found: dict[str, None] = {}
-    for pattern in patterns:
-        meant = [name for name in names if _matches(name, pattern.strip())]
-        found.update(dict.fromkeys(meant or ([pattern] if missing else [])))
-    return list(found)
-
-
-def _matches(name: str, pattern: str) -> bool:
-    if not pattern.startswith("re:"):
-        return fnmatchcase(name, pattern.lower())
-    try:
-        return re.fullmatch(pattern[3:], name, re.IGNORECASE) is not None
-    except re.error:
-        return False
-
-
-def _read_servers(reading: Reading) -> None:
-    servers = reading.take("mcp_servers")
-    for table in servers if isinstance(servers, list) else ():
-        name = str(table.get("name", "")) if isinstance(table, dict) else ""
-        reading.take_server("mcp_servers", name, table)
+def _read_model(reading: Reading, meant: AgentDefinition) -> None:
+    alias = reading.take("active_model")
+    if not meant.model:
+        return
+    reading.source_keys["model"] = "active_model"
+    reading.agent.model = meant.model
+    reading.agent.temperature = meant.params.temperature
+    reading.agent.max_tokens = meant.params.max_tokens or None
+    reading.agent.effort = meant.params.effort
+    reading.notes.mapped("active_model", f"`{alias}` is `{meant.model}`, with its parameters")
+    if meant.params.top_p is not None:
+        reading.notes.lost("models.top_p", "")
+    for key in ("models", "providers"):
+        if len(reading.values.get(key, ())) == 1:  # It is the one that was meant.
+            reading.take(key)
 
 
 def _write_name(writing: Writing) -> None:
@@ -102,7 +104,7 @@ def _write_servers(writing: Writing) -> None:
 VIBE = Format(
     "vibe",
     "Mistral Vibe",
-    ".vibe/agents",
+    programs.VIBE.agents,
     ".toml",
     is_markdown=False,
     keys={
@@ -111,20 +113,7 @@ VIBE = Format(
         "tools": "enabled_tools",
         "prompt": "instructions",
     },
-    tools=tools_of(
-        ("read_file", "read_file"),
-        ("grep", "grep"),
-        ("write_file", "write_file"),
-        ("edit", "edit_file"),
-        ("bash", "run_command"),
-        ("web_fetch", "url_fetch"),
-        ("web_search", "web_search"),
-    ),
-    tool_aliases=tools_of(
-        ("search_replace", "edit_file"), ("git_bash", "run_command"), ("powershell", "run_command")
-    ),
-    readers={"name": _read_name, "tools": _read_tools, "servers": _read_servers},
+    tools={name: frozenset(ours) for name, ours in TOOLS.items()},
+    readers={"name": _read_name, "tools": _read_run},
     writers={"name": _write_name, "tools": _write_tools, "servers": _write_servers},
-    server_tools=("{}_*",),
-    why_lost={"active_model": "it is a name from config.toml of Vibe"},
 )
