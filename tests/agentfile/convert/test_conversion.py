@@ -13,12 +13,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from axe_lsp.agentfile.agent_definition import load
+from axe_lsp.agentfile.codex_agent import codex_objection
 from axe_lsp.agentfile.convert.axe import AXE
 from axe_lsp.agentfile.convert.codex import CODEX
 from axe_lsp.agentfile.convert.conversion import Converted, convert
 from axe_lsp.agentfile.convert.neutral import READING, ConversionError, NoteKind
 from axe_lsp.agentfile.convert.table import FORMATS, format_of, stem_of
 from axe_lsp.agentfile.schema.agent_keys import TOOLS
+from axe_lsp.agentfile.vibe_agent import vibe_objection
 
 OTHERS = [each for each in FORMATS.values() if each is not AXE]
 TEXT = st.text(
@@ -34,7 +36,7 @@ AGENTS = st.fixed_dictionaries(
         "params": st.fixed_dictionaries(
             {"effort": st.sampled_from(["low", "max"])}, optional={"temperature": st.floats(0, 2)}
         ),
-        "budget": st.fixed_dictionaries({"max_turns": st.integers(1, 50)}),
+        "budget": st.fixed_dictionaries({"max_turns": st.integers(0, 50)}),
     },
 )
 
@@ -66,7 +68,11 @@ def values_of(result: Converted) -> dict[str, Any]:
 def test_a_round_trip_keeps_what_the_other_format_has(other: str, values: dict[str, Any]) -> None:
     values = {"name": "it", **values}
     there = to(other, tomli_w.dumps(values))
-    values_of(there)
+    exported = values_of(there)
+    if other == "codex":
+        assert codex_objection(exported, {}, is_declared=False) == ""
+    if other == "vibe":
+        assert vibe_objection(exported) == ""
     back = to("axe", there.text, source=other)
     now = tomli.loads(back.text)
     assert back.file_name == "it.toml"
@@ -78,7 +84,7 @@ def test_a_round_trip_keeps_what_the_other_format_has(other: str, values: dict[s
         assert now["description"] == values["description"]
     for part, field, name in (("params", "effort", "effort"), ("budget", "max_turns", "max_turns")):
         if name in keys:
-            assert now.get(part, {}).get(field) == values.get(part, {}).get(field)
+            assert now.get(part, {}).get(field) == (values.get(part, {}).get(field) or None)
     if "timeout" in keys:
         assert now.get("timeout", 0) == values.get("timeout", 0)
     before, after = set(values.get("tools", [])), set(now.get("tools", []))
@@ -195,6 +201,21 @@ def test_an_agent_of_claude_code_becomes_one_of_axe() -> None:
 def test_tools_of_claude_code_never_become_more(keys: str, tools: set[str]) -> None:
     text = f"---\nname: a\ndescription: d\n{keys}\n---\nGo."
     assert set(tomli.loads(to("axe", text, source="claude").text).get("tools", [])) == tools
+
+
+@pytest.mark.parametrize(
+    ("listed", "tools"),
+    [
+        ("[read, EDIT, Bash]", {"read_file", "write_file", "edit_file", "run_command"}),
+        ("read, search/textSearch, runTests", {"read_file", "grep"}),
+        ("['edit/editFiles', 'execute/runInTerminal']", {"edit_file", "run_command"}),
+        ("[]", set()),
+        ("['*']", set(TOOLS) - {"list_directory", "ask_user"}),
+    ],
+)
+def test_tools_of_copilot_are_read_by_alias_and_without_case(listed: str, tools: set[str]) -> None:
+    text = f"---\ndescription: d\ntools: {listed}\n---\nGo."
+    assert set(tomli.loads(to("axe", text, source="copilot").text).get("tools", [])) == tools
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,9 @@ def test_what_claude_code_forgives_is_read_as_text(text: str, value: object) -> 
         ("a:\n\t- b", 2, "tab"),
         ("a: 'b' c", 1, "behind the closing quote"),
         ("  a: b", 1, "indented"),
+        ("a: " + "[" * 3000, 1, "too deep"),
+        ("".join(f"{' ' * depth}a:\n" for depth in range(3000)), 52, "too deep"),
+        ("a:\n" + "- " * 3000, 2, "too deep"),
     ],
 )
 def test_a_fault_has_its_line(text: str, line: int, message: str) -> None:

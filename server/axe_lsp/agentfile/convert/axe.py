@@ -67,6 +67,13 @@ def _read_agents(reading: Reading) -> None:
     reading.agent.agents = tuple(reading.texts("sub_agents") or ())
 
 
+def _read_number(reading: Reading, name: str) -> None:
+    """A number of which 0 means the same as its absence."""
+    reading.take_field(name)
+    if getattr(reading.agent, name) == 0:
+        setattr(reading.agent, name, None)
+
+
 def _write_name(writing: Writing) -> None:
     name = writing.agent.name
     writing.set("name", writing.stem)
@@ -138,6 +145,9 @@ AXE = Format(
         "prompt": "system_prompt",
     },
     readers={
+        "timeout": lambda reading: _read_number(reading, "timeout"),
+        "max_turns": lambda reading: _read_number(reading, "max_turns"),
+        "max_tokens": lambda reading: _read_number(reading, "max_tokens"),
         "name": _read_name,
         "tools": _read_tools,
         "agents": _read_agents,

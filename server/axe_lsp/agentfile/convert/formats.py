@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from copy import deepcopy
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -40,7 +39,10 @@ class Reading:
         """The names in the list of tools, None if the agent has all."""
         self.denied: tuple[str, ...] = ()
         """Names that are denied and are no tools of the format itself, so perhaps tools of servers."""
-        self._left = deepcopy(written.values)
+        self._left = {
+            key: dict(value) if isinstance(value, dict) else value
+            for key, value in written.values.items()
+        }
         self._tables: set[str] = set()
 
     def take(self, key: str) -> Any:

@@ -23,6 +23,10 @@ _BLOCK = re.compile(r"([|>])([+-]?)([1-9]?)([+-]?)[ \t]*(#.*)?$")
 _COMMENT = re.compile(r"(?:^|[ \t]+)(#.*)$")
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 _NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_DEPTH = 50
+"""Nesting that no agent file has."""
+
+_TOO_DEEP = "the values are nested too deep"
 _WORDS: Mapping[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -56,6 +60,7 @@ class _Reader:
     def __init__(self, text: str, first_line: int) -> None:
         self._lines = [_line(number, raw) for number, raw in enumerate(_split(text), first_line)]
         self._next = 0
+        self._depth = 0
         self._comments: list[str] = []
         """Those that no key of the top level has got yet."""
 
@@ -139,7 +144,14 @@ class _Reader:
         self._next += 1
         return self._value(line.text, line, indent)
 
+    def _deeper_by(self, change: int) -> None:
+        """Enter or leave a block."""
+        self._depth += change
+        if self._depth > _DEPTH:
+            raise ConversionError(_TOO_DEEP, self._lines[self._next].number)
+
     def _mapping(self, indent: int) -> dict[str, Any]:
+        self._deeper_by(+1)
         values: dict[str, Any] = {}
         while (line := self._peek()) is not None and line.indent == indent:
             key, value = self._entry(line, indent)
@@ -148,9 +160,11 @@ class _Reader:
             values[key] = value
         if line is not None and line.indent > indent:
             raise ConversionError("this line is indented further than the one above", line.number)
+        self._deeper_by(-1)
         return values
 
     def _items(self, indent: int) -> list[Any]:
+        self._deeper_by(+1)
         items: list[Any] = []
         while (line := self._peek()) is not None and line.indent == indent and _is_item(line.text):
             rest = line.text[1:].lstrip(" ")
@@ -161,6 +175,7 @@ class _Reader:
                 continue
             self._next += 1
             items.append(self._value(rest.strip(), line, indent, is_item=True))
+        self._deeper_by(-1)
         return items
 
     # -- scalars
@@ -342,7 +357,6 @@ class _UnfinishedError(Exception):
     """A flow collection goes on behind the text."""
 
 
-_DEPTH = 50
 _FLOW_PLAIN = re.compile(r"(?:\([^()]*\)|[^,\[\]{}:]|:(?![ \t,\]}]))*")
 """A plain scalar; `Agent(a, b)` is one, as in Claude Code."""
 
@@ -351,7 +365,7 @@ def _flow_value(text: str, at: int, depth: int = 0) -> tuple[Any, int]:
     """A value of a flow collection, and the offset behind it."""
     at = _skip(text, at)
     if depth > _DEPTH:
-        raise ConversionError("collections are nested too deep")
+        raise ConversionError(_TOO_DEEP)
     if text[at] == "[":
         return _flow_list(text, at + 1, depth)
     if text[at] == "{":
