@@ -146,5 +146,6 @@ def test_every_field_of_a_definition_is_a_key_of_the_schema() -> None:
             "rest",
             "read_only",
             "beyond_first_axe",
+            "notes",
             "source",
         } <= keys

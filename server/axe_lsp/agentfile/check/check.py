@@ -139,6 +139,8 @@ class _Checker:
             return
         if value.kind in _FREE and not spec.choices:
             return  # Any text will do, and either of true and false.
+        if value.kind is ValueKind.INLINE_TABLE:
+            return  # Its keys are looked at one by one.
         element = _ELEMENT_KIND.get(spec.type)
         if element is not None:
             if spec.names is Names.TOOL:  # Which there are may depend on other keys.
