@@ -301,7 +301,9 @@ def test_a_codex_agent_gets_what_codex_requires() -> None:
 def test_a_model_that_a_file_does_not_name_can_be_given() -> None:
     codex = 'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"'
     assert 'model = "provider/model-name"' in to("axe", codex, source="codex").text
-    assert 'model = "openai/x"' in to("axe", codex, source="codex", model="openai/x").text
+    given = to("axe", codex, source="codex", model="openai/x")
+    assert 'model = "openai/x"' in given.text
+    assert ("model", NoteKind.ADDED) in [(note.key, note.kind) for note in given.notes]
 
 
 @pytest.mark.parametrize(
@@ -324,6 +326,7 @@ def test_a_server_is_converted_whole_or_not_at_all() -> None:
         "      headers: {Authorization: 'Bearer ${T}'}\n  - local:\n      command: npx\n---\nGo."
     )
     result = to("axe", text, source="claude")
+    assert "mcpServers" in result.kept
     assert tomli.loads(result.text)["mcp_servers"] == [
         {
             "name": "docs",
@@ -360,6 +363,14 @@ def test_a_server_is_kept_only_if_the_agent_may_use_all_of_it(tools: str, is_kep
     assert ("mcp_servers" in tomli.loads(result.text)) is is_kept
     assert ("mcpServers.docs" in lost(result)) is not is_kept
     assert "tools: mcp__docs" not in lost(result)
+
+
+def test_the_tool_that_starts_any_agent_is_reported() -> None:
+    text = "---\ndescription: d\ntools: [read, agent]\n{}---\nGo."
+    assert "tools: agent" in lost(to("axe", text.format(""), source="copilot"))
+    listed = to("axe", text.format("agents: [A b]\n"), source="copilot")
+    assert tomli.loads(listed.text)["sub_agents"] == ["a-b"]
+    assert "tools: agent" not in lost(listed)
 
 
 def test_servers_of_axe_stay_usable_in_claude_code() -> None:

@@ -25,7 +25,10 @@ def _read_name(reading: Reading) -> None:
 
 def _read_tools(reading: Reading) -> None:
     """`tools`, `tool_policy` and `type` together say which tools there are."""
-    preset = BUILT_IN_TYPES.get(str(reading.take("type")))
+    type_name = reading.take("type")
+    preset = BUILT_IN_TYPES.get(str(type_name))
+    if type_name is not None and preset is None:
+        reading.notes.lost("type", "there is no such type")
     listed = reading.texts("tools")
     if listed is None:
         listed = list(preset.tools) if preset is not None else []
@@ -110,8 +113,11 @@ def _write_tools(writing: Writing) -> None:
 
 
 def _write_agents(writing: Writing) -> None:
-    if writing.agent.agents:
-        writing.set("sub_agents", [slug(each) or each for each in writing.agent.agents])
+    names = [slug(each) or each for each in writing.agent.agents]
+    if names:
+        writing.set("sub_agents", names)
+    if tuple(names) != writing.agent.agents:
+        writing.notes.mapped(writing.keys["agents"], f"now {', '.join(names)}")
 
 
 def _write_servers(writing: Writing) -> None:

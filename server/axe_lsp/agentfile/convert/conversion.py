@@ -36,8 +36,9 @@ def convert(text: str, stem: str, source: Format, target: Format, model: str = "
             "the file has no front matter: it has to begin with `---` and keys", 1
         )
     reading = _read(written, stem, source)
-    if not reading.agent.model:
+    if model and not reading.agent.model:
         reading.agent.model = model
+        reading.notes.added("model", f"`{model}`, as was asked for")
     name = slug(reading.agent.name) or slug(stem) or "agent"
     writing = _write(reading, name, target)
     _carry_comments(written, reading, writing)

@@ -18,6 +18,7 @@ from axe_lsp.agentfile.convert.formats import (
 from axe_lsp.agentfile.convert.models import read_model
 from axe_lsp.agentfile.convert.neutral import CHANGING
 
+_NO_LIST = "without a list it would have to name all agents"
 _DELEGATION = {"agent", "custom-agent", "task"}
 
 
@@ -29,7 +30,9 @@ def _read_tools(reading: Reading) -> None:
     else:
         reading.source_keys["tools"] = "tools"
         reading.listed = tuple(listed)
-        names = (each for each in listed if each.lower() not in _DELEGATION)
+        names = [each for each in listed if each.lower() not in _DELEGATION]
+        if len(names) < len(listed) and not reading.values.get("agents"):
+            reading.notes.lost("tools: agent", _NO_LIST)
         # Copilot does not distinguish upper and lower case.
         known = {
             each.lower(): each for each in (*reading.format.tool_aliases, *reading.format.tools)
@@ -41,7 +44,7 @@ def _read_tools(reading: Reading) -> None:
 def _read_agents(reading: Reading) -> None:
     for name in reading.texts("agents") or ():
         if name == "*":
-            reading.notes.lost("agents: *", "without a list it would have to name all agents")
+            reading.notes.lost("agents: *", _NO_LIST)
             continue
         reading.source_keys["agents"] = "agents"
         reading.agent.agents += (name,)

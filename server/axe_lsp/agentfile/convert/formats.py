@@ -80,6 +80,7 @@ class Reading:
             return
         for each in listed:  # It is no longer a tool that nobody knows.
             self.notes.forget(f"{self.format.keys['tools']}: {each}")
+        self.source_keys["servers"] = key
         self.agent.servers += (server,)
 
     def take_rest(self) -> None:

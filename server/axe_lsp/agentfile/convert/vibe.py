@@ -38,6 +38,7 @@ def _read_run(reading: Reading) -> None:
     _read_model(reading, meant)
     for server in meant.mcp_servers:
         if not reading.values.get("enabled_tools") and not reading.values.get("disabled_tools"):
+            reading.source_keys["servers"] = "mcp_servers"
             reading.agent.servers += (server,)
         else:
             reading.notes.lost(
