@@ -64,7 +64,7 @@ _KIND_OF_TYPE: dict[KeyType, tuple[ValueKind, ...]] = {
     KeyType.ANY_TABLE: (ValueKind.INLINE_TABLE,),
 }
 _ELEMENT_KIND = {KeyType.STRINGS: ValueKind.STRING, KeyType.TABLES: ValueKind.INLINE_TABLE}
-_FREE = (ValueKind.STRING, ValueKind.BOOLEAN)
+_FREE = (ValueKind.STRING, ValueKind.BOOLEAN, ValueKind.INLINE_TABLE)
 INT64 = range(-(2**63), 2**63)
 
 
@@ -138,9 +138,7 @@ class _Checker:
             yield _wrong_type(spec, path, value.range, value.kind.value)
             return
         if value.kind in _FREE and not spec.choices:
-            return  # Any text will do, and either of true and false.
-        if value.kind is ValueKind.INLINE_TABLE:
-            return  # Its keys are looked at one by one.
+            return  # Any text will do, either of true and false, and a table whose keys are looked at.
         element = _ELEMENT_KIND.get(spec.type)
         if element is not None:
             if spec.names is Names.TOOL:  # Which there are may depend on other keys.
