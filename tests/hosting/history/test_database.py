@@ -108,3 +108,15 @@ def test_processes_that_begin_a_history_at_once_do_not_get_in_each_others_way(
     said = [other.communicate(timeout=60)[1] for other in others]
 
     assert said == [""] * 6
+
+
+def test_a_second_connection_of_a_process_leaves_the_locks_of_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    other = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM runs'); c.close()"
+    with closing(open_history(path)) as first:
+        first.execute("SELECT * FROM runs").fetchall()
+        open_history(path).close()
+        # Who believes to be the last one takes the write-ahead log away when it leaves.
+        subprocess.run([sys.executable, "-c", other, str(path)], check=True, timeout=60)
+
+        assert path.with_name("history.db-wal").exists()

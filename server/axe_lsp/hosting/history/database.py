@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,6 +58,9 @@ CREATE TABLE events (
 
 _SCHEMAS = (_FIRST_SCHEMA, steps.SCHEMA)
 """What each format has added to the one before."""
+
+_CREATION = threading.Lock()
+"""No thread of this process may lock a file while another one creates it."""
 
 _STEPS = (
     ("not a database", "move the file away; a new one is created"),
@@ -140,9 +144,15 @@ def fault(path: Path, error: sqlite3.Error | OSError) -> HistoryError:
 
 
 def _create_file(path: Path) -> None:
-    """The content of runs is for the user alone. SQLite gives its other files the same rights."""
+    """The content of runs is for the user alone. SQLite gives its other files the same rights.
+
+    A file that is there is not opened: on POSIX, closing it would drop the locks that other connections of this
+    process have on it, and without them the file gets damaged (sqlite.org/howtocorrupt.html, 2.2).
+    """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    with _CREATION:
+        if not path.exists():
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
 def _make_ready(connection: sqlite3.Connection, path: Path) -> None:
