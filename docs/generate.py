@@ -423,7 +423,11 @@ The formats were read in the documentation and the code of the programs:
 [Claude Code](https://code.claude.com/docs/en/sub-agents),
 [Copilot](https://docs.github.com/en/copilot/reference/custom-agents-configuration),
 [VS Code](https://code.visualstudio.com/docs/copilot/customization/custom-agents), Gemini CLI 0.61, Codex 0.169 and
-Mistral Vibe 3.0.3. Gemini CLI accepts `mcp_servers`, not the `mcpServers` of its documentation.
+Mistral Vibe 3.0.3. Gemini CLI accepts `mcp_servers`, not the `mcpServers` of its documentation. Exported agents were loaded with Codex 0.169,
+Gemini CLI 0.61 and `claude plugin validate` of Claude Code 2.1.197.
+
+Front matter that is not valid YAML, such as a description with an unquoted colon, is imported as it is meant. Some programs,
+Claude Code among them, ignore all keys of such a file.
 """
 
 

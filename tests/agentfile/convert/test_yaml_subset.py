@@ -1,4 +1,4 @@
-"""The YAML of front matter: what a real parser reads is read alike, and what Claude Code forgives as well."""
+"""The YAML of front matter: what a real parser reads is read alike, and the rest as it is meant."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_valid_yaml_means_what_it_means_elsewhere(text: str) -> None:
         ("d: [Bash(git log, git diff), Read]", ["Bash(git log, git diff)", "Read"]),
     ],
 )
-def test_what_claude_code_forgives_is_read_as_text(text: str, value: object) -> None:
+def test_what_is_not_valid_is_read_as_it_is_meant(text: str, value: object) -> None:
     assert read_yaml(text).values == {"d": value}
 
 

@@ -1,10 +1,10 @@
-"""The part of YAML that front matter of agents is written in, read as leniently as Claude Code reads it.
+"""The part of YAML that front matter of agents is written in, and what its authors mean where it is not YAML.
 
-Agent files in the wild are often not valid YAML: descriptions have unquoted colons and examples in
-them. Claude Code quotes such values and tries again (anthropics/claude-code 86748 shows what happens
-if it does not); here a plain value simply goes on to the end of its line. Libraries for YAML reject
-these files, and none of them keeps comments. Mappings, lists, flow collections, quoted and block
-scalars are read; anchors and tags are text.
+Agent files in the wild are often not valid YAML: descriptions have unquoted colons and examples in them.
+Programs differ on these: Claude Code 2.1.197 drops the whole front matter (`claude plugin validate`, and
+anthropics/claude-code 86748), others refuse the file. Here a plain value goes on to the end of its line.
+Libraries for YAML reject such files, and none of them keeps comments. Mappings, lists, flow collections,
+quoted and block scalars are read; anchors and tags are text.
 """
 
 from __future__ import annotations
