@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from axe_lsp.hosting.history import writer as writer_module
 from axe_lsp.hosting.history.database import history_file, open_history
-from axe_lsp.hosting.history.queries import Wanted, past_runs
+from axe_lsp.hosting.history.queries import Wanted, past_runs, tree_events
+from axe_lsp.hosting.history.tree_text import draw
 from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.history.writer_lock import lock_folder
 from support.past import HERE, Tale, put
@@ -103,3 +104,9 @@ def test_of_a_run_that_never_stops_talking_no_more_is_kept_than_is_stated(
         assert run["status"] == "completed", "how a run ended is kept in any case"
         (size,) = connection.execute("SELECT sum(length(params)) FROM events").fetchone()
         assert 2_000 < size < 6_000
+        turns = connection.execute("SELECT count(*) FROM events WHERE method = 'axe/turn'")
+        (stored,) = turns.fetchone()
+        end = [*tree_events(connection, "long")][-1]
+        assert end.params["notStored"] == 100 - stored
+        tree = draw(tree_events(connection, "long"))
+    assert f", {100 - stored} events not stored" in tree

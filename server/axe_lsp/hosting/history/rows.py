@@ -160,7 +160,7 @@ class Bookkeeping:
         self._joined: _Joined | None = None
         self._sizes: Counter[str] = Counter()
         self._sizes_of_pieces: Counter[str] = Counter()
-        self._told: set[str] = set()
+        self._left_out: Counter[str] = Counter()
         self.overfull: list[str] = []
         """Root runs of which something was left out for the first time; for whoever tells the user."""
 
@@ -181,6 +181,8 @@ class Bookkeeping:
         self.end_row(batch)
         params = event.params
         run_id, root, seq = params["runId"], params["rootRunId"], params["seq"]
+        if _ends_tree(event) and self._left_out[root]:
+            event = Notification(event.method, {**params, "notStored": self._left_out[root]})
         text = event.text if _is_clean(event) else self._clean(event.text)
         if event.method == "axe/turn" and params["kind"] == "end":
             self._sizes[root] -= self._sizes_of_pieces.pop(run_id, 0)
@@ -233,9 +235,9 @@ class Bookkeeping:
         self._sizes[root] += size
         if self._sizes[root] <= MOST_KEPT:
             return True
-        if root not in self._told:
-            self._told.add(root)
+        if not self._left_out[root]:
             self.overfull.append(root)
+        self._left_out[root] += 1
         self._sizes[root] -= size
         return False
 
@@ -252,7 +254,7 @@ class Bookkeeping:
         if status == "completed":
             batch.completed.append(root)
         del self._sizes[root]
-        self._told.discard(root)
+        del self._left_out[root]
 
     def _join_thoughts(self, batch: Batch, root: str, run_id: str) -> None:
         thoughts = self._thoughts.pop(run_id, [])
@@ -336,6 +338,12 @@ def _run_row(event: Notification, origin: Origin, writer: str) -> RunRow:
         if params["depth"]
         else date_in(origin.keep_days),  # A tree goes with its root.
     )
+
+
+def _ends_tree(event: Notification) -> bool:
+    params = event.params
+    is_root = params["runId"] == params["rootRunId"]
+    return is_root and event.method == "axe/agent" and params["kind"] == "end"
 
 
 def date_in(days: int) -> str:

@@ -186,6 +186,8 @@ def _run(params: Mapping[str, Json]) -> str:
         number_of(params["turns"], "turn"),
         number_of(params["toolCalls"], "tool call"),
     ]
+    if "notStored" in params:
+        figures.append(f"{number_of(params['notStored'], 'event')} not stored")
     return f"{params['agent']}: {', '.join(figures)}{reason}"
 
 
