@@ -104,6 +104,15 @@ def test_a_broken_file_is_named_and_the_others_are_converted(
     assert (project / "axe/agents/fixer.toml").is_file()
 
 
+def test_a_file_that_is_not_utf_8_is_named_with_its_line(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = project / "x.md"
+    path.write_bytes(b"---\nname: a\n---\n\nGr\xfc\xdfe")
+    assert main(["import", "x.md"]) == 1
+    assert "x.md:5: the file is not UTF-8" in capsys.readouterr().err
+
+
 def test_two_agents_of_one_name_do_not_replace_each_other(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -82,7 +82,8 @@ class _Reader:
     def _below_value(self) -> list[str]:
         """Take back the comments behind the value that was just read, which belong to the next key."""
         below: list[str] = []
-        for line in reversed(self._lines[: self._next]):
+        for index in range(self._next - 1, -1, -1):
+            line = self._lines[index]
             if line.text and self._comments[-1:] != [line.text]:
                 break
             below += [self._comments.pop()] if line.text else []
