@@ -17,7 +17,7 @@ from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 
 
-class SubAgentsConfig(Struct, frozen=True):
+class SubAgentsConfig(Struct, frozen=True, omit_defaults=True):
     """`[sub_agents_config]`. A `max_depth` of 0 means the default, a `timeout` of 0 none of its own."""
 
     max_depth: int = 0
@@ -27,7 +27,7 @@ class SubAgentsConfig(Struct, frozen=True):
     pass_context: bool = True
 
 
-class MemoryConfig(Struct, frozen=True):
+class MemoryConfig(Struct, frozen=True, omit_defaults=True):
     """`[memory]`."""
 
     enabled: bool = False
@@ -37,7 +37,7 @@ class MemoryConfig(Struct, frozen=True):
     scope: str = "agent"
 
 
-class Params(Struct, frozen=True):
+class Params(Struct, frozen=True, omit_defaults=True):
     """`[params]`. What is None is not sent; an explicit 0 is, but for `max_tokens`.
 
     `effort` is how much the model shall think: `none` to `max`. `thinking_budget` are tokens for
@@ -60,7 +60,7 @@ class Params(Struct, frozen=True):
         return hash((self.temperature, self.max_tokens, self.effort))  # Tables have no hash.
 
 
-class RetryConfig(Struct, frozen=True):
+class RetryConfig(Struct, frozen=True, omit_defaults=True):
     """`[retry]`. A delay of 0 means the default, an empty `backoff` exponential."""
 
     max_retries: int = 0
@@ -69,7 +69,7 @@ class RetryConfig(Struct, frozen=True):
     max_delay_ms: int = 0
 
 
-class BudgetConfig(Struct, frozen=True):
+class BudgetConfig(Struct, frozen=True, omit_defaults=True):
     """`[budget]`. 0 means no limit, an empty `scope` the whole tree.
 
     `max_wall_time` is in seconds, `max_cost` in US dollars.
@@ -83,26 +83,26 @@ class BudgetConfig(Struct, frozen=True):
     max_cost: float = 0
 
 
-class ContextConfig(Struct, frozen=True):
+class ContextConfig(Struct, frozen=True, omit_defaults=True):
     """`[context]`. `compaction`: the model itself sums up a conversation that becomes too long."""
 
     compaction: bool = False
 
 
-class IsolationConfig(Struct, frozen=True):
+class IsolationConfig(Struct, frozen=True, omit_defaults=True):
     """`[isolation]`: `inline`, or `process` for a process of its own."""
 
     mode: str = "inline"
 
 
-class ToolPolicy(Struct, frozen=True):
+class ToolPolicy(Struct, frozen=True, omit_defaults=True):
     """`[tool_policy]`: names and globs."""
 
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
 
 
-class TaskConfig(Struct, frozen=True):
+class TaskConfig(Struct, frozen=True, omit_defaults=True):
     """`[task]`: what the `Task` tool may start. `type` holds the inline types by name."""
 
     types: tuple[str, ...] = tuple(BUILT_IN_TYPES)
@@ -119,7 +119,7 @@ class TaskConfig(Struct, frozen=True):
         return self.type.get(name) or BUILT_IN_TYPES.get(name)
 
 
-class McpServer(Struct, frozen=True):
+class McpServer(Struct, frozen=True, omit_defaults=True):
     """One of `[[mcp_servers]]`. `transport` is `sse` or `streamable-http`."""
 
     name: str
@@ -128,7 +128,7 @@ class McpServer(Struct, frozen=True):
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class Source(Struct, frozen=True):
+class Source(Struct, frozen=True, omit_defaults=True):
     """An agent file: its path, its text, and the user's own file of the same name that it hides, or "".
 
     `dialect` is the name of its dialect, "" for axe's own.
@@ -140,7 +140,7 @@ class Source(Struct, frozen=True):
     dialect: str = ""
 
 
-class AgentDefinition(Struct, frozen=True):
+class AgentDefinition(Struct, frozen=True, omit_defaults=True):
     """A valid agent file, as the runtime reads it. What its `type` fills in is filled in.
 
     `rest` is what the file says beyond the fields, so that nothing it asks for is lost silently.

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
@@ -111,9 +112,21 @@ class Parser(argparse.ArgumentParser):
                 yield word
             elif option.nargs == 0:
                 yield from self._switch(name, value if has_value else "true")
+            elif option.nargs == "?" and not has_value:
+                yield from self._optional(name, next(words, None), words)
             else:
                 given = value if has_value else next(words, None)
                 yield name if given is None else f"{name}={given}"
+
+    def _optional(self, name: str, next_word: str | None, words: Iterator[str]) -> Iterator[str]:
+        """An option whose value may be left out, as before another option."""
+        if next_word is None:
+            yield name
+        elif next_word.startswith("-"):
+            yield name
+            yield from self._plain(chain([next_word], words))
+        else:
+            yield f"{name}={next_word}"
 
     def _switch(self, name: str, value: str) -> Iterator[str]:
         if value in ("true", "True", "TRUE", "t", "T", "1"):

@@ -6,12 +6,12 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import get_args
 
 from axe_lsp.cli.arguments import Parser, days, runs
 from axe_lsp.cli.history_table import print_table
 from axe_lsp.cli.streams import complain, tell_person
+from axe_lsp.cli.whereabouts import spellings
 from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.pruning import forget_all_but, forget_older
 from axe_lsp.hosting.history.queries import (
@@ -56,11 +56,6 @@ def _list(options: argparse.Namespace) -> None:
         print_table(found)
     else:
         tell_person("No such run is stored. `axe-lsp run AGENT` starts one.")
-
-
-def spellings(folder: str) -> tuple[str, ...]:
-    """A folder as runs may have named it: as it is written here, and without links."""
-    return tuple(dict.fromkeys(map(str, (Path(folder).absolute(), Path(folder).resolve()))))
 
 
 def _show(options: argparse.Namespace) -> None:

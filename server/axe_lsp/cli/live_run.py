@@ -37,7 +37,7 @@ from axe_lsp.runtime.errors import BudgetError, RunCancelledError, RunError
 from axe_lsp.runtime.events import Event, TextDelta, TurnEnd
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import ProviderHook
-from axe_lsp.runtime.resuming.log import StepSink, keep_allowed
+from axe_lsp.runtime.resuming.log import Known, StepSink, keep_allowed
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest, RunResult, new_run_id
 from axe_lsp.runtime.safety.allowances import ALL_SERVERS
 from axe_lsp.runtime.safety.approval import Approval
@@ -68,16 +68,24 @@ def run_live(
     calls: CallDetails,
     file: Path | None = None,
     resumes: str = "",
+    continues: Former | None = None,
 ) -> int:
     """Run an agent and print its answer; returns the exit code. Raises RunError.
 
     `calls` takes note of the tool calls. `file` is that of the agent, if it was chosen so. `resumes` is the id
-    of the root run that goes on.
+    of the root run that goes on, `continues` a completed one whose conversation goes on.
     """
     with _recordings(options) as hook:
         output = _Output(options, calls)
-        live = _LiveRun(request, workspace, resolve, places, options, file)
+        live = _LiveRun(request, workspace, resolve, places, options, file, continues)
         return run_until_interrupted(_run(live, hook=hook, output=output, resumes=resumes))
+
+
+class Former(NamedTuple):
+    """A completed root run, and what is known of it."""
+
+    root: str
+    known: Known
 
 
 class _LiveRun(NamedTuple):
@@ -89,6 +97,7 @@ class _LiveRun(NamedTuple):
     places: AgentPlaces
     options: argparse.Namespace
     file: Path | None
+    continues: Former | None
 
     def order(self, run_id: str) -> Start:
         """The order by which another process could make it."""
@@ -96,7 +105,8 @@ class _LiveRun(NamedTuple):
 
         agent_file = str(self.file) if self.file is not None else ""
         workplace = Workplace(str(self.workspace), agent_file, self.places)
-        return Start(run_id, self.request, workplace)
+        continues = self.continues.root if self.continues is not None else ""
+        return Start(run_id, self.request, workplace, continues=continues)
 
     @property
     def is_recorded(self) -> bool:
@@ -120,6 +130,13 @@ async def _run(live: _LiveRun, *, hook: ProviderHook | None, output: _Output, re
     memory = RunHistory(workspace, output.warn, is_wanted=not options.no_history, order=order)
     steps = memory.steps
     known = await memory.claim(run_id) if resumes else None
+    former = live.continues
+    if former is not None:
+        from axe_lsp.hosting.resuming import continuation  # noqa: PLC0415 - only for this
+
+        known = await continuation(
+            live.request, run_id, former.known, former.root, live.order(run_id).workplace
+        )
 
     telemetry = Telemetry()
     trace = telemetry.sink(False, output.warn)
@@ -132,7 +149,7 @@ async def _run(live: _LiveRun, *, hook: ProviderHook | None, output: _Output, re
 
     people = _People(output)
     approval = _approval(people, options.yes, steps)
-    if known is not None:
+    if known is not None and resumes:
         from axe_lsp.hosting.resuming import allow_again  # noqa: PLC0415 - only for this
 
         allow_again(approval, known, run_id)
@@ -155,7 +172,9 @@ async def _run(live: _LiveRun, *, hook: ProviderHook | None, output: _Output, re
     async with memory, engine, aclosing(telemetry):
         try:
             with closing(output):
-                result = await engine.run(live.request, run_id, output.ready, known)
+                result = await engine.run(
+                    live.request, run_id, output.ready, known, former.root if former else None
+                )
         except RunError as error:
             output.gave_up(error)
             raise

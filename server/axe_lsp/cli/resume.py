@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,13 +12,13 @@ from msgspec.structs import replace
 
 from axe_lsp.cli.arguments import Parser, seconds, tokens
 from axe_lsp.cli.envelope import CallDetails
-from axe_lsp.cli.history import spellings
 from axe_lsp.cli.history_table import ID_LENGTH
 from axe_lsp.cli.run import report_failure
 from axe_lsp.cli.streams import complain
+from axe_lsp.cli.whereabouts import spellings
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.history.lease import require_resumable
-from axe_lsp.hosting.history.queries import Wanted, find_run, past_runs
+from axe_lsp.hosting.history.queries import find_run, newest_in
 from axe_lsp.hosting.history.steps import known_steps
 from axe_lsp.hosting.history.tree_text import number_of
 from axe_lsp.hosting.protocol import Start
@@ -28,9 +27,6 @@ from axe_lsp.runtime.errors import ExitCode, RunError
 from axe_lsp.runtime.files.agent_files import agent_places
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.resuming.log import Known, Log
-
-_SEARCHED = 1_000
-"""The newest runs of a folder, among which the one to resume is looked for."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -77,22 +73,19 @@ def _found(beginning: str | None) -> tuple[Start, Known]:
     from axe_lsp.hosting.history.local import opened_history
 
     with opened_history() as connection:
-        root = _newest(connection) if beginning is None else find_run(connection, beginning)[1]
+        if beginning is None:
+            root = newest_in(connection, spellings("."), "resumable")
+        else:
+            _, root = find_run(connection, beginning)
         require_resumable(connection, root)
         known = known_steps(connection, root)
-    return order_of(known, root), known
-
-
-def _newest(connection: sqlite3.Connection) -> str:
-    """The newest run of this folder that can be resumed. Raises HistoryError."""
-    here = spellings(".")
-    for run in past_runs(connection, Wanted(limit=_SEARCHED, folders=here)):
-        if run.get("resumable") and run["workspace"] in here:
-            root: str = run["runId"]
-            return root
-    raise HistoryError(
-        "no run of this folder can be resumed; `axe-lsp history list` marks those that can with ↻"
-    )
+    start = order_of(known, root)
+    if start.continues and (root, 0, "", "first") not in known.steps:
+        raise HistoryError(
+            f"run {root[:ID_LENGTH]} was to continue run {start.continues[:ID_LENGTH]} and had not begun to; "
+            "continue that one again"
+        )
+    return start, known
 
 
 def _as_text(start: Start, known: Known) -> str:

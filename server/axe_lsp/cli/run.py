@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -17,7 +18,7 @@ from axe_lsp.cli.envelope import CallDetails, failure_as_json
 from axe_lsp.cli.run_hints import tell_last_text, tell_where_to_look
 from axe_lsp.cli.standard_input import has_text, piped_text, text_beside_prompt
 from axe_lsp.cli.streams import complain
-from axe_lsp.cli.whereabouts import Whereabouts, named_file, whereabouts
+from axe_lsp.cli.whereabouts import Whereabouts, named_file, spellings, whereabouts
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import base_of
 from axe_lsp.runtime.messages import Json
@@ -26,6 +27,9 @@ from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.providers.wire import WireError, parse_json
 from axe_lsp.runtime.runs import Resolve, RunRequest
 from axe_lsp.runtime.safety.trust import reach_warning
+
+if TYPE_CHECKING:
+    from axe_lsp.cli.live_run import Former
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -38,12 +42,24 @@ def main(arguments: Sequence[str]) -> int:
         request, workspace = _in_workspace(_request(options, file), here, file)
         resolve = here.lookup.resolver(file)
         if options.dry_run:
+            if options.continue_ is not None:
+                raise ConfigError("--dry-run can't be used with --continue")
             _dry_run(request, workspace, resolve, as_json=options.json)
             return 0
         # Imported late, so that `--dry-run` and `--help` do not wait for an event loop.
         from axe_lsp.cli.live_run import run_live
 
-        return run_live(request, workspace, resolve, here.places, options, calls=calls, file=file)
+        continues = _former(options, request) if options.continue_ is not None else None
+        return run_live(
+            request,
+            workspace,
+            resolve,
+            here.places,
+            options,
+            calls=calls,
+            file=file,
+            continues=continues,
+        )
     except RunError as error:
         return report_failure(error, options, calls)
 
@@ -118,6 +134,15 @@ def _parser() -> Parser:
         default=0.0,
         help="cost limit of the run with its sub-agents (0: the agent's budget)",
     )
+    add(
+        "--continue",
+        dest="continue_",
+        metavar="RUN",
+        nargs="?",
+        const="",
+        help="go on with the conversation of a completed run, with the prompt that it had "
+        "(default: the agent's newest in this folder)",
+    )
     add("--agents-dir", metavar="DIR", help="search this folder for agents first")
     add("--dry-run", action="store_true", help="show the request without sending it")
     add("--yes", action="store_true", help="let tools change files and run commands without asking")
@@ -158,6 +183,33 @@ def _request(options: argparse.Namespace, file: Path | None) -> RunRequest:
         max_tokens=options.max_tokens,
         max_cost=options.max_cost,
     )
+
+
+def _former(options: argparse.Namespace, request: RunRequest) -> Former:
+    """The completed run to go on with. Raises RunError."""
+    # Imported late, like what else only some runs need.
+    from axe_lsp.cli.live_run import Former
+    from axe_lsp.hosting.history.database import HistoryError  # noqa: PLC0415
+    from axe_lsp.hosting.history.lease import require_continuable  # noqa: PLC0415
+    from axe_lsp.hosting.history.local import opened_history
+    from axe_lsp.hosting.history.queries import find_run, newest_in  # noqa: PLC0415
+    from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
+
+    if not (request.task or "").strip():
+        raise ConfigError("--continue needs a message: -p TEXT")
+    for name in ("skill", "workdir", "record", "replay"):
+        if getattr(options, name):
+            raise ConfigError(f"--{name} can't be used with --continue")
+    try:
+        with opened_history() as connection:
+            if options.continue_:
+                _, root = find_run(connection, options.continue_)
+            else:
+                root = newest_in(connection, spellings("."), "continuable", request.agent)
+            require_continuable(connection, root, request.agent)
+            return Former(root, known_steps(connection, root))
+    except HistoryError as error:
+        raise ConfigError(str(error)) from error
 
 
 def _task(options: argparse.Namespace) -> str:

@@ -67,3 +67,8 @@ def named_file(text: str, folder: Path) -> Path | None:
     if os.sep in text or "/" in text:
         raise ConfigError(f"agent file not found: {text}")
     return None
+
+
+def spellings(folder: str) -> tuple[str, ...]:
+    """A folder as runs may have named it: as it is written here, and without links."""
+    return tuple(dict.fromkeys(map(str, (Path(folder).absolute(), Path(folder).resolve()))))

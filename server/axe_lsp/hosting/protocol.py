@@ -51,7 +51,8 @@ class Start(Message, frozen=True, tag="start"):
     It is remembered for `keep_days`, if that is not 0. `allow` says what may be done without
     asking (docs/settings.md). Its spans are sent if the user `traces` runs. `trusted` is whether the
     user has told the client that they trust the workspace. A run that is resumed goes on `after` the event of
-    that number, with the steps that the history has of it.
+    that number, with the steps that the history has of it. One that `continues` a completed root run goes on with
+    its conversation.
     """
 
     run_id: str
@@ -63,6 +64,7 @@ class Start(Message, frozen=True, tag="start"):
     traces: bool = False
     trusted: bool = False
     after: int = 0
+    continues: str = ""
 
 
 class StartChild(Message, frozen=True, tag="start-child"):

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
+from msgspec.structs import replace
 
 from axe_lsp.hosting import protocol
+from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.agent_files import Lookup, agent_places
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
-from axe_lsp.runtime.resuming.log import Known, Step, decoded, encoded
-from axe_lsp.runtime.runs import Resolve
+from axe_lsp.runtime.prepare import root_order
+from axe_lsp.runtime.resuming.log import Known, Log, Step, decoded, encoded
+from axe_lsp.runtime.resuming.restore import continued
+from axe_lsp.runtime.runs import Resolve, RunRequest
 from axe_lsp.runtime.safety.approval import Approval
 
 if TYPE_CHECKING:
@@ -81,3 +86,13 @@ def resolver(workplace: protocol.Workplace, environment: Environment) -> Resolve
     open_buffers = {Path(path): text for path, text in workplace.open_buffers.items()}
     lookup = Lookup(places, workplace.others, open_buffers)
     return lookup.resolver(Path(workplace.agent_file) if workplace.agent_file else None)
+
+
+async def continuation(
+    request: RunRequest, run_id: str, former: Known, root: str, workplace: protocol.Workplace
+) -> Known:
+    """What is known of a new run that goes on with the conversation of a completed root. Raises RunError."""
+    order = root_order(request, Path(workplace.workspace), os.environ, run_id)
+    log = Log(known=former).of(RunIds(root, root, request.agent))
+    first = await continued(log, replace(order, continues=root))
+    return Known({(run_id, 0, "", "first"): encoded(first)})

@@ -169,7 +169,7 @@ class AgentRun:
         who = "sub-agent" if self._order.ids.depth else "agent"
         self._conversation = Conversation(prepared.request, who)
         around = self._surroundings(prepared, remote)
-        if self._log.first is None:
+        if self._log.begun is None:  # Also if it continues another run.
             around.log.keep_first(first_of(prepared, remote.by_name))
         try:
             await self._converse(around, self._conversation)
@@ -265,6 +265,7 @@ class AgentRun:
                 sandbox=sandbox_of(definition) if definition else None,
                 description=order.description,
                 isolation="inline" if self._lacks_process(definition) else None,
+                continues=order.continues,
             )
         )
 

@@ -42,6 +42,7 @@ class AgentBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"
     `sandbox` is what keeps the commands of an agent from writing that may only read. `description`
     is what the caller calls the task in a few words; the agent itself never hears it. `isolation` is
     "inline" for an agent that wants a process of its own and has none: the run is recorded or replayed.
+    `continues` is the completed run whose conversation goes on.
     """
 
     METHOD = "axe/agent"
@@ -52,6 +53,7 @@ class AgentBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"
     sandbox: str | None = None
     description: str | None = None
     isolation: str | None = None
+    continues: str | None = None
 
 
 class Saved(JsonStruct, frozen=True):

@@ -24,7 +24,7 @@ TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """The names that providers take for tools."""
 
 
-class ToolParameter(Struct, frozen=True):
+class ToolParameter(Struct, frozen=True, omit_defaults=True):
     """One parameter of a tool; `type` is a JSON Schema type (001-1.2), `choices` what it may be.
 
     `items` is the type of the elements of an array.
@@ -37,7 +37,7 @@ class ToolParameter(Struct, frozen=True):
     items: str = ""
 
 
-class Tool(Struct, frozen=True):
+class Tool(Struct, frozen=True, omit_defaults=True):
     """A tool as it is offered to the model (001-1.1). The order of `parameters` is kept.
 
     A tool that comes from elsewhere has the JSON Schema of its arguments instead.
@@ -49,7 +49,7 @@ class Tool(Struct, frozen=True):
     schema: Mapping[str, Json] | None = None
 
 
-class ToolCall(Struct, frozen=True):
+class ToolCall(Struct, frozen=True, omit_defaults=True):
     """The model's wish to have a tool run (001-1.3). `arguments` is the raw JSON object.
 
     `id` is the provider's. `alias` is what events say instead, if another call of the same answer has
@@ -81,14 +81,14 @@ def argument_text(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-class Image(Struct, frozen=True):
+class Image(Struct, frozen=True, omit_defaults=True):
     """A picture for a model: its media type, such as `image/png`, and its bytes in Base64."""
 
     media_type: str
     data: str
 
 
-class ToolResult(Struct, frozen=True):
+class ToolResult(Struct, frozen=True, omit_defaults=True):
     """The result of a tool call (001-1.4). Errors are text for the model as well.
 
     `name` is that of the tool, which some wires want to hear again.
@@ -101,7 +101,7 @@ class ToolResult(Struct, frozen=True):
     images: tuple[Image, ...] = ()
 
 
-class Message(Struct, frozen=True):
+class Message(Struct, frozen=True, omit_defaults=True):
     """One entry of a conversation (001-1.7).
 
     An `assistant` message may carry `tool_calls` beside its text; a `tool` message carries
@@ -117,7 +117,7 @@ class Message(Struct, frozen=True):
     images: tuple[Image, ...] = ()
 
 
-class ResponseFormat(Struct, frozen=True):
+class ResponseFormat(Struct, frozen=True, omit_defaults=True):
     """The form that the text of an answer shall have.
 
     With `json_schema` there is a `schema`, called `name`. `strict` asks for an exact match, which
@@ -136,7 +136,7 @@ class ResponseFormat(Struct, frozen=True):
         return hash((self.type, self.name))  # The schema, a mapping, has no hash.
 
 
-class Request(Struct, frozen=True):
+class Request(Struct, frozen=True, omit_defaults=True):
     """One request to a provider. `temperature` is sent iff set, even if 0; no tools, no key.
 
     Of `params` the wire formats read what has no field of its own here. `continuation` is the token of
@@ -164,7 +164,7 @@ class Delta(NamedTuple):
     thought: str = ""
 
 
-class Response(Struct, frozen=True):
+class Response(Struct, frozen=True, omit_defaults=True):
     """A provider's answer. `stop_reason` is the provider's word; calls are detected by `tool_calls`.
 
     `incomplete` is why the answer is not whole, None if it is; `incomplete_detail` adds what the

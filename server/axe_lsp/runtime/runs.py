@@ -92,6 +92,8 @@ class Order(JsonStruct, frozen=True):
     caller starts is read-only, too. `definition` is the agent, where it has no file to be found in;
     `description` what a caller calls the task, for those who watch.
 
+    `continues` is the completed run whose conversation this one goes on with.
+
     `input` is the object for an agent with `[input]`. Without it, `reads_task` says that `task` may
     stand for one, and `context` is what the message has besides.
     """
@@ -117,6 +119,7 @@ class Order(JsonStruct, frozen=True):
     input: Mapping[str, Json] | None = None
     reads_task: bool = False
     context: str = ""
+    continues: str | None = None
 
 
 def model_of(order: Order, definition: AgentDefinition) -> str:

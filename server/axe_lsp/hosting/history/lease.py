@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history.database import faults_named, open_history, transaction
 from axe_lsp.hosting.history.writer_lock import lock_folder
 from axe_lsp.runtime.errors import ConfigError
@@ -70,3 +71,25 @@ def require_resumable(connection: sqlite3.Connection, root: str) -> None:
             f"{name} would end in the same way again; `axe-lsp history show {root[:8]}` shows why",
             "final",
         )
+
+
+def require_continuable(connection: sqlite3.Connection, root: str, agent: str) -> None:
+    """Raises ConfigError for a root run whose conversation can't go on with this agent."""
+    found = connection.execute(
+        "SELECT status, agent, "
+        "EXISTS (SELECT 1 FROM steps WHERE steps.root_run_id = runs.run_id AND kind = 'first') "
+        "FROM runs WHERE run_id = ?",
+        (root,),
+    ).fetchone()
+    if found is None:
+        raise ConfigError(f"no run {root!r} is stored")
+    status, whose, is_kept = found
+    name = f"run {root[:8]}"
+    if whose != agent:
+        raise ConfigError(f"{name} is one of agent {quoted(whose)}, not of {quoted(agent)}")
+    if status == "running":
+        raise ConfigError(f"{name} is still being executed")
+    if status != "completed":
+        raise ConfigError(f"{name} is not completed; resume it first: axe-lsp resume {root[:8]}")
+    if not is_kept:
+        raise ConfigError(f"the conversation of {name} is not kept")

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.history.rows import events_in, storable
 from axe_lsp.hosting.notifications import Notification
@@ -36,6 +37,9 @@ _LAST_CHARACTER = chr(sys.maxunicode)
 
 _TIME = re.compile(r"\d{4}-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?)?")
 """The beginning of a time as the history has it; a blank is easier to type than the T."""
+
+_SEARCHED = 1_000
+"""The newest runs of a folder, among which one is looked for."""
 
 _FIRST_TIME = "0001-01-01T00:00:00"
 
@@ -80,6 +84,24 @@ def past_runs(connection: sqlite3.Connection, wanted: Wanted) -> list[dict[str, 
         (*map(storable, values), wanted.limit),
     )
     return [_run(row) for row in found]
+
+
+def newest_in(
+    connection: sqlite3.Connection, folders: tuple[str, ...], mark: str, agent: str | None = None
+) -> str:
+    """The newest root that took place in one of the folders and is so marked. Raises HistoryError.
+
+    `mark` is "resumable" or "continuable".
+    """
+    for run in past_runs(connection, Wanted(limit=_SEARCHED, folders=folders)):
+        if run.get(mark) and run["workspace"] in folders and agent in (None, run["agent"]):
+            root: str = run["runId"]
+            return root
+    if mark == "resumable":
+        raise HistoryError(
+            "no run of this folder can be resumed; `axe-lsp history list` marks those that can with ↻"
+        )
+    raise HistoryError(f"no completed run of agent {quoted(agent or '')} in this folder is kept")
 
 
 def runs_below(connection: sqlite3.Connection, run_id: str, root: str) -> list[dict[str, Json]]:
