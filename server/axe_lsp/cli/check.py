@@ -8,7 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from axe_lsp.agentfile.check.secret_values import printable
+from axe_lsp.agentfile.dialects import LAYERED
 from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.check_formats import FORMATS, Checked
@@ -101,7 +104,7 @@ def check(paths: Sequence[Path], severities: Severities | None = None) -> list[C
     found: dict[Path, Checked] = {}
     for workspace, files in together.items():
         found.update(_check_in(workspace, files, user_folder, severities))
-    return [found[file] for file in wanted if file in found]
+    return list({**{file: found[file] for file in wanted if file in found}, **found}.values())
 
 
 def _check_in(
@@ -112,14 +115,23 @@ def _check_in(
 ) -> dict[Path, Checked]:
     """The results for the files of one workspace."""
     users = [user_folder] if user_folder is not None else []
-    folders = dict.fromkeys(file.parent for file in wanted if file.parent != user_folder)
-    neighbours = dict.fromkeys([*folders, *agent_folders_below(root), *users])
-    known = dict.fromkeys([*wanted, *(f for each in neighbours for f in disk.agent_files_in(each))])
     places = Places(
         user_folder=uri_of(user_folder) if user_folder is not None else "",
-        extra_folders=tuple(uri_of(each) for each in folders if not is_agents_folder(each)),
         roots=(uri_of(root),),
+        homes={name: uri_of(path) for name, path in disk.user_layers(os.environ).items()},
     )
+    layers = [*agent_folders_below(root, tuple(LAYERED)), *disk.user_layer_folders(os.environ)]
+    declared = disk.declared_files(places, layers)
+    places = replace(places, declared={uri_of(path): layer for path, layer in declared.items()})
+    folders = dict.fromkeys(file.parent for file in wanted if file.parent != user_folder)
+    named = [
+        each for each in folders if not is_agents_folder(each) and not _is_in_layer(places, each)
+    ]
+    neighbours = dict.fromkeys([*folders, *layers, *users])
+    known = dict.fromkeys([*wanted, *(f for each in neighbours for f in disk.agent_files_in(each))])
+    known.update(dict.fromkeys(declared))
+    wanted = {**wanted, **_named_by(wanted, declared, places)}
+    places = replace(places, extra_folders=tuple(uri_of(each) for each in named))
     read = partial(_read, places, root)
     files = dict(shared(read, [(path, path in wanted) for path in known]))
     workspace = Workspace(places)
@@ -136,6 +148,20 @@ def _check_in(
         for path in wanted
         if path in files
     }
+
+
+def _is_in_layer(places: Places, folder: Path) -> bool:
+    return places.is_in_layer(uri_of(folder))
+
+
+def _named_by(
+    wanted: Mapping[Path, None], declared: Mapping[Path, str], places: Places
+) -> dict[Path, None]:
+    """The declared files, as far as the settings that declare them are wanted."""
+    layers = {
+        uri_of(path.parent) for path in wanted if not places.locate(uri_of(path)).kind.is_agent
+    }
+    return {path: None for path, layer in declared.items() if layer in layers}
 
 
 _Read = tuple[AgentFile, Facts | None]
@@ -224,7 +250,8 @@ def _files(path: Path) -> Iterator[Path]:
     if config is not None and config.parent == path and config.exists():
         yield config
     inside = path / "agents"
-    folders = list(agent_folders_below(path)) or [inside if is_agents_folder(inside) else path]
+    folders = list(agent_folders_below(path, tuple(LAYERED)))
+    folders = folders or [inside if is_agents_folder(inside) else path]
     for folder in folders:
         yield from disk.agent_files_in(folder)
 

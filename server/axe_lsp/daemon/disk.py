@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
+from axe_lsp.agentfile.dialects import LAYERED, SETTINGS_FILE
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
+from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.folders import Environment, config_folder
+from axe_lsp.runtime.files.folders import Environment, config_folder, homes_of_dialects
 from axe_lsp.runtime.files.regular_files import read_file
-from axe_lsp.runtime.files.workspace_folders import agent_folders_below
-from axe_lsp.workspace.places import CONFIG_FILE
+from axe_lsp.runtime.files.workspace_folders import agent_folders_below, folders_of_layer
+from axe_lsp.workspace.agent_file import read_agent_file
+from axe_lsp.workspace.layers import declared_files as declared_by
+from axe_lsp.workspace.places import CONFIG_FILE, Places
+
+_LAYERS = tuple(each.layer for each in LAYERED)
 
 
 def user_folder(environment: Environment) -> Path | None:
@@ -46,14 +52,47 @@ def path_in_settings(text: str) -> Path | None:
 def agent_files_below(roots: Sequence[Path], folders: Sequence[Path]) -> Iterator[Path]:
     """Every agent file below the roots, and those in the folders. Blocks while it is iterated."""
     for root in roots:
-        for folder in agent_folders_below(root):
+        for folder in agent_folders_below(root, tuple(LAYERED)):
             yield from agent_files_in(folder)
     for folder in folders:
         yield from agent_files_in(folder)
 
 
+def declared_files(places: Places, folders: Iterable[Path]) -> dict[Path, str]:
+    """The agents that the settings in these folders declare, by their files, each with the layer's URI."""
+    settings = [
+        read_agent_file(places.locate(uri_of(path)), content.text)
+        for folder in folders
+        for path in agent_files_in(folder)
+        if path.name == SETTINGS_FILE and (content := read(path)) is not None
+    ]
+    found = declared_by(settings)
+    layers = {each.uri: each.place.layer for each in settings}
+    named = {path_of(uri): layers[each[0].settings] for uri, each in found.items()}
+    return {path: layer for path, layer in named.items() if path is not None and path.is_file()}
+
+
+def user_layers(environment: Environment) -> dict[str, Path]:
+    """The user's own folders of other programs, by their names, whether or not they are there."""
+    return {name: Path(os.path.normpath(folder)) for name, folder in homes_of_dialects(environment)}
+
+
+def user_layer_folders(environment: Environment) -> Iterator[Path]:
+    """Those folders in them that have agents or settings."""
+    layers = user_layers(environment)
+    for program in LAYERED:
+        layer = layers.get(program.name)
+        if layer is not None and layer.is_dir():
+            yield from folders_of_layer(layer, program)
+
+
 def agent_files_in(folder: Path) -> list[Path]:
-    """The files in a folder of agents; empty if it can't be read or isn't there."""
+    """The files in a folder of agents; empty if it can't be read or isn't there.
+
+    Of a program's own folder it is the settings alone.
+    """
+    if folder.name in _LAYERS:
+        return [path] if (path := folder / SETTINGS_FILE).is_file() else []
     return [folder / name for name in agent_names_in(folder)]
 
 

@@ -105,7 +105,17 @@ def find_out(
         memory=Remembered(shown_path(memory.path), memory.count) if memory.path else None,
         reaches=_reaches(question, standpoint, seen),
         added=_added(question, standpoint, measured, memory) if with_prompt else None,
+        paths=_paths(question.paths, standpoint),
     )
+
+
+def _paths(paths: tuple[str, ...], standpoint: Standpoint) -> dict[str, Found]:
+    """The paths that start at the folder of the agent's own file."""
+    if standpoint.file is None:
+        return {}
+    folder = standpoint.file.parent
+    there = {each: folder / each for each in paths if each and "\0" not in each}
+    return {each: _found(path, path.exists()) for each, path in there.items()}
 
 
 def folder_in_force(workdir: str, standpoint: Standpoint) -> tuple[Path | None, bool]:

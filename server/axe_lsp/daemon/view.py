@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -51,6 +52,7 @@ class View:
         self.roots: tuple[Path, ...] = ()
         self.user_folder = disk.user_folder(environment)
         self._homes = homes_of_dialects(environment)
+        self._environment = environment
         self._workspace = Workspace(self._places())
         self._folders: dict[Path, None] = {}
         self._linked_folders = LinkedFolders()
@@ -76,9 +78,11 @@ class View:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The known folders of agents, the user's own last."""
+        """The known folders of axe's agents, the user's own last."""
         user = [self.user_folder] if self.user_folder is not None else []
-        return tuple(dict.fromkeys([*self._folders, *user]))
+        places = self.snapshot.places
+        axe = (each for each in self._folders if not places.is_in_layer(uri_of(each)))
+        return tuple(dict.fromkeys([*axe, *user]))
 
     @property
     def agent_places(self) -> AgentPlaces:
@@ -238,15 +242,38 @@ class View:
         unread: frozenset[str] | None = None,
         roots: tuple[str, ...] | None = None,
     ) -> Update:
+        declared = self.snapshot.places.declared
         update = self._workspace.apply(
             changes, complete=complete, facts=facts, unread=unread, roots=roots
         )
         self._tell(update)
+        self._read_declared(declared)
         if linked := real_uris(self.snapshot, [each.uri for each in changes]):
             self._tell(self._workspace.apply([], real_uris=linked))
         if any(each.uri == self.snapshot.places.config_file for each in changes):
             self._outside_watcher.look_again()  # Whether keys are there depends on it.
         return update
+
+    def _read_declared(self, before: Mapping[str, str]) -> None:
+        """Read the files that settings have begun to name: they may lie anywhere."""
+        declared = self.snapshot.places.declared
+        if declared is before:
+            return
+        new = [
+            path for uri in declared.keys() - before.keys() if (path := path_of(uri)) is not None
+        ]
+        self._indexer.read_again(path for path in new if path.is_file())
+
+    def _as_it_is_here(self, change: Change) -> Change:
+        """What was read, as the kind of file that it is for this client."""
+        kind = self.snapshot.places.locate(change.uri).kind
+        if change.file is None or change.file.place.kind is kind:
+            return change
+        path = path_of(change.uri)
+        content = disk.read(path) if path is not None else None
+        if content is None:
+            return Change(change.uri, None)
+        return Change(change.uri, content.text, fault=content.fault, fault_at=content.fault_at)
 
     def _tell(self, update: Update) -> None:
         self._outside_watcher.follow(update)
@@ -257,7 +284,7 @@ class View:
         """Take in what was read, as far as it is news."""
         known = self.snapshot.closed
         news = [
-            each
+            self._as_it_is_here(each)
             for each in changes
             if each.uri in known
             or (each.is_there and self._is_agent(each.uri) and self._counts(each.uri))
@@ -301,7 +328,8 @@ class View:
     def _start_over(self) -> bool:
         """Build everything anew if other folders count than before; whether that was so."""
         places = self._places()
-        if replace(places, roots=()) == replace(self.snapshot.places, roots=()):
+        now = self.snapshot.places
+        if replace(places, roots=(), declared={}) == replace(now, roots=(), declared={}):
             return False
         self._workspace = Workspace(places)
         self._folders.clear()
@@ -316,7 +344,9 @@ class View:
         folders = (*self.extra_folders, *([self.user_folder] if self.user_folder else []))
         self._scans += 1
         done = partial(self._scanned, self._scans)
-        self._indexer.read(disk.agent_files_below(roots, folders), done)
+        users = disk.user_layer_folders(self._environment)
+        layers = chain.from_iterable(disk.agent_files_in(each) for each in users)
+        self._indexer.read(chain(disk.agent_files_below(roots, folders), layers), done)
 
     def _scanned(self, number: int) -> None:
         """The last scan that was asked for makes the snapshot complete."""
@@ -326,7 +356,7 @@ class View:
     def _watched(self) -> tuple[Path, ...]:
         """The known folders, and those where a first agent would be put."""
         usual = (root / each for root in self.roots for each in AGENT_FOLDERS)
-        return tuple(dict.fromkeys([*self.folders, *self.extra_folders, *usual]))
+        return tuple(dict.fromkeys([*self.folders, *self._folders, *self.extra_folders, *usual]))
 
     def _files_at(self, path: Path) -> list[Path]:
         """The agent files that a change of `path` is about, those that have gone included."""
@@ -342,7 +372,12 @@ class View:
 
     def _places(self) -> Places:
         user = uri_of(self.user_folder) if self.user_folder is not None else ""
-        return Places(user, _uris(self.extra_folders), _uris(self.roots))
+        return Places(
+            user,
+            _uris(self.extra_folders),
+            _uris(self.roots),
+            homes={name: uri_of(Path(folder)) for name, folder in self._homes},
+        )
 
 
 def _as_posix(folders: Sequence[Path]) -> tuple[str, ...]:

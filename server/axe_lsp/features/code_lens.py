@@ -31,7 +31,7 @@ class Lens(Struct, frozen=True):
 
 def code_lenses(file: AgentFile) -> list[Lens]:
     """The lenses of an open file, at the agent's name."""
-    if file.place.is_config:
+    if not file.place.kind.is_agent:
         return []
     kinds = [LensKind.RUN]
     if file.typed is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.check.ignores import Silenced
+from axe_lsp.agentfile.dialects import DIALECTS
 from axe_lsp.agentfile.text.secrets import without_secrets
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.rule import Rule, Subject, problems_of
@@ -23,7 +24,10 @@ MOST_FINDINGS = 2_000
 _CODES = frozenset(rule.code for rule in RULES)
 
 
-_USUAL_RULES = [rule for rule in RULES if rule.is_on]
+_RULES_OF = {dialect: [rule for rule in RULES if rule.is_for.has(dialect)] for dialect in DIALECTS}
+_USUAL_RULES = {
+    dialect: [rule for rule in rules if rule.is_on] for dialect, rules in _RULES_OF.items()
+}
 
 
 def diagnostics(
@@ -33,7 +37,10 @@ def diagnostics(
 
     If there are more, one of them says so.
     """
-    rules = [rule for rule in RULES if _is_on(rule, severities)] if severities else _USUAL_RULES
+    dialect = file.place.dialect
+    rules = _USUAL_RULES[dialect]
+    if severities:
+        rules = [rule for rule in _RULES_OF[dialect] if _is_on(rule, severities)]
     there = _subjects(snapshot, file)
     found = [
         finding for rule in rules if rule.about in there for finding in rule.check(snapshot, file)

@@ -8,6 +8,7 @@ from enum import Enum, auto
 from msgspec import Struct
 
 from axe_lsp.agentfile.check.problem import Problem
+from axe_lsp.agentfile.dialects import AXE, Dialect
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Fixer
 from axe_lsp.workspace.agent_file import AgentFile
@@ -45,6 +46,18 @@ class Subject(Enum):
     """The facts from outside the file."""
 
 
+class Dialects(Enum):
+    """Whose files a rule is about."""
+
+    AXE = auto()
+    OTHERS = auto()
+    ALL = auto()
+
+    def has(self, dialect: Dialect) -> bool:
+        """Whether it is about files of a dialect."""
+        return self is Dialects.ALL or (self is Dialects.AXE) == (dialect is AXE)
+
+
 class Rule(Struct, frozen=True):
     """One kind of diagnostic: its stable code, its check, its fixes, and its page in the documentation.
 
@@ -60,6 +73,7 @@ class Rule(Struct, frozen=True):
     fixes: Fixer
     is_on: bool = True
     about: Subject = Subject.FILE
+    is_for: Dialects = Dialects.AXE
     is_settled: Settled = always
 
 
@@ -71,7 +85,8 @@ def problems_with(code: str, severity: Severity) -> Check:
             is_said = not problem.found or problem.message.endswith(problem.found)
             value = "" if is_said else f" (it is {problem.found})"
             message = problem.message + value
-            yield Finding(code, severity, problem.range, message, path=problem.path)
+            here = Severity.WARNING if problem.is_warning else severity
+            yield Finding(code, here, problem.range, message, path=problem.path)
 
     return check
 

@@ -14,6 +14,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from axe_lsp.agentfile.dialects import LAYERED, SETTINGS_FILE
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.daemon.uris import canonical, uri_of
@@ -44,6 +45,11 @@ class WatchedFiles:
         # A folder is watched beside its files: clients report a folder that goes as one event.
         patterns = [
             pattern for each in AGENT_FOLDERS for pattern in (f"**/{each}/*{SUFFIX}", f"**/{each}")
+        ]
+        patterns += [
+            pattern
+            for each in LAYERED
+            for pattern in (f"**/{each.agents}/**/*{SUFFIX}", f"**/{each.layer}/{SETTINGS_FILE}")
         ]
         user_folder = self._session.view.user_folder
         if user_folder is not None:

@@ -15,22 +15,24 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import DEFAULT_MAX_DEPTH
-from axe_lsp.agentfile.check.check import check
+from axe_lsp.agentfile.check.check import Judge, check
+from axe_lsp.agentfile.check.codex import DECLARED_AGENTS
 from axe_lsp.agentfile.check.fast_path import ShortenedText, shortened, valid_values
 from axe_lsp.agentfile.check.ignores import Ignore, read_ignores
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.check.schema_tables import INPUT, OUTPUT
 from axe_lsp.agentfile.check.secret_values import discreet
-from axe_lsp.agentfile.schema.agent_keys import AGENT
+from axe_lsp.agentfile.dialects import AXE
 from axe_lsp.agentfile.schema.agent_types import filled_by
-from axe_lsp.agentfile.schema.config_keys import CONFIG
-from axe_lsp.agentfile.schema.key_spec import KeyPath, Schema
+from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, Names, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.members import Member, members_of
+from axe_lsp.agentfile.schema.nested import nested
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.values import decode
 from axe_lsp.workspace.file_values import FileValues, PlainValues, TreeValues, Written
-from axe_lsp.workspace.outside_values import Outside, Question, question, read_outside
+from axe_lsp.workspace.outside_values import NOTHING, Outside, Question, question, read_outside
 from axe_lsp.workspace.places import Place
 
 SYNTAX = "syntax"
@@ -52,12 +54,23 @@ class Reference(Written, frozen=True, gc=False):
         return self.value
 
 
+class Declaration(Struct, frozen=True, gc=False):
+    """An agent that a program's settings declare. `file` is the path as it is written, or ""."""
+
+    name: str
+    range: TextRange
+    file: str = ""
+    file_range: TextRange | None = None
+    has_description: bool = False
+
+
 class AgentFile(Struct, frozen=True, dict=True):
     """The data of one file.
 
     `open` is there only while an editor has the file open, and `shortened_text` only where places are looked
     for when somebody asks. `typed` is where an agent with a typed input says so; `input` and `output` are what it is called
     with and answers, as far as they have names. `timeout` is its own, `call_timeout` that of its calls.
+    `declarations` are in files of settings. `lacking` are the keys that its program wants of a file alone.
     """
 
     place: Place
@@ -78,11 +91,13 @@ class AgentFile(Struct, frozen=True, dict=True):
     shortened_text: ShortenedText | None = None
     timeout: int = 0
     call_timeout: int = 0
+    declarations: tuple[Declaration, ...] = ()
+    lacking: tuple[str, ...] = ()
 
     @property
     def schema(self) -> Schema:
         """The keys that it may have."""
-        return _schema(self.place)
+        return self.place.kind.schema
 
     @property
     def uri(self) -> str:
@@ -134,15 +149,21 @@ def read_agent_file(
     `before` is what was read of the text that an edit has made this one of. A `fault` of the file as such
     stands in for everything that its text might be blamed for.
     """
-    quick = valid_values(text) if not (is_open or fault or place.is_config) else None
+    kind = place.kind
+    quick = valid_values(text) if kind is AXE.agent and not (is_open or fault) else None
     if quick is not None and len(quick.shortened_text.text) <= _SHORT:
         return _said(place, PlainValues(quick), quick.shortened_text)
     parse = Parse(text, before.parse if before is not None else None)
-    lookup = Lookup(parse, _schema(place), before)
+    lookup = Lookup(parse, kind.schema, before)
     there = TextRange(fault_at, min(fault_at + 1, len(text)))
-    problems = (Problem(SYNTAX, there, fault, (), 0),) if fault else tuple(_problems(parse, lookup))
+    problems = (
+        (Problem(SYNTAX, there, fault, (), 0),)
+        if fault
+        else tuple(_problems(parse, lookup, kind.judge))
+    )
+    said = _said if kind.schema is AXE.agent.schema else _said_in_layer
     file = replace(
-        _said(place, TreeValues(lookup)),
+        said(place, TreeValues(lookup)),
         typed=lookup.place(INPUT),
         input=members_of(lookup, INPUT),
         output=members_of(lookup, OUTPUT),
@@ -150,6 +171,7 @@ def read_agent_file(
         inline_types=_inline_types(lookup),
         ignores=read_ignores(parse),
         open=lookup if is_open else None,
+        declarations=_declarations(lookup) if not kind.is_agent else (),
     )
     return replace(file, name=None, model=None) if fault else file
 
@@ -180,14 +202,75 @@ def _number(values: FileValues, path: KeyPath) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _schema(place: Place) -> Schema:
-    return CONFIG if place.is_config else AGENT
+def _said_in_layer(place: Place, values: TreeValues) -> AgentFile:
+    """The data of a file of another dialect: who it is, and not whom it calls."""
+    description = values.decoded(("description",))
+    return AgentFile(
+        place=place,
+        name=values.string(("name",)) if place.kind.is_agent else None,
+        model=None,
+        description=description if isinstance(description, str) else "",
+        tools=(),
+        references=(),
+        max_depth=0,
+        outside=replace(NOTHING, paths=paths) if (paths := tuple(_paths(values))) else NOTHING,
+        lacking=_lacking(place, values),
+    )
 
 
-def _problems(parse: Parse, lookup: Lookup) -> Iterator[Problem]:
+def _paths(values: TreeValues) -> Iterator[Written]:
+    """The files that are named by a path from the folder of this one."""
+    lookup = values.lookup
+    for item in lookup.located:
+        spec = lookup.schema.find(item.path)
+        if spec is None or spec.names is not Names.FILE or item.entry.value is None:
+            continue
+        if spec.path[0] == DECLARED_AGENTS:
+            continue  # Agents, not just files.
+        path = decode(lookup.parse.text, item.entry.value)
+        if isinstance(path, str) and path.strip():
+            yield Written(path, item.entry.value.range, item.path)
+
+
+def _lacking(place: Place, values: FileValues) -> tuple[str, ...]:
+    """The keys that a file alone needs and has not, or a blank one where the file is found by it."""
+    if not place.kind.is_agent:
+        return ()
+    name = values.decoded(("name",))
+    is_blank = isinstance(name, str) and not name.strip()
+    return tuple(
+        key
+        for key in place.dialect.needed
+        if not values.has((key,)) or (key == "name" and is_blank)
+    )
+
+
+def _declarations(lookup: Lookup) -> tuple[Declaration, ...]:
+    """The agents that settings declare."""
+    table = nested(lookup, (DECLARED_AGENTS,)) if lookup.schema.find((DECLARED_AGENTS,)) else None
+    found = []
+    for name, agent in ((table.members if table is not None else None) or {}).items():
+        spec = lookup.schema.find((DECLARED_AGENTS, name))
+        if agent.members is None or spec is None or spec.path[-1] != ANY_NAME:
+            continue
+        file = agent.members.get("config_file")
+        is_named = file is not None and isinstance(file.value, str)
+        found.append(
+            Declaration(
+                name=name,
+                range=agent.range,
+                file=file.value if file is not None and is_named else "",
+                file_range=file.range if file is not None and is_named else None,
+                has_description="description" in agent.members,
+            )
+        )
+    return tuple(found)
+
+
+def _problems(parse: Parse, lookup: Lookup, judge: Judge) -> Iterator[Problem]:
     for each in parse.problems:
         yield Problem(SYNTAX, each.range, discreet(lookup, each.message), (), 0)
-    yield from check(parse, lookup)
+    yield from check(parse, lookup, judge)
 
 
 def _filled(values: FileValues) -> Mapping[str, str | list[str]]:

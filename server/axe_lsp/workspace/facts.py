@@ -84,7 +84,7 @@ class Facts(Struct, frozen=True):
     `folder` is the working directory in force; it `is_certain` unless it depends on where a run is
     started. `skill_fault` is what is wrong with a skill that is there. `reaches` is what
     needs trust, of a file that is not the user's own. `added` is what skill, files and memory add to the prompt, in characters, about.
-    `named_providers` are those that the user's config.toml adds.
+    `named_providers` are those that the user's config.toml adds. `paths` start at the folder of the file.
     """
 
     question: Question
@@ -99,6 +99,7 @@ class Facts(Struct, frozen=True):
     memory: Remembered | None = None
     reaches: tuple[Reach, ...] = ()
     added: int | None = None
+    paths: Mapping[str, Found] = field(default_factory=dict)
 
     def as_far_as_true(self, question: Question) -> Facts:
         """The part of the facts that answers another question, too."""

@@ -88,33 +88,33 @@ class TreeValues:
     """The values of a file that may be half-typed."""
 
     def __init__(self, lookup: Lookup) -> None:
-        self._lookup = lookup
+        self.lookup = lookup
         self.has = lookup.has
         self.decoded = lookup.decoded
 
     def string(self, path: KeyPath) -> Written | None:
-        value = self._lookup.value(path)
+        value = self.lookup.value(path)
         decoded = self.decoded(path)
         if value is None or not isinstance(decoded, str):
             return None
-        is_broken = _is_beside_a_problem(self._lookup.parse, value)
+        is_broken = _is_beside_a_problem(self.lookup.parse, value)
         return None if is_broken else Written(decoded, value.range, path)
 
     def strings(self, path: KeyPath) -> Sequence[Written]:
-        item = self._lookup.find(path)
+        item = self.lookup.find(path)
         if item is None or item.entry.value is None:
             return ()
-        value, text = item.entry.value, self._lookup.parse.text
-        return self._lookup.once(value, "strings", lambda: tuple(_strings(value, text, path)))
+        value, text = item.entry.value, self.lookup.parse.text
+        return self.lookup.once(value, "strings", lambda: tuple(_strings(value, text, path)))
 
     def names(self, table: KeyPath, among: Sequence[str]) -> Sequence[Written]:
-        places = ((name, self._lookup.place((*table, name))) for name in among)
+        places = ((name, self.lookup.place((*table, name))) for name in among)
         return [Written(name, place, (*table, name)) for name, place in places if place]
 
     def servers(self) -> Iterator[tuple[str, tuple[str, ...], TextRange]]:
         if not self.has(_SERVERS):
             return
-        node = nested(self._lookup, _SERVERS)
+        node = nested(self.lookup, _SERVERS)
         for each in (node.items if node is not None else None) or ():
             members = each.members or {}
             url, headers = members.get("url"), members.get("headers")

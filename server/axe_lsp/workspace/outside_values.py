@@ -32,6 +32,8 @@ class Outside(Struct, frozen=True):
     """The names of the keys of `[params]`."""
     memory_path: Written | None = None
     servers: tuple[WrittenServer, ...] = ()
+    paths: tuple[Written, ...] = ()
+    """Paths of files that start at the folder of the file itself."""
 
 
 class Question(Struct, frozen=True):
@@ -46,6 +48,7 @@ class Question(Struct, frozen=True):
     globs: tuple[str, ...] = ()
     memory: MemoryConfig = _NO_MEMORY
     servers: tuple[Server, ...] = ()
+    paths: tuple[str, ...] = ()
 
     @property
     def asked(self) -> Asked:
@@ -79,6 +82,7 @@ def question(outside: Outside, model: Written | None) -> Question:
         globs=tuple(dict.fromkeys(each.value for each in outside.globs)),
         memory=outside.memory,
         servers=tuple(Server(each.url, each.variables) for each in outside.servers),
+        paths=tuple(dict.fromkeys(each.value for each in outside.paths)),
     )
 
 

@@ -1,22 +1,26 @@
 """Which documents are agent files or config.toml, and under which name agents are found.
 
 Places are URIs. An agent is found by the stem of its file (never by its `name` key), in a folder of
-agents: `…/axe/agents` or `…/.axe/agents`, the user's own folder, or one that the settings add. Only files
+agents: `…/axe/agents` or `…/.axe/agents`, the user's own folder, or one that the settings add. Files of other
+dialects lie in layers, such as `…/.codex`. Only files
 are agents by their place: what editors show at `git:` or `fugitive:` is an old state of one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 from functools import cached_property
 from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
+from axe_lsp.agentfile.dialects import AXE, LAYERED, SETTINGS_FILE, Dialect, FileKind, dialect_of
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, AgentPlaces, Caller, precedence, root_of
+from axe_lsp.agentfile.programs import AGENTS, Program
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 
-CONFIG_FILE = "config.toml"
+CONFIG_FILE = SETTINGS_FILE
 _FILE = "file:"
 _ENDINGS = tuple(f"/{each}" for each in AGENT_FOLDERS)
 
@@ -31,21 +35,36 @@ class Scope(IntEnum):
 
 
 class Place(Struct, frozen=True):
-    """The kind of a document by its URI: the agent in it, or config.toml."""
+    """The kind of a document by its URI: the agent in it, or config.toml.
+
+    `layer` is the folder of its program that it lies in, for dialects with layers.
+    """
 
     uri: str
     folder: str
     stem: str
     scope: Scope
-    is_config: bool = False
+    kind: FileKind = AXE.agent
+    layer: str = ""
+
+    @property
+    def dialect(self) -> Dialect:
+        """Whose file it is."""
+        return dialect_of(self.kind)
 
 
 class Places(Struct, frozen=True, dict=True):
-    """How to tell. Folders are URIs without a slash at the end."""
+    """How to tell. Folders are URIs without a slash at the end.
+
+    `homes` are the user's own layers by the names of their programs, `declared` the files outside the usual
+    folders that a program's settings name as agents, each with the layer of these settings.
+    """
 
     user_folder: str = ""
     extra_folders: tuple[str, ...] = ()
     roots: tuple[str, ...] = ()
+    homes: Mapping[str, str] = {}
+    declared: Mapping[str, str] = {}
 
     @cached_property
     def known(self) -> AgentPlaces:
@@ -60,7 +79,7 @@ class Places(Struct, frozen=True, dict=True):
         if not workdir or "$" in workdir or workdir.startswith("~"):
             return Caller(place.folder)
         root = root_of(place.folder, self.roots) or next(iter(self.roots), "")
-        return Caller(place.folder, _joined(root, workdir))
+        return Caller(place.folder, joined(root, workdir))
 
     def precedence(self, place: Place, caller: Caller) -> tuple[object, ...]:
         """The sort key of files of one name; the smallest is used."""
@@ -70,16 +89,48 @@ class Places(Struct, frozen=True, dict=True):
         """The place of a document, whether or not it is an agent's."""
         folder, _, name = uri.rpartition("/")
         stem = unquote(name).removesuffix(SUFFIX)
-        return Place(uri, folder, stem, self._scope(uri, folder, name), uri == self.config_file)
+        scope = self._scope(uri, folder, name)
+        if uri == self.config_file:
+            return Place(uri, folder, stem, scope, AXE.config)
+        if scope is Scope.LOOSE:
+            return self._in_layer(uri, folder, name, stem) or Place(uri, folder, stem, scope)
+        return Place(uri, folder, stem, scope)
 
     def is_agent(self, uri: str) -> bool:
-        """Whether the document is an agent file by its place alone."""
+        """Whether the document is an agent file by its place alone, or the settings of a layer."""
         folder, _, name = uri.rpartition("/")
-        return self._scope(uri, folder, name) is not Scope.LOOSE
+        is_axe = self._scope(uri, folder, name) is not Scope.LOOSE
+        return is_axe or self._in_layer(uri, folder, name, "") is not None
 
     def is_ours(self, uri: str) -> bool:
         """Whether there is something to say about the document, by its place alone."""
         return self.is_agent(uri) or uri == self.config_file
+
+    def is_in_layer(self, folder: str) -> bool:
+        """Whether a folder is a layer of another dialect, or in one."""
+        homes = self.homes
+        return any(layer_of(f"{folder}/", each, homes.get(each.name, "")) for each in LAYERED)
+
+    def _in_layer(self, uri: str, folder: str, name: str, stem: str) -> Place | None:
+        """The place of a file of a dialect with layers."""
+        if not name.endswith(SUFFIX) or not uri.startswith(_FILE):
+            return None
+        for program, dialect in LAYERED.items():
+            home = self.homes.get(program.name, "")
+            named_by = self.declared.get(uri, "")
+            is_declared = bool(named_by) and (
+                named_by.endswith(f"/{program.layer}") or named_by == home
+            )
+            layer = named_by if is_declared else layer_of(uri, program, home)
+            if not layer:
+                continue
+            scope = Scope.USER if layer == home else Scope.WORKSPACE
+            below = folder.removeprefix(layer).removeprefix("/")
+            if name == SETTINGS_FILE and folder == layer:
+                return Place(uri, folder, stem, scope, dialect.config, layer)
+            if is_declared or _is_in_agents(below, program):
+                return Place(uri, folder, stem, scope, dialect.agent, layer)
+        return None
 
     @cached_property
     def config_file(self) -> str:
@@ -97,7 +148,20 @@ class Places(Struct, frozen=True, dict=True):
         return Scope.LOOSE
 
 
-def _joined(root: str, path: str) -> str:
+def layer_of(uri: str, program: Program, home: str = "") -> str:
+    """The folder of a program that a file lies in, the outermost one; "" if it lies in none."""
+    if home and uri.startswith(f"{home}/"):
+        return home
+    found = uri.find(f"/{program.layer}/")
+    return uri[: found + len(program.layer) + 1] if found >= 0 else ""
+
+
+def _is_in_agents(below: str, program: Program) -> bool:
+    """Whether a folder, as a path below a layer, holds agents."""
+    return below == AGENTS or (program.is_recursive and below.startswith(f"{AGENTS}/"))
+
+
+def joined(root: str, path: str) -> str:
     """The URI of a path that starts at a folder, `..` worked out; "" if the folder is not known."""
     start = "file://" if path.startswith("/") else root
     if not start:

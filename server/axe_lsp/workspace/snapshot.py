@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.calls import Calls
 from axe_lsp.workspace.facts import Facts
+from axe_lsp.workspace.layers import Layers
 from axe_lsp.workspace.outside_values import Question
 from axe_lsp.workspace.places import Place, Places
 from axe_lsp.workspace.spelling import Spelling
@@ -27,7 +28,7 @@ class Snapshot(Struct, frozen=True):
     """`closed` is what lies on the disk, `buffers` what editors have open and so what counts.
 
     `names` maps a stem to the URIs of the files that define it; `spelling` finds names that are
-    written alike. Who lists a name is kept apart for the disk and the buffers, so that typing in a
+    written alike, and `layers` has the agents of other dialects. Who lists a name is kept apart for the disk and the buffers, so that typing in a
     list costs nothing for all the files that are closed. Until the folders have been read once,
     `complete` is False, `calls` are empty, and nothing can be said about names that are missing. Nor
     can it in `unread`, folders that have only become known because somebody opened a file in them.
@@ -42,6 +43,7 @@ class Snapshot(Struct, frozen=True):
     closed_callers: Callers = field(default_factory=dict)
     buffer_callers: Callers = field(default_factory=dict)
     spelling: Spelling = field(default_factory=Spelling)
+    layers: Layers = field(default_factory=Layers)
     facts: Mapping[str, Facts] = field(default_factory=dict)
     real_uris: Mapping[str, str] = field(default_factory=dict)
     calls: Calls = field(default_factory=Calls)

@@ -19,6 +19,7 @@ from axe_lsp.workspace.affected import (
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.calls import Calls
 from axe_lsp.workspace.facts import Facts
+from axe_lsp.workspace.layers import affected_by, layers_after, with_declared
 from axe_lsp.workspace.places import Place, Places, Scope
 from axe_lsp.workspace.rewiring import UNCHANGED, Rewired, all_calls, calls_after, rewired
 from axe_lsp.workspace.snapshot import Callers, Files, Snapshot
@@ -86,9 +87,17 @@ class Workspace:
         maps = _with_files(before, changes)
         touched = tuple(_touched(before, maps, changes))
         names = _with_names(before, touched)
+        files = {**maps.closed, **maps.buffers} if _settings_changed(touched) else {}
+        layers = layers_after(
+            before.layers, ((each.old, each.new) for each in touched), files.values()
+        )
+        places = before.places if roots is None else replace(before.places, roots=roots)
+        if layers.declared is not before.layers.declared:
+            places = with_declared(places, layers, files)
         after = replace(
             maps,
-            places=before.places if roots is None else replace(before.places, roots=roots),
+            places=places,
+            layers=layers,
             names=names,
             spelling=before.spelling if names is before.names else Spelling(names),
             facts=_with_facts(before.facts, changes, facts or {}),
@@ -99,6 +108,7 @@ class Workspace:
         )
         self.snapshot, ways = _with_calls(before, after, touched)
         affected = directly_affected(before, self.snapshot, touched)
+        affected = affected.union(affected_by(before.layers, layers))
         looked_at = {*(facts or ()), *named_alike(after, real_uris or ())}
         indirectly = Indirect(deeper(before, self.snapshot, touched), ways)
         return Update(self.snapshot, affected | looked_at, indirectly)
@@ -146,7 +156,9 @@ def _put(
 
 def _placed(file: AgentFile, place: Place) -> AgentFile:
     """The file where it is known to lie here: who has read it may know less of the folders."""
-    return file if file.place == place else replace(file, place=place)
+    if file.place == place or file.place.kind is not place.kind:
+        return file  # One of another kind has to be read again.
+    return replace(file, place=place)
 
 
 def _saved(change: Change, buffer: AgentFile | None) -> AgentFile | None:
@@ -173,6 +185,15 @@ def _touched(before: Snapshot, after: Snapshot, changes: Sequence[Change]) -> It
             yield Touched(uri, old, new)
 
 
+def _settings_changed(touched: Sequence[Touched]) -> bool:
+    """Whether a program's settings declare other agents than before."""
+    return any(
+        (each.old.declarations if each.old is not None else ())
+        != (each.new.declarations if each.new is not None else ())
+        for each in touched
+    )
+
+
 def _with_names(before: Snapshot, touched: Sequence[Touched]) -> Mapping[str, tuple[str, ...]]:
     moved = [each for each in touched if each.appears_or_goes]
     if not moved:
@@ -180,7 +201,7 @@ def _with_names(before: Snapshot, touched: Sequence[Touched]) -> Mapping[str, tu
     names = dict(before.names)
     for each in moved:
         place = each.place
-        if place.scope is Scope.LOOSE:
+        if place.scope is Scope.LOOSE or place.layer:
             continue
         others = tuple(uri for uri in names.pop(place.stem, ()) if uri != each.uri)
         defined = others if each.new is None else (*others, each.uri)

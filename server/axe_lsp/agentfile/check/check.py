@@ -6,16 +6,14 @@ ranges; the runtime refuses a file with the first fatal one in axe's order (`Pro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import Any
 
 from axe_lsp.agentfile.check.beyond_axe import beyond_axe
 from axe_lsp.agentfile.check.combinations import combinations
-from axe_lsp.agentfile.check.config_values import config_values
 from axe_lsp.agentfile.check.problem import Problem, decode_problem, problem
 from axe_lsp.agentfile.check.schema_tables import schema_tables
-from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType, Names, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.tool_names import is_tool_glob, tools_meant
@@ -25,12 +23,18 @@ from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.agentfile.text.tree import KeyPart, Located, Table, Value, ValueKind
 from axe_lsp.agentfile.text.values import decode
 
+Judge = Callable[[Lookup], Iterator[Problem]]
+"""Finds the problems that the rows of a schema can't express, in files of one kind."""
 
-def check(parse: Parse, lookup: Lookup | None = None) -> tuple[Problem, ...]:
+
+def check(
+    parse: Parse, lookup: Lookup | None = None, judge: Judge | None = None
+) -> tuple[Problem, ...]:
     """Everything wrong with the keys and values of the file, syntax aside, in written order.
 
     In a file with syntax errors the finished statements are checked; what is half-typed is left
-    alone. `lookup` is that of the parse, if the caller has made it already.
+    alone. `lookup` is that of the parse, if the caller has made it already. `judge` is that of the kind of
+    the file, by default of an axe agent.
     """
     lookup = lookup or Lookup(parse)
     checker = _Checker(lookup)
@@ -38,15 +42,16 @@ def check(parse: Parse, lookup: Lookup | None = None) -> tuple[Problem, ...]:
         *checker.tables(),
         *checker.entries(),
         *checker.missing(),
-        *(_of_agents(lookup) if lookup.schema is AGENT else config_values(lookup)),
+        *(judge or axe_agent)(lookup),
     ]
     return tuple(sorted(found, key=lambda each: each.range))
 
 
-def _of_agents(lookup: Lookup) -> Iterator[Problem]:
+def axe_agent(lookup: Lookup) -> Iterator[Problem]:
+    """The problems of an axe agent that the rows of its schema can't express."""
     yield from combinations(lookup)
     yield from schema_tables(lookup)
-    yield from _secrets(lookup)
+    yield from secrets(lookup)
     yield from beyond_axe(lookup)
 
 
@@ -62,9 +67,10 @@ _KIND_OF_TYPE: dict[KeyType, tuple[ValueKind, ...]] = {
     KeyType.STRING_TABLE: (ValueKind.INLINE_TABLE,),
     KeyType.JSON_SCHEMA: (ValueKind.INLINE_TABLE,),
     KeyType.ANY_TABLE: (ValueKind.INLINE_TABLE,),
+    KeyType.ANY: tuple(ValueKind),
 }
 _ELEMENT_KIND = {KeyType.STRINGS: ValueKind.STRING, KeyType.TABLES: ValueKind.INLINE_TABLE}
-_FREE = (ValueKind.STRING, ValueKind.BOOLEAN, ValueKind.INLINE_TABLE)
+_FREE = (ValueKind.STRING, ValueKind.BOOLEAN, ValueKind.DATETIME, ValueKind.INLINE_TABLE)
 INT64 = range(-(2**63), 2**63)
 
 
@@ -91,8 +97,8 @@ class _Checker:
         spec = self.schema.find(path)
         if spec is None:
             return
-        wanted = KeyType.TABLES if table.is_array else KeyType.TABLE
-        if not spec.is_table or (spec.type is KeyType.TABLES) != (wanted is KeyType.TABLES):
+        type_ = spec.table_type
+        if type_ is None or (type_ is KeyType.TABLES) != table.is_array:
             found = "array of tables" if table.is_array else "table"
             yield _wrong_type(spec, path, parts[-1].range, found)
 
@@ -124,7 +130,9 @@ class _Checker:
         yield _unknown_part(self.schema, item.path, unknown, part)
 
     def _string_in_table(self, parent: KeySpec, item: Located, value: Value) -> Iterator[Problem]:
-        if value.kind is not ValueKind.STRING:
+        if value.kind is not ValueKind.STRING and not self._is_dated_text(
+            value, [ValueKind.STRING]
+        ):
             message = f"{'.'.join(item.path)} must be a string, not {_a(value.kind.value)}"
             yield decode_problem(parent, value.range, message)
 
@@ -134,46 +142,78 @@ class _Checker:
         if spec.shorthand and value.kind is ValueKind.STRING:
             path = (*path, spec.shorthand)
             spec = self.schema.key(path)
-        if value.kind not in _KIND_OF_TYPE[spec.type]:
+        type_ = self._type_of(spec, value)
+        if type_ is None:
             yield _wrong_type(spec, path, value.range, value.kind.value)
-            return
-        if value.kind in _FREE and not spec.choices:
-            return  # Any text will do, either of true and false, and a table whose keys are looked at.
-        element = _ELEMENT_KIND.get(spec.type)
-        if element is not None:
-            if spec.names is Names.TOOL:  # Which there are may depend on other keys.
-                yield from self._elements(spec, path, value, element)
-            else:
-                yield from self.lookup.once(
-                    value, "elements", lambda: tuple(self._elements(spec, path, value, element))
-                )
-            return
-        decoded = decode(self.text, value)
+        elif value.kind in _FREE and not spec.choices:
+            pass  # Any text will do, either of true and false, and a table whose keys are looked at.
+        elif type_ not in _ELEMENT_KIND:
+            yield from self._scalar(spec, path, value)
+        elif spec.names is Names.TOOL:  # Which there are may depend on other keys.
+            yield from self._elements(spec, path, value)
+        else:
+            yield from self.lookup.once(
+                value, "elements", lambda: tuple(self._elements(spec, path, value))
+            )
+
+    def _scalar(self, spec: KeySpec, path: KeyPath, value: Value) -> Iterator[Problem]:
+        is_text = value.kind is ValueKind.DATETIME
+        decoded = value.range.of(self.text) if is_text else decode(self.text, value)
         if decoded is None:
             return  # Not TOML, such as `007`, which is reported as that.
         if spec.type is KeyType.INTEGER and decoded not in INT64:
             too_large = f"{spec.dotted} is too large: integers have 64 bits"
             yield decode_problem(spec, value.range, too_large)
             return
-        message = range_message(spec, decoded)
+        message = range_message(spec, decoded, path) or self._empty_word(spec, decoded)
         if message is not None:
             found = value.range.of(self.text)
             yield problem(spec.code, spec, value.range, message, found=found)
 
-    def _elements(
-        self, spec: KeySpec, path: KeyPath, value: Value, kind: ValueKind
-    ) -> Iterator[Problem]:
+    def _type_of(self, spec: KeySpec, value: Value) -> KeyType | None:
+        """Which of the key's types the value has, if it has one of them."""
+        kind = value.kind
+        if kind in _KIND_OF_TYPE[spec.type]:
+            return spec.type
+        if kind is ValueKind.ARRAY and spec.or_empty_array and not value.items:
+            return spec.type
+        if kind is ValueKind.DATETIME and self.schema.has_dates_as_text:
+            kind = ValueKind.STRING
+        return next((each for each in (spec.type, *spec.also) if kind in _KIND_OF_TYPE[each]), None)
+
+    def _empty_word(self, spec: KeySpec, value: object) -> str | None:
+        if value or not isinstance(value, str) or self.schema.empty_is_absent:
+            return None
+        return f"{spec.dotted} must be one of: {', '.join(spec.choices)}"
+
+    def _elements(self, spec: KeySpec, path: KeyPath, value: Value) -> Iterator[Problem]:
+        kinds = [_ELEMENT_KIND[each] for each in (spec.type, *spec.also) if each in _ELEMENT_KIND]
         for item in value.items:
             if not item.complete or item.kind is ValueKind.INVALID:
                 continue
-            if item.kind is not kind:
-                held = f"{kind.value}s only, not {_a(item.kind.value)}"
+            if item.kind not in kinds and not self._is_dated_text(item, kinds):
+                held = f"{kinds[0].value}s only, not {_a(item.kind.value)}"
                 message = f"{'.'.join(path)} must hold {held}"
                 yield decode_problem(spec, item.range, message)
             elif spec.names is Names.TOOL:
                 yield from self._tool(spec, path, item)
             elif spec.names is Names.GLOB:
                 yield from self._glob(spec, item)
+            elif spec.choices and item.kind is ValueKind.STRING:
+                yield from self._word(spec, path, item)
+
+    def _is_dated_text(self, item: Value, kinds: list[ValueKind]) -> bool:
+        return (
+            item.kind is ValueKind.DATETIME
+            and self.schema.has_dates_as_text
+            and ValueKind.STRING in kinds
+        )
+
+    def _word(self, spec: KeySpec, path: KeyPath, item: Value) -> Iterator[Problem]:
+        word = decode(self.text, item)
+        message = range_message(spec, word, path) or self._empty_word(spec, word)
+        if message is not None:
+            yield problem(spec.code, spec, item.range, message, found=item.range.of(self.text))
 
     def _tool(self, spec: KeySpec, path: KeyPath, item: Value) -> Iterator[Problem]:
         name = decode(self.text, item)
@@ -200,6 +240,7 @@ class _Checker:
     # -- what is not there, and what does not go together
 
     def missing(self) -> Iterator[Problem]:
+        """What axe misses at the top of a file. Judges of other kinds look themselves."""
         for spec in self.schema.keys_of(()):
             if spec.required and self._is_blank(spec.path):
                 message = f"agent config missing required field: {spec.dotted}"
@@ -228,7 +269,8 @@ class _Checker:
         return TextRange(0, 0)
 
 
-def _secrets(lookup: Lookup) -> Iterator[Problem]:
+def secrets(lookup: Lookup) -> Iterator[Problem]:
+    """The texts that look like an API key."""
     for where, owner, variable in lookup.secrets:
         place = f"${variable} or config.toml" if variable else "the environment"
         message = f"this looks like a key of {owner}, readable by everyone who gets the file; it belongs in {place}"
@@ -246,17 +288,19 @@ def _first_unknown(schema: Schema, path: KeyPath) -> int | None:
     return None
 
 
-def range_message(spec: KeySpec, value: Any) -> str | None:
-    """The fault of a value of the right type, if it has one."""
+def range_message(spec: KeySpec, value: Any, path: KeyPath | None = None) -> str | None:
+    """The fault of a value of the right type, if it has one. The message names `path`, or that of the row."""
+    key = ".".join(path or spec.path)
     if isinstance(value, float) and not isfinite(value):
-        return f"{spec.dotted} must be a finite number"
+        return f"{key} must be a finite number"
     if spec.minimum is not None and isinstance(value, (int, float)) and value < spec.minimum:
-        return f"{spec.dotted} must be non-negative"
+        least = f"at least {spec.minimum}" if spec.minimum else "non-negative"
+        return f"{key} must be {least}"
     if spec.maximum is not None and isinstance(value, int) and value > spec.maximum:
-        return f"{spec.dotted} cannot exceed {spec.maximum}"
-    if spec.choices and value and value not in spec.choices:
+        return f"{key} cannot exceed {spec.maximum}"
+    if spec.choices and value and isinstance(value, str) and value not in spec.choices:
         got = f"; got {quoted(value)}" if spec.says_value else ""
-        return f"{spec.dotted} must be one of: {', '.join(spec.choices)}{got}"
+        return f"{key} must be one of: {', '.join(spec.choices)}{got}"
     return None
 
 
@@ -274,7 +318,7 @@ def _unknown_part(
         message,
         known_to_here,
         order=0,
-        fatal=False,
+        fatal=schema.rejects_unknown and unknown == 0,
         in_header=in_header,
     )
 

@@ -16,6 +16,7 @@ class Problem(Struct, frozen=True):
     A problem that is not `fatal` keeps nobody from running the agent. `found` is the value that is
     outside its rule, as written, and `meant` the word that should stand there instead, where there is
     no doubt. `in_header` is set where it is a table's header that is wrong.
+    What `is_warning` is less severe than problems of its code are otherwise.
     """
 
     code: str
@@ -27,6 +28,7 @@ class Problem(Struct, frozen=True):
     found: str = ""
     in_header: bool = False
     meant: str = ""
+    is_warning: bool = False
 
 
 _ORDER = {key.path: index for schema in (AGENT, CONFIG) for index, key in enumerate(schema.keys)}
@@ -48,5 +50,5 @@ def problem(
     found: str = "",
     meant: str = "",
 ) -> Problem:
-    order = _ORDER[spec.path]
+    order = _ORDER.get(spec.path, 0)
     return Problem(code, where, message, spec.path, order, fatal, found, meant=meant)

@@ -32,9 +32,13 @@ class KeyType(Enum):
     STRING_TABLE = "table of strings"
     JSON_SCHEMA = "table (JSON Schema)"
     ANY_TABLE = "table of anything"
+    ANY = "any value"
 
 
 _OPEN = (KeyType.JSON_SCHEMA, KeyType.STRING_TABLE, KeyType.ANY_TABLE)
+
+
+_TABLES = (KeyType.TABLE, KeyType.TABLES, *_OPEN)
 
 
 class Names(Enum):
@@ -52,6 +56,8 @@ class Names(Enum):
     ADDRESS = "http or https address"
     PROVIDER = "provider"
     """Of a table whose own name is the user's choice."""
+    BARE_MODEL = "model without a provider"
+    FILE = "file, from the folder of this one"
 
 
 class KeySpec(Struct, frozen=True):
@@ -59,7 +65,10 @@ class KeySpec(Struct, frozen=True):
 
     `path` is the dotted path of the key; for a key in an array of tables the array's index is left
     out (`mcp_servers.name`). `default` is how the value in force is written when the key is absent.
-    A string in place of a table sets the key `shorthand` of it.
+    A string in place of a table sets the key `shorthand` of it. Values of the types in `also` are
+    valid too; `choices` then only concern strings. `suggestions` are usual words where others are valid.
+    `no_effect` says why the key has no effect where it may be written. The program takes a table
+    `or_empty_array` where it reads the members of a table by their order, too.
     `code` is the diagnostic for a value outside `minimum`, `maximum` or `choices`; `says_value`
     whether axe's message about it ends with the value. What `is_secret` is never shown.
     """
@@ -78,6 +87,10 @@ class KeySpec(Struct, frozen=True):
     code: str = "out-of-range"
     says_value: bool = False
     is_secret: bool = False
+    also: tuple[KeyType, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    no_effect: str = ""
+    or_empty_array: bool = False
 
     @property
     def dotted(self) -> str:
@@ -97,23 +110,29 @@ class KeySpec(Struct, frozen=True):
     @property
     def is_table(self) -> bool:
         """Whether the key is written as a `[header]` rather than as `key = value`."""
-        return self.type in (
-            KeyType.TABLE,
-            KeyType.TABLES,
-            KeyType.STRING_TABLE,
-            KeyType.JSON_SCHEMA,
-            KeyType.ANY_TABLE,
-        )
+        return self.type in _TABLES
+
+    @property
+    def table_type(self) -> KeyType | None:
+        """The type that it has as a table or an array of tables, if it can be one."""
+        return next((each for each in (self.type, *self.also) if each in _TABLES), None)
 
 
 class Schema(Struct, frozen=True, eq=False, dict=True):
     """The keys that one kind of file may have, a row each. `name` is what users call such a file.
 
-    There is one of each kind, so they are told apart by identity: what is known of one is looked up at once.
+    `program` reads such files. It rejects a file with an unknown key at the top if it `rejects_unknown`
+    ones, takes a date where a string belongs if it `has_dates_as_text`, and an empty word for no word if
+    `empty_is_absent`. There is one of each kind, so they are told apart by identity: what is known of one is
+    looked up at once.
     """
 
     name: str
     keys: tuple[KeySpec, ...]
+    program: str = "axe"
+    rejects_unknown: bool = False
+    has_dates_as_text: bool = False
+    empty_is_absent: bool = True
 
     def find(self, path: KeyPath) -> KeySpec | None:
         """The row of a key; a name of the user's own matches `*`."""
@@ -158,9 +177,13 @@ class Schema(Struct, frozen=True, eq=False, dict=True):
 
 @lru_cache(maxsize=4096)
 def _row_of_any_name(schema: Schema, path: KeyPath) -> KeySpec | None:
-    """The row that has `*` in place of a part. Each keystroke asks for the same paths again."""
-    for index in range(len(path)):
-        spec = schema.rows.get((*path[:index], ANY_NAME, *path[index + 1 :]))
-        if spec is not None:
-            return spec
-    return None
+    """The row that has `*` in place of parts. Each keystroke asks for the same paths again."""
+    row: KeyPath = ()
+    for part in path:
+        here = next(
+            (each for each in ((*row, part), (*row, ANY_NAME)) if each in schema.rows), None
+        )
+        if here is None:
+            return None
+        row = here
+    return schema.rows[row] if row else None

@@ -30,7 +30,7 @@ def actions(snapshot: Snapshot, file: AgentFile, where: TextRange) -> Iterator[C
 
     The new file goes to the folder of its format in the project. The title names what would be lost.
     """
-    is_agent = not file.place.is_config and file.place.scope is not Scope.USER
+    is_agent = file.place.kind.is_agent and file.place.scope is not Scope.USER
     if file.open is None or not is_agent or not _is_offered(file.open, where):
         return
     # Late, as hardly anybody needs it.

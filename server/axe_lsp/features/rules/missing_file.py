@@ -9,7 +9,7 @@ from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.edit import NewFile
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix
-from axe_lsp.features.rule import Rule, Subject, once_looked
+from axe_lsp.features.rule import Dialects, Rule, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.snapshot import Snapshot
@@ -20,6 +20,15 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     yield from _skill(file, facts)
     yield from _workdir(file, facts)
     yield from _recording(file, facts)
+    yield from _paths(file, facts)
+
+
+def _paths(file: AgentFile, facts: Facts) -> Iterator[Finding]:
+    for written in file.outside.paths:
+        found = facts.paths.get(written.value)
+        if found is not None and not found.exists:
+            message = f"there is no file {found.shown}; a path starts at the folder of this file"
+            yield Finding(RULE.code, RULE.severity, written.range, message, path=written.key)
 
 
 def _skill(file: AgentFile, facts: Facts) -> Iterator[Finding]:
@@ -101,5 +110,6 @@ The editor checks this for open files, in the background.
     check=check,
     fixes=fixes,
     about=Subject.FACTS,
+    is_for=Dialects.ALL,
     is_settled=once_looked,
 )

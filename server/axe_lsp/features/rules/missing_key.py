@@ -9,7 +9,7 @@ from axe_lsp.agentfile.schema.key_spec import KeySpec
 from axe_lsp.agentfile.text import splices
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Fix, change, find_value, replace
-from axe_lsp.features.rule import Rule, Subject, problems_with
+from axe_lsp.features.rule import Dialects, Rule, Subject, problems_with
 from axe_lsp.workspace.places import Scope
 
 USUAL_MODEL = "anthropic/claude-sonnet-5-5"
@@ -88,6 +88,7 @@ name = "reviewer"
 model = "anthropic/claude-sonnet-5-5"
 ```
 """,
+    is_for=Dialects.ALL,
     check=problems_with("missing-key", Severity.ERROR),
     fixes=fixes,
     about=Subject.PROBLEMS,

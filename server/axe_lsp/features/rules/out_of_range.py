@@ -10,7 +10,7 @@ from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.splices import Splice
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Fix, change, find_value, replace, respell
-from axe_lsp.features.rule import Rule, Subject, problems_with
+from axe_lsp.features.rule import Dialects, Rule, Subject, problems_with
 
 
 def fixes(case: Case) -> Iterator[Fix]:
@@ -72,6 +72,7 @@ RULE = Rule(
 The value has the right type, but the key does not allow it: a negative number, an unknown word, or
 a value that contradicts another key.
 """,
+    is_for=Dialects.ALL,
     check=problems_with("out-of-range", Severity.ERROR),
     fixes=fixes,
     about=Subject.PROBLEMS,

@@ -6,26 +6,28 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from axe_lsp.agentfile.dialects import kinds
 from axe_lsp.agentfile.schema.agent_keys import AGENT
-from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, Schema
 from axe_lsp.agentfile.text import splices
 from axe_lsp.agentfile.text.nearest import KEPT, nearest
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, FoundKey, change, find_key, remove_key, replace
-from axe_lsp.features.rule import Rule, Subject, problems_of
+from axe_lsp.features.rule import Dialects, Rule, Subject, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
 
 def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
     for problem in problems_of(file, RULE.code):
-        meant = _meant(file.schema.name, problem.path, in_header=problem.in_header)
-        message = f"{problem.message}; it has no effect{meant.advice}"
+        schema = file.schema
+        meant = _meant(schema.name, problem.path, in_header=problem.in_header)
+        effect = f"{schema.program} rejects the file" if problem.fatal else "it has no effect"
+        message = f"{problem.message}; {effect}{meant.advice}"
         yield Finding(
             RULE.code,
-            RULE.severity,
+            Severity.ERROR if problem.fatal else RULE.severity,
             problem.range,
             message,
             suggestion=meant.key,
@@ -52,7 +54,7 @@ def name_of(home: KeyPath) -> str:
     return f"in `[{'.'.join(home)}]`" if home else "at the top of the file, above the first table"
 
 
-_SCHEMAS = {each.name: each for each in (AGENT, CONFIG)}
+_SCHEMAS = {each.schema.name: each.schema for each in kinds()}
 
 
 class _Meant(NamedTuple):
@@ -195,6 +197,7 @@ sub_agent = ["lint"]    # did you mean `sub_agents`?
 max_depth = 2           # belongs in [sub_agents_config]
 ```
 """,
+    is_for=Dialects.ALL,
     check=check,
     fixes=fixes,
     about=Subject.PROBLEMS,

@@ -13,7 +13,7 @@ from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.splices import Splice
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, change, replace
-from axe_lsp.features.rule import Rule
+from axe_lsp.features.rule import Dialects, Rule
 
 
 def unused_ignores(
@@ -107,6 +107,7 @@ sub_agents = ["lint", "nightly"]  # axe: ignore[unknown-agent] made by the deplo
 A code without a diagnostic to suppress, or an unknown code, is reported, so that old comments don't
 hide new mistakes. Codes that are switched off are not checked.
 """,
+    is_for=Dialects.ALL,
     check=lambda _snapshot, _file: (),
     fixes=fixes,
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
-from axe_lsp.agentfile.programs import AGENTS, PROGRAMS
+from axe_lsp.agentfile.programs import AGENTS, PROGRAMS, Program
 from axe_lsp.agentfile.programs import project_of as project_of_program
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import (
@@ -77,11 +77,13 @@ def project_of(folder: Path) -> Path:
     return Path(project or "/") if project is not None else folder
 
 
-def agent_folders_below(root: Path) -> Iterator[Path]:
-    """The folders of agents in a workspace folder, near ones first.
+def agent_folders_below(root: Path, others: Sequence[Program] = ()) -> Iterator[Path]:
+    """The folders of axe's agents in a workspace folder, near ones first, and those of `others`.
 
-    Hidden folders other than `.axe`, folders of dependencies and linked folders are not entered.
+    Hidden folders other than `.axe` and the layers of `others`, folders of dependencies and linked folders
+    are not entered.
     """
+    layers = {each.layer: each for each in others}
     level, looked_into = [root], 0
     for _ in range(_MAX_DEPTH):
         below: list[Path] = []
@@ -90,7 +92,31 @@ def agent_folders_below(root: Path) -> Iterator[Path]:
             if looked_into > MOST_FOLDERS:
                 return
             yield from (found for each in AGENT_FOLDERS if _is_folder(found := folder / each))
-            below.extend(_folders_in(folder))
+            for each in _folders_in(folder, layers):
+                if each.name in layers:
+                    yield from folders_of_layer(each, layers[each.name])
+                else:
+                    below.append(each)
+        level = below
+
+
+def folders_of_layer(layer: Path, program: Program) -> Iterator[Path]:
+    """The folder of a program itself, which has its settings, and those in it that hold agents.
+
+    Hidden and linked folders count (Codex 0.169).
+    """
+    yield layer
+    level = [layer / AGENTS]
+    seen: set[str] = set()
+    for _ in range(_MAX_DEPTH if program.is_recursive else 1):
+        below: list[Path] = []
+        for folder in filter(_is_folder, level):
+            real = os.path.realpath(folder)
+            if real in seen or len(seen) > MOST_FOLDERS:  # A link may lead back.
+                continue
+            seen.add(real)
+            yield folder
+            below.extend(_all_folders_in(folder))
         level = below
 
 
@@ -134,14 +160,23 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _folders_in(folder: Path) -> list[Path]:
+def _folders_in(folder: Path, layers: Container[str] = ()) -> list[Path]:
     try:
         with os.scandir(folder) as entries:
             return sorted(
                 Path(entry.path)
                 for entry in entries
-                if entry.is_dir(follow_symlinks=False) and _is_entered(entry.name)
+                if (_is_entered(entry.name) and entry.is_dir(follow_symlinks=False))
+                or (entry.name in layers and entry.is_dir())
             )
+    except OSError:
+        return []
+
+
+def _all_folders_in(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(Path(entry.path) for entry in entries if entry.is_dir())
     except OSError:
         return []
 

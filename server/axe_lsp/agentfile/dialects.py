@@ -1,0 +1,91 @@
+"""The dialects: whose agent files these are. One row for each program, and nothing else asks which it is.
+
+A dialect says which keys its files may have, which problems they can have beyond their schema, and how an
+agent gets its name; `programs.py` says where the files lie. A further one is a schema and a row in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from msgspec import Struct
+
+from axe_lsp.agentfile import programs
+from axe_lsp.agentfile.check.check import Judge, axe_agent
+from axe_lsp.agentfile.check.codex import codex_agent, codex_config
+from axe_lsp.agentfile.check.config_values import config_values
+from axe_lsp.agentfile.programs import Program
+from axe_lsp.agentfile.schema.agent_keys import AGENT
+from axe_lsp.agentfile.schema.codex_keys import CODEX_AGENT, CODEX_CONFIG
+from axe_lsp.agentfile.schema.codex_names import BUILT_IN_AGENTS
+from axe_lsp.agentfile.schema.config_keys import CONFIG
+from axe_lsp.agentfile.schema.key_spec import Schema
+
+
+class FileKind(Struct, frozen=True, eq=False):
+    """A kind of file: an agent, or the settings of the program. There is one object for each kind in a process.
+
+    `judge` finds what the rows of the schema can't express.
+    """
+
+    schema: Schema
+    judge: Judge
+    is_agent: bool = True
+
+    def __repr__(self) -> str:
+        return f"FileKind({self.schema.name!r})"
+
+    def __reduce__(self) -> tuple[Callable[[str], FileKind], tuple[str]]:
+        return _kind_of, (self.schema.name,)  # Another process has its own object.
+
+
+class Dialect(Struct, frozen=True, eq=False):
+    """The agents of one program, which is None for axe.
+
+    An agent is named by the key `name` if it `has_names`, else by its file. It needs the keys in `needed`
+    unless settings declare it. `built_in` are the names of the program's own agents.
+    """
+
+    agent: FileKind
+    config: FileKind
+    program: Program | None = None
+    has_names: bool = False
+    needed: tuple[str, ...] = ()
+    built_in: tuple[str, ...] = ()
+
+
+AXE = Dialect(FileKind(AGENT, axe_agent), FileKind(CONFIG, config_values, is_agent=False))
+
+CODEX = Dialect(
+    FileKind(CODEX_AGENT, codex_agent),
+    FileKind(CODEX_CONFIG, codex_config, is_agent=False),
+    programs.CODEX,
+    has_names=True,
+    needed=("name", "description", "developer_instructions"),
+    built_in=BUILT_IN_AGENTS,
+)
+
+DIALECTS = (AXE, CODEX)
+LAYERED: Mapping[Program, Dialect] = {
+    each.program: each for each in DIALECTS if each.program is not None
+}
+"""Those whose files lie in the folder of a program, by the program."""
+
+_BY_KIND = {kind: each for each in DIALECTS for kind in (each.agent, each.config)}
+
+SETTINGS_FILE = "config.toml"
+"""The name of each program's file of settings."""
+
+
+def dialect_of(kind: FileKind) -> Dialect:
+    """The dialect of a kind of file."""
+    return _BY_KIND[kind]
+
+
+def _kind_of(schema: str) -> FileKind:
+    return next(each for each in _BY_KIND if each.schema.name == schema)
+
+
+def kinds() -> Iterator[FileKind]:
+    """All kinds of files."""
+    yield from _BY_KIND

@@ -1,0 +1,135 @@
+"""An agent file that its program does not load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.text import splices
+from axe_lsp.agentfile.text.ranges import TextRange, quoted
+from axe_lsp.features.finding import Finding, Related, Severity
+from axe_lsp.features.fix import Case, Fix, change
+from axe_lsp.features.rule import Dialects, Rule, once_complete
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.layers import file_of
+from axe_lsp.workspace.snapshot import Snapshot
+
+_TOP = TextRange(0, 0)
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    if not file.place.layer:
+        return
+    if not file.place.kind.is_agent:
+        yield from _declarations(snapshot, file)
+        return
+    layers = snapshot.layers
+    if any(each.code == "syntax" for each in file.problems):
+        return
+    program = file.schema.program
+    missing = _not_inherited(snapshot, file, layers.lacking(file))
+    if missing:
+        keys = " and ".join(f"`{each}`" for each in missing)
+        verb = "is" if len(missing) == 1 else "are"
+        message = f"{keys} {verb} missing; {program} ignores the file"
+        where = file.start if missing == ("name",) else _TOP
+        yield Finding(RULE.code, RULE.severity, where, message, path=(missing[0],))
+    elif layers.is_whole(file):
+        yield from _taken(snapshot, file, program)
+
+
+def _not_inherited(
+    snapshot: Snapshot, file: AgentFile, missing: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The description may come from an agent of the same name in another layer."""
+    key = snapshot.layers.key_of(file)
+    others = [snapshot.file(uri) for uri in snapshot.layers.names.get(key, ())] if key else []
+    has_one = any(
+        each is not None and each.place.layer != file.place.layer and each.description.strip()
+        for each in others
+    )
+    return tuple(each for each in missing if each != "description" or not has_one)
+
+
+def _taken(snapshot: Snapshot, file: AgentFile, program: str) -> Iterator[Finding]:
+    """Another file of the layer that has the name, and comes first."""
+    layers = snapshot.layers
+    key = layers.key_of(file)
+    uris = layers.names.get(key, ()) if key is not None else ()
+    if len(uris) < 2:
+        return
+    alike = [
+        each
+        for uri in uris
+        if (each := snapshot.file(uri)) is not None
+        and each.place.layer == file.place.layer
+        and layers.is_whole(each)
+    ]
+    first = min(alike, key=layers.rank)
+    if first.uri == file.uri or (file.uri in layers.declared and first.uri in layers.declared):
+        return
+    assert key is not None
+    message = (
+        f"another file has the name {quoted(key[1])} and comes first; {program} ignores this one"
+    )
+    related = (Related(first.uri, first.start, "this one is used"),)
+    yield Finding(RULE.code, RULE.severity, file.start, message, related)
+
+
+def _declarations(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    """Declared agents whose file is not there, or that nobody describes."""
+    for each in file.declarations:
+        program = file.schema.program
+        uri = file_of(file, each)
+        declared = snapshot.file(uri) if uri else None
+        if uri and declared is None:
+            message = (
+                f"there is no file {quoted(each.file)} beside this one; {program} ignores the agent"
+            )
+            yield Finding(RULE.code, RULE.severity, each.file_range or each.range, message)
+        elif not each.has_description and not (
+            declared is not None and declared.description.strip()
+        ):
+            if declared is not None and declared.problems:
+                continue  # There is enough to say about that file.
+            message = f"the agent {quoted(each.name)} has no description; {program} ignores it"
+            yield Finding(RULE.code, RULE.severity, each.range, message)
+
+
+def _usual(key: str, stem: str) -> str:
+    """A value for a key that is missing."""
+    texts = {"name": stem, "description": f"When to use {stem}."}
+    return texts.get(key, "Describe what the agent does, step by step.")
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """A line with the key that is missing."""
+    if not case.finding.path:
+        return
+    key = case.finding.path[0]
+    if case.lookup.has((key,)):
+        return  # It is blank.
+    line = f"{key} = {splices.literal(_usual(key, case.file.place.stem))}"
+    yield change(case, f"Add `{key}`", splices.first_line(case.lookup.parse, line), preferred=True)
+
+
+RULE = Rule(
+    code="dropped-agent",
+    severity=Severity.ERROR,
+    summary="The program whose file it is does not load the agent.",
+    documentation="""
+Codex ignores an agent file without `name`, `description` or `developer_instructions`, unless
+`[agents]` of config.toml declares the agent and its table has what the file lacks. Of several files
+with one name in one `.codex` folder it loads the declared one, else the first in the order of paths.
+A `config_file` starts at the folder of its config.toml and must be a file.
+
+```toml
+name = "reviewer"
+description = "Reviews a change before it is merged."
+developer_instructions = "Read the diff. Report faults with file and line."
+```
+""",
+    is_for=Dialects.OTHERS,
+    check=check,
+    fixes=fixes,
+    is_settled=once_complete,
+)

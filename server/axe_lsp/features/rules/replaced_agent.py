@@ -1,0 +1,71 @@
+"""An agent that silently takes the place of another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import unquote, urlsplit
+
+from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.features.finding import Finding, Related, Severity
+from axe_lsp.features.fix import Case, Fix
+from axe_lsp.features.rule import Dialects, Rule, once_complete
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    layers = snapshot.layers
+    key = layers.key_of(file)
+    if key is None or not layers.is_whole(file):
+        return
+    program, name = file.schema.program, key[1]
+    if name in file.place.dialect.built_in:
+        message = f"the agent replaces {program}'s own agent {quoted(name)}"
+        yield Finding(RULE.code, RULE.severity, file.start, message)
+    for declared in layers.declared.get(file.uri, ()):
+        if file.name is not None and declared.declaration.name.strip() != name:
+            message = (
+                f"config.toml declares the agent as {quoted(declared.declaration.name)}; "
+                f"the name in the file is used"
+            )
+            related = (Related(declared.settings, declared.declaration.range, "declared here"),)
+            yield Finding(RULE.code, RULE.severity, file.start, message, related)
+    for uri in layers.names.get(key, ()):
+        other = snapshot.file(uri)
+        if other is not None and _is_inside(file.place.layer, other.place.layer, snapshot):
+            message = f"the agent takes the place of another one of the name {quoted(name)}"
+            related = (Related(other.uri, other.start, "this one is hidden"),)
+            yield Finding(RULE.code, RULE.severity, file.start, message, related)
+            return
+
+
+def _is_inside(layer: str, other: str, snapshot: Snapshot) -> bool:
+    """Whether a layer counts before another one: those of a project before the user's, inner ones before outer ones."""
+    if layer == other:
+        return False
+    homes = snapshot.places.homes.values()
+    if other in homes:
+        return layer not in homes
+    return layer not in homes and layer.startswith(f"{other.rpartition('/')[0]}/")
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """A look at the other place."""
+    for other in case.finding.related:
+        yield Fix(f"Open {unquote(urlsplit(other.uri).path)}", (), shows=other.uri)
+
+
+RULE = Rule(
+    code="replaced-agent",
+    severity=Severity.WARNING,
+    summary="The agent takes the place of another one without a word.",
+    documentation="""
+A Codex agent named `default`, `explorer` or `worker` replaces the built-in agent. An agent of a project hides
+one of the user's with the same name, and one of an inner `.codex` folder hides one of an outer folder. The
+`name` in a file counts more than the name under which config.toml declares the file.
+""",
+    is_for=Dialects.OTHERS,
+    check=check,
+    fixes=fixes,
+    is_settled=once_complete,
+)
