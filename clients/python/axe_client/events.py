@@ -41,6 +41,7 @@ class AgentBegin(Event):
     sandbox: str | None = None
     description: str | None = None
     isolation: str | None = None
+    continues: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,8 +79,10 @@ class RunHistory:
 
     async def claim(self, root: str) -> Known:
         """Become the one that goes on with a run; returns what is known of it. Raises RunError."""
+        from axe_lsp.hosting.resuming import claimed  # noqa: PLC0415 - see above
+
         self._order = None  # It has one.
-        return await asyncio.to_thread(_claimed, self._begin_to_write(), root)
+        return await asyncio.to_thread(claimed, self._begin_to_write(), root)
 
     async def __aenter__(self) -> RunHistory:
         return self
@@ -115,15 +117,6 @@ class RunHistory:
             keep(item)
         self._waiting.clear()
         return writer
-
-
-def _claimed(writer: HistoryWriter, root: str) -> Known:
-    from axe_lsp.hosting.history.local import opened_history
-    from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
-
-    writer.claim(root)
-    with opened_history() as connection:
-        return known_steps(connection, root)
 
 
 def _on_this_loop(warn: Callable[[str], None]) -> Callable[[str, str], None]:

@@ -252,7 +252,7 @@ class Previewed(Message, frozen=True, tag="preview-result"):
 class Failed(Message, frozen=True, tag="error"):
     """From the host: the run has ended badly. `partial` is what it came to until then.
 
-    `hint` is what the user could do next.
+    `hint` is what the user could do next, `reason` a word for programs.
     """
 
     run_id: str
@@ -261,6 +261,7 @@ class Failed(Message, frozen=True, tag="error"):
     exit_code: int
     cancelled: bool = False
     hint: str = ""
+    reason: str = ""
     partial: RunResult | None = None
 
 

@@ -12,6 +12,7 @@ import anyio
 from msgspec.structs import replace
 
 from axe_lsp.hosting import protocol
+from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.agent_files import Lookup, agent_places
 from axe_lsp.runtime.files.folders import Environment
@@ -57,6 +58,32 @@ async def on_disk(writer: HistoryWriter, root: str) -> None:
     writer.commit(root, done)
     with anyio.move_on_after(_PATIENCE):
         await is_done.wait()
+
+
+def resumable(root: str) -> protocol.Start:
+    """The order by which a root run goes on. Blocks. Raises RunError, a NotResumableError if nobody may."""
+    # Imported late, as hardly any run is resumed.
+    from axe_lsp.hosting.history.lease import require_resumable  # noqa: PLC0415
+    from axe_lsp.hosting.history.local import opened_history
+    from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
+
+    with opened_history() as connection:
+        require_resumable(connection, root)
+        known = known_steps(connection, root)
+    try:
+        return replace(order_of(known, root), after=known.after)
+    except ValueError as error:
+        raise ConfigError(f"the steps of run {root} can't be read: {error}") from error
+
+
+def claimed(writer: HistoryWriter, root: str) -> Known:
+    """Become the process that goes on with a run; returns what is known of it. Blocks. Raises RunError."""
+    from axe_lsp.hosting.history.local import opened_history
+    from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
+
+    writer.claim(root)
+    with opened_history() as connection:
+        return known_steps(connection, root)
 
 
 def order_step(start: protocol.Start, environment: Environment) -> Step:

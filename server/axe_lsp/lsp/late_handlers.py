@@ -20,6 +20,7 @@ REQUESTS = {
     types.TEXT_DOCUMENT_CODE_ACTION: "code_action:code_action",
     "axe/run": "runs.running:run",
     "axe/preview": "runs.running:preview",
+    "axe/resume": "runs.resuming:resume",
     "axe/stop": "runs.running:stop",
     "axe/runs": "runs.past_runs:runs",
     "axe/events": "runs.past_runs:events",
@@ -33,6 +34,7 @@ COMMANDS = {
     "axe.createAgent": "create_agent:create",
     "axe.run": "runs.run_commands:run",
     "axe.preview": "runs.run_commands:preview",
+    "axe.resume": "runs.run_commands:resume",
     "axe.stop": "runs.run_commands:stop",
 }
 """Commands of `workspace/executeCommand`, likewise. Each takes one argument, or none."""

@@ -27,7 +27,7 @@ class RunError(Exception):
     """A run that can't begin or go on. The message is for a person and complete in itself.
 
     `step` says what was being done, for a calling agent that can't see it (001-7.3.6, 7.3.7), `hint`
-    what somebody at a terminal could do next, beyond the words that scripts know from axe.
+    what somebody at a terminal could do next, beyond the words that scripts know from axe. `reason` is a word for programs, "" without one.
     `run_id` and `partial` are filled in when the error leaves the run: what happened until then.
     """
 
@@ -38,6 +38,7 @@ class RunError(Exception):
         super().__init__(message)
         self.step = step
         self.hint = hint
+        self.reason = ""
         self.run_id = ""
         self.partial: RunResult | None = None
 

@@ -4,6 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from axe_lsp.hosting.history.dead_runs import end_runs_of_the_dead
+from axe_lsp.hosting.history.lease import claim
 from axe_lsp.hosting.history.queries import Wanted, past_runs, tree_events
 from axe_lsp.hosting.history.writer_lock import WriterLock, is_locked, lock_folder
 from support.past import Tale, history
@@ -69,3 +70,24 @@ def test_a_sign_of_life_ends_with_its_owner_and_leaves_nothing(tmp_path: Path) -
 
     assert not is_locked(tmp_path, "me")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_was_claimed_by_a_process_that_died_at_once_can_be_claimed_again(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "history.db"
+    with history(path, HALF_DONE) as connection:
+        end_runs_of_the_dead(connection, lock_folder(path))
+        (killed,) = past_runs(connection, Wanted())
+        connection.execute(
+            "INSERT INTO steps (root_run_id, run_id, turn, call, kind, data) "
+            "VALUES ('root', 'root', 0, '', 'order', '{}')"
+        )
+        claim(path, "root", "dead")
+        assert statuses(connection) == ["running"]
+
+        end_runs_of_the_dead(connection, lock_folder(path))
+
+        (again,) = past_runs(connection, Wanted())
+        assert again == {**killed, "resumable": True}
+        claim(path, "root", "heir")

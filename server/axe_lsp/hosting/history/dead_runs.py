@@ -45,6 +45,7 @@ def _end_runs_of(connection: sqlite3.Connection, writer: str) -> None:
     )
     for (root,) in roots.fetchall():
         _end_tree(connection, root)
+        _release(connection, root, writer)
 
 
 def _end_tree(connection: sqlite3.Connection, root: str) -> None:
@@ -68,6 +69,18 @@ def _end_tree(connection: sqlite3.Connection, root: str) -> None:
     write(connection, batch)
     if not is_kept:  # Else the run may be resumed.
         forget_run(root, os.environ)
+
+
+def _release(connection: sqlite3.Connection, root: str, writer: str) -> None:
+    """Give a tree back that was claimed and in which nothing has happened since. Inside of a transaction."""
+    connection.execute(
+        "UPDATE runs SET (status, end_seq) = (SELECT json_extract(params, '$.status'), seq FROM events "
+        "WHERE events.root_run_id = runs.root_run_id AND events.run_id = runs.run_id "
+        "AND method = 'axe/agent' AND json_extract(params, '$.kind') = 'end' "
+        "ORDER BY seq DESC LIMIT 1) "
+        "WHERE run_id = ? AND status = 'running' AND writer = ?",
+        (root, writer),
+    )
 
 
 def _milliseconds(begin: str, end: str) -> int:

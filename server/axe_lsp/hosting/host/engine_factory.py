@@ -19,7 +19,7 @@ from axe_lsp.hosting.gate_relay import OutgoingRequests
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.notifications import Message, notification
-from axe_lsp.hosting.resuming import KeptSteps, order_step, resolver
+from axe_lsp.hosting.resuming import KeptSteps, allow_again, claimed, order_step, resolver
 from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.engine import Engine
@@ -28,7 +28,7 @@ from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.preview import preview_json
 from axe_lsp.runtime.providers.http_provider import HttpProvider
-from axe_lsp.runtime.resuming.log import StepSink, keep_allowed
+from axe_lsp.runtime.resuming.log import Known, StepSink, keep_allowed
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.questions import Ask
 from axe_lsp.runtime.safety.trust import TrustGate
@@ -56,14 +56,18 @@ class EngineFactory:
             stored=lambda run_id, seq: send(protocol.Stored(run_id, seq)),
         )
 
-    def engine_for(self, start: protocol.Start) -> Engine:
-        """The engine for a run. All that clients should hear of it is sent."""
+    async def claim(self, run_id: str) -> Known:
+        """Become the process that goes on with a run; returns what is known of it. Raises RunError."""
+        return await asyncio.to_thread(claimed, self._history, run_id)
+
+    def engine_for(self, start: protocol.Start, known: Known | None = None) -> Engine:
+        """The engine for a run, of which something may be `known`. All that clients should hear of it is sent."""
         steps = None
         if start.keep_days:
             steps = KeptSteps(self._history)
-            if not start.after:
+            if known is None:
                 steps.keep(order_step(start, self._environment))
-        return self._engine(start, start.run_id, self._sink(start), steps)
+        return self._engine(start, start.run_id, self._sink(start), steps, known)
 
     def engine_for_child(self, start: protocol.StartChild) -> Engine:
         """The engine for a run that belongs to a tree of another process, which remembers it."""
@@ -77,9 +81,12 @@ class EngineFactory:
         run_id: str,
         emit: EventSink,
         steps: StepSink | None = None,
+        known: Known | None = None,
     ) -> Engine:
         on_allowed = partial(keep_allowed, steps) if steps is not None else bool
         approval = Approval(self._ask, start.allow, on_allowed=on_allowed)
+        if known is not None:
+            allow_again(approval, known, run_id)
         granted = start.granted if isinstance(start, protocol.StartChild) else ()
         gate = TrustGate(self._environment, self._ask, trusts_all=start.trusted, granted=granted)
         services = RunServices(

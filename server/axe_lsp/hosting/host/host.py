@@ -238,8 +238,9 @@ class Host:
 
     async def _run(self, start: protocol.Start) -> Message:
         factory = await self._engine_factory()
-        async with self._engine(start.run_id, factory.engine_for(start)) as engine:
-            return protocol.Finished(await engine.run(start.request, start.run_id))
+        known = await factory.claim(start.run_id) if start.after else None
+        async with self._engine(start.run_id, factory.engine_for(start, known)) as engine:
+            return protocol.Finished(await engine.run(start.request, start.run_id, known=known))
 
     async def _run_child(self, start: protocol.StartChild) -> Message:
         now = asyncio.get_running_loop().time()
@@ -310,5 +311,6 @@ def _failed(run_id: str, error: RunError, text: str = "") -> protocol.Failed:
         exit_code=int(error.exit_code),
         cancelled=isinstance(error, RunCancelledError),
         hint=error.hint,
+        reason=error.reason,
         partial=error.partial,
     )

@@ -33,6 +33,7 @@ def error_of(message: protocol.Failed) -> RunError:
         else HostedRunError(message.text, message.kind, message.exit_code)
     )
     error.hint = message.hint
+    error.reason = message.reason
     error.run_id = message.run_id
     error.partial = message.partial
     return error

@@ -77,14 +77,35 @@ class Runs:
         reaches out of a workspace that is not `trusted`.
         `limit` says how many runs of that `client` may be at work at the same time, 0 for any number.
         """
-        run_id = new_run_id()
         start = protocol.Start(
-            run_id, request, workplace, stream, keep_days, allow, traces, trusted
+            new_run_id(), request, workplace, stream, keep_days, allow, traces, trusted
         )
+        return self._begin(start, ask, client, limit)
+
+    def resume(
+        self,
+        start: protocol.Start,
+        *,
+        ask: Ask = nobody,
+        client: object = None,
+        limit: Callable[[], int] = lambda: 0,
+    ) -> Run:
+        """Have a run go on `after` its last event, by an order as `start` makes them. Raises RunError."""
+        if self.is_going_on(start.run_id):
+            # Imported late, with what it takes to read the history.
+            from axe_lsp.hosting.history.lease import NotResumableError  # noqa: PLC0415
+
+            raise NotResumableError(f"run {start.run_id} is going on in this server", "running")
+        return self._begin(start, ask, client, limit)
+
+    def _begin(
+        self, start: protocol.Start, ask: Ask, client: object, limit: Callable[[], int]
+    ) -> Run:
         order = self._order(start, ask)
         order.client, order.limit = client, limit
-        if keep_days:
-            self.archive.expect(order.id, Origin(workplace.workspace, keep_days))
+        if start.keep_days:
+            origin = Origin(start.workplace.workspace, start.keep_days)
+            self.archive.expect(order.id, origin)
         self.admit()
         return Run(order)
 
@@ -259,7 +280,8 @@ class Runs:
         for event in news:
             self._subscribers.publish(order.id, event)
         error.run_id = order.id
-        forget_run(order.id, os.environ)
+        if isinstance(order.message, protocol.Start) and not order.message.keep_days:
+            forget_run(order.id, os.environ)  # Else it may be resumed.
         self._settle(order.id, error)
 
     def _settle(self, run_id: str, outcome: object) -> None:

@@ -1,6 +1,6 @@
-"""The commands `axe.run`, `axe.preview` and `axe.stop`, for clients that know only LSP.
+"""The commands `axe.run`, `axe.resume`, `axe.preview` and `axe.stop`, for clients that know only LSP.
 
-Each takes the params of the request of the same name; `axe.stop` may have none. A run is reported by
+Each takes the params of the request of the same name; `axe.stop` and `axe.resume` may have none. A run is reported by
 `$/progress` and `window/logMessage`, and its answer is shown as a message; a preview is shown as a
 document. Errors are shown as messages too, since such clients drop those of commands.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-from axe_lsp.lsp.runs import run_reports, running
+from axe_lsp.lsp.runs import resuming, run_reports, running
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import show_text
 from axe_lsp.rpc.json_rpc import JsonObject
@@ -25,6 +25,15 @@ def run(session: Session, params: Any) -> Coroutine[Any, Any, JsonObject]:
     """Run an agent, and show its answer."""
     with _errors_shown(session):
         return _shown(session, running.run(session, params, run_reports.log_messages(session)))
+
+
+def resume(session: Session, params: Any) -> Coroutine[Any, Any, JsonObject]:
+    """Go on with a run, and show its answer; without params with the newest of this workspace that can be resumed."""
+    with _errors_shown(session):
+        reporter = run_reports.log_messages(session)
+        if params is None:
+            return _shown(session, resuming.resume_newest(session, reporter))
+        return _shown(session, resuming.resume(session, params, reporter))
 
 
 def preview(session: Session, params: Any) -> Coroutine[Any, Any, JsonObject]:

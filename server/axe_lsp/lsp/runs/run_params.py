@@ -32,7 +32,7 @@ def read_run_order(session: Session, params: Any) -> RunOrder:
     Raises JsonRpcInvalidParams with the name of the member that is wrong.
     """
     members = _checked(params)
-    _warn_of_unknown(session, members)
+    warn_of_unknown(session, "axe/run", members, _KNOWN)
     uri = members.get("uri")
     if uri is not None:
         agent, file, buffers = _open_agent(session, uri)
@@ -68,25 +68,36 @@ def _checked(params: Any) -> dict[str, Any]:
             raise JsonRpcInvalidParams(f'axe/run: "{name}" must be a string')
     if (params.get("agent") is None) == (params.get("uri") is None):
         raise JsonRpcInvalidParams('axe/run: give either "agent" or "uri"')
-    timeout = params.get("timeoutMs")
-    if timeout is not None and (type(timeout) is not int or timeout <= 0):
-        raise JsonRpcInvalidParams('axe/run: "timeoutMs" must be a whole number above 0')
+    check_number("axe/run", params, "timeoutMs")
     if params.get("input") is not None:
         if not isinstance(params["input"], dict):
             raise JsonRpcInvalidParams('axe/run: "input" must be an object')
         if params.get("task"):
             raise JsonRpcInvalidParams('axe/run: give either "task" or "input"')
-    token = params.get("workDoneToken")
-    if token is not None and type(token) not in (int, str):
-        raise JsonRpcInvalidParams('axe/run: "workDoneToken" must be a string or an integer')
+    check_token("axe/run", params)
     return params
 
 
-def _warn_of_unknown(session: Session, members: dict[str, Any]) -> None:
+def check_number(method: str, params: dict[str, Any], name: str) -> None:
+    """A number above 0, if it is there. Raises JsonRpcInvalidParams."""
+    value = params.get(name)
+    if value is not None and (type(value) is not int or value <= 0):
+        raise JsonRpcInvalidParams(f'{method}: "{name}" must be a whole number above 0')
+
+
+def check_token(method: str, params: dict[str, Any]) -> None:
+    """What names the progress of a request, if it is there. Raises JsonRpcInvalidParams."""
+    token = params.get("workDoneToken")
+    if token is not None and type(token) not in (int, str):
+        raise JsonRpcInvalidParams(f'{method}: "workDoneToken" must be a string or an integer')
+
+
+def warn_of_unknown(
+    session: Session, method: str, members: dict[str, Any], known: frozenset[str]
+) -> None:
     """Warn the user of misspelt members, which have no effect."""
-    for name in sorted(members.keys() - _KNOWN):
-        text = f"axe/run: unknown parameter {quoted(name)}; it has no effect"
-        session.show_message(text)
+    for name in sorted(members.keys() - known):
+        session.show_message(f"{method}: unknown parameter {quoted(name)}; it has no effect")
 
 
 def _open_agent(session: Session, uri: str) -> tuple[str, Path, dict[str, str]]:

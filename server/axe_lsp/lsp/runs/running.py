@@ -15,6 +15,7 @@ from pygls.exceptions import JsonRpcInvalidParams, JsonRpcRequestCancelled
 
 from axe_lsp.hosting.event_text import describe
 from axe_lsp.hosting.notifications import Notification
+from axe_lsp.hosting.supervisor.orders import Run
 from axe_lsp.hosting.supervisor.subscribers import Subscriber
 from axe_lsp.lsp.runs import run_reports
 from axe_lsp.lsp.runs.approving import asker
@@ -29,7 +30,7 @@ def run(
     session: Session, params: Any, reporter: Subscriber | None = None
 ) -> Coroutine[Any, Any, Json]:
     """Run an agent; `reporter`, by default `axe/…` notifications, gets all events before the answer."""
-    _check_trust(session)
+    check_trust(session)
     reporter = reporter or run_reports.Notifications(session)
     return _run(session, _order(session, params), reporter)
 
@@ -59,9 +60,8 @@ def _order(session: Session, params: Any) -> RunOrder:
 
 
 async def _run(session: Session, order: RunOrder, reporter: Subscriber) -> Json:
-    runs = session.daemon.runs
     with reported_errors():
-        going = runs.start(
+        going = session.daemon.runs.start(
             order.request,
             order.workplace,
             stream=True,
@@ -69,16 +69,22 @@ async def _run(session: Session, order: RunOrder, reporter: Subscriber) -> Json:
             ask=asker(session),
             allow=session.view.settings.tools_allow,
             traces=session.view.settings.open_telemetry,
-            trusted=session.client.options.get("trusted") is True,
+            trusted=is_trusted(session),
             client=session,
             limit=lambda: session.view.settings.run_max_concurrent,
         )
-    progress = run_reports.RunProgress(
-        session, f"axe: {order.request.agent}", lambda: runs.cancel(going.id)
-    )
+    return await follow(session, going, order.request.agent, order.token, reporter)
+
+
+async def follow(
+    session: Session, going: Run, agent: str, token: int | str | None, reporter: Subscriber
+) -> Json:
+    """The answer to a request that has started a run: its result, after all its events."""
+    runs = session.daemon.runs
+    progress = run_reports.RunProgress(session, f"axe: {agent}", lambda: runs.cancel(going.id))
     if going.waits:
         progress.report("waits until another run has ended")
-    progress.begin(order.token)
+    progress.begin(token)
     session.own_runs.add(going.id)
     for subscriber in (reporter, run_reports.warnings(session), _progress_of(progress)):
         runs.subscribe(subscriber, going.id)
@@ -110,6 +116,8 @@ def reported_errors() -> Iterator[None]:
         raise JsonRpcRequestCancelled("the run was stopped") from error
     except RunError as error:
         data = _error_data(error.kind, error.exit_code, error.run_id)
+        if error.reason:
+            data["reason"] = error.reason
         if error.partial is not None:
             data["partial"] = to_json(error.partial)
         message = f"{error}. {error.hint}" if error.hint else str(error)
@@ -130,7 +138,13 @@ def _progress_of(progress: run_reports.RunProgress) -> Subscriber:
     return report
 
 
-def _check_trust(session: Session) -> None:
+def is_trusted(session: Session) -> bool:
+    """Whether the user has told the client that they trust the workspace."""
+    return session.client.options.get("trusted") is True
+
+
+def check_trust(session: Session) -> None:
+    """Refuse to run anything in a workspace that the user does not trust."""
     if session.client.options.get("trusted") is False:
         raise RequestFailed(
             "agents do not run in an untrusted workspace; trust it in your editor first",

@@ -1,0 +1,163 @@
+"""`axe/resume`: an editor has a run go on that ended before it was completed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.raw_client import ServerError
+from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
+from support.session import Editor, Project
+
+Json = Any
+
+LEAD = 'name = "lead"\nmodel = "ollama/m-lead"\nsub_agents = ["solo"]\n'
+SOLO = 'name = "solo"\nmodel = "ollama/m-solo"\n'
+ASKS = Says("I ask.", calls=[calls_agent("solo", "s")])
+
+
+@pytest.fixture
+def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
+    project = Project(tmp_path, provider.environment)
+    project.write("lead", LEAD)
+    project.write("solo", SOLO)
+    return project
+
+
+def agent_events(editor: Editor) -> list[Json]:
+    return [
+        each["params"]
+        for each in editor.client.received
+        if each.get("method", "").startswith("axe/")
+    ]
+
+
+def host_of(editor: Editor) -> int:
+    """The process that executes the runs of a server: its only child."""
+    assert editor.client.process is not None
+    server = editor.client.process.pid
+    (host,) = Path(f"/proc/{server}/task/{server}/children").read_text(encoding="ascii").split()
+    return int(host)
+
+
+def wait_until_stored(editor: Editor) -> None:
+    """Until the history has all up to the request of the agent `solo`."""
+    editor.client.wait_for(
+        "axe/turn", lambda params: params["agent"] == "solo" and params["kind"] == "begin"
+    )
+    editor.client.request("axe/runs", {})
+
+
+def refusal(editor: Editor, **params: Json) -> ServerError:
+    with pytest.raises(ServerError) as refused:
+        editor.client.request("axe/resume", params)
+    return refused.value
+
+
+def test_a_run_whose_host_was_killed_goes_on_in_another_one(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", ASKS, Says("Done."))
+    provider.script("m-solo", Answer(Says("never"), hold=hold), Says("one"))
+    with project.editor() as editor:
+        request = editor.client.start_request("axe/run", {"agent": "lead", "task": "Go"})
+        hold.wait_until_arrived()
+        wait_until_stored(editor)
+        (going,) = editor.client.request("axe/runs", {"status": "running"})
+        running = refusal(editor, runId=going["runId"])
+        os.kill(host_of(editor), signal.SIGKILL)
+        with pytest.raises(ServerError, match="signal 9"):
+            editor.client.result(request)
+        (killed,) = editor.client.request("axe/runs", {"status": "killed"})
+
+        result = editor.client.request("axe/resume", {"runId": killed["runId"]})
+        (done,) = editor.client.request("axe/runs", {})
+        stored = editor.client.request("axe/events", {"runId": killed["runId"]})
+        seen = agent_events(editor)
+        completed = refusal(editor, runId=killed["runId"])
+
+    assert running.data["reason"] == "running"
+    assert killed["resumable"] is True
+    assert (result["runId"], result["content"], result["turns"]) == (killed["runId"], "Done.", 2)
+    assert (done["status"], done.get("resumable")) == ("completed", None)
+    assert [each["seq"] for each in seen] == list(range(1, len(seen) + 1))
+    assert [each["params"]["seq"] for each in stored][-1] == seen[-1]["seq"]
+    resumed = [each for each in seen if each.get("kind") == "resume"]
+    assert [(each["agent"], each["turn"]) for each in resumed] == [("lead", 2), ("solo", 1)]
+    begun = [each["agent"] for each in seen if each.get("kind") == "begin" and "task" in each]
+    assert begun == ["lead", "solo"]
+    assert [request.model for request in provider.requests] == [
+        "m-lead",
+        "m-solo",
+        "m-solo",
+        "m-lead",
+    ]
+    assert completed.data == {"kind": "config", "exitCode": 2, "reason": "completed"}
+
+
+def test_a_run_that_was_stopped_goes_on_in_a_later_server(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", ASKS, Says("Done."))
+    provider.script("m-solo", Answer(Says("never"), hold=hold), Says("one"))
+    with project.editor() as editor:
+        request = editor.client.start_request("axe/run", {"agent": "lead"})
+        hold.wait_until_arrived()
+        wait_until_stored(editor)
+        (going,) = editor.client.request("axe/runs", {"status": "running"})
+        editor.client.request("axe/stop", {"runId": going["runId"]})
+        with pytest.raises(ServerError, match="stopped"):
+            editor.client.result(request)
+
+    with project.editor() as editor:
+        result = editor.client.request("axe/resume", {"runId": going["runId"]})
+        first = agent_events(editor)[0]
+
+    assert result["content"] == "Done."
+    assert (first["kind"], first["saved"]["turns"]) == ("resume", 1)
+
+
+def test_a_client_that_knows_only_lsp_resumes_the_newest_run(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-solo", Answer(Says("never"), hold=hold), Says("one"))
+    with project.editor() as editor:
+        request = editor.client.start_request("axe/run", {"agent": "solo"})
+        hold.wait_until_arrived()
+        wait_until_stored(editor)
+        os.kill(host_of(editor), signal.SIGKILL)
+        with pytest.raises(ServerError, match="signal 9"):
+            editor.client.result(request)
+
+        result = editor.client.request("workspace/executeCommand", {"command": "axe.resume"})
+        shown = [each["message"] for each in editor.client.notifications("window/showMessage")]
+        with pytest.raises(ServerError, match="no run of this workspace can be resumed"):
+            editor.client.request("workspace/executeCommand", {"command": "axe.resume"})
+
+    assert result["content"] == "one"
+    assert "solo: one" in shown
+
+
+@pytest.mark.parametrize(
+    ("params", "complaint"),
+    [
+        ({}, '"runId": string'),
+        ({"runId": 1}, '"runId": string'),
+        ({"runId": "x", "timeoutMs": 0}, '"timeoutMs" must be a whole number above 0'),
+        ({"runId": "x", "maxTokens": "9"}, '"maxTokens" must be a whole number above 0'),
+    ],
+)
+def test_what_makes_no_sense_is_refused(project: Project, params: Json, complaint: str) -> None:
+    with project.editor() as editor:
+        assert complaint in refusal(editor, **params).message
+        unknown = refusal(editor, runId="0" * 32)
+
+    assert unknown.code == -32803
+    assert unknown.data == {"kind": "config", "exitCode": 2, "reason": "unknown"}
