@@ -170,7 +170,7 @@
 
 ;; What the former process had left open is over.
 (defun axe-lsp-tree--resume-run (run event)
-  "RUN, nil if it is not shown yet, goes on by EVENT in another process."
+  "Let RUN, nil if it is not shown yet, go on by EVENT in another process."
   (unless run
     (axe-lsp-tree--begin-run event)
     (setq run (gethash (plist-get event :runId) axe-lsp-tree--runs)))
