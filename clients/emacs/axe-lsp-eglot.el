@@ -28,15 +28,18 @@
             (list :initializationOptions options))))
 
 (defun axe-lsp-eglot--project (directory)
-  "Where DIRECTORY is a folder of agents, the project around it.
+  "Where DIRECTORY has agents or their settings, the project around it.
 Only Eglot is told so, and only where nothing else makes a project."
   (when (and (bound-and-true-p eglot-lsp-context)
-             (string-match "\\`\\(.*/\\)\\.?axe/agents/?\\'" directory))
+             (string-match "\\`\\(.*?/\\)\\(?:\\.?axe/agents/?\\'\\|\\(\\.codex/\\)\\(?:agents/\\|\\'\\)\\)" directory))
     (let ((around (match-string 1 directory))
+          (layer (match-string 2 directory))
           (configuration (or (getenv "XDG_CONFIG_HOME") "~/.config")))
-      ;; The rest of that folder is other programs'.
+      ;; The rest of the user's own folders is other programs'.
       (cons 'transient
-            (if (file-equal-p around configuration) (concat around "axe/") around)))))
+            (cond ((and layer (file-equal-p around "~")) (concat around layer))
+                  ((and (not layer) (file-equal-p around configuration)) (concat around "axe/"))
+                  (t around))))))
 
 (add-hook 'project-find-functions #'axe-lsp-eglot--project t)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.agentfile.agent_definition import load
+from support.codex_project import write_codex_project
 from support.editors import PROJECT, clean_environment, emacsen, missing, server_program
 from support.engines import agent
 from support.processes import wait_for_none
@@ -132,6 +133,13 @@ def test_a_model_asks_in_emacs_what_it_wants_to_know(
     ]
     results = [each.body["messages"][-1]["content"] for each in provider.requests[1:]]
     assert results == ["SQLite", "DuckDB", "the user dismissed the question"]
+
+
+@pytest.mark.editor
+def test_a_codex_project_is_checked_in_emacs_without_settings(emacs: Path, tmp_path: Path) -> None:
+    reviewer = write_codex_project(tmp_path / "project")
+    _play(emacs, "codex.el", reviewer, clean_environment(tmp_path / "home"))
+    assert "model_reasoning_effort" in reviewer.read_text("utf-8")
 
 
 @pytest.mark.editor

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.agentfile.agent_definition import load
+from support.codex_project import write_codex_project
 from support.editors import PROJECT, clean_environment, missing, neovims, server_program
 from support.engines import agent
 from support.review_project import MANAGER, MENDED, script_review, write_project
@@ -197,6 +198,14 @@ def test_a_model_asks_in_neovim_what_it_wants_to_know(
     by_message = way.strip() == "by a message"  # Which older versions show, with the choices.
     expected = ["SQLite", dismissed, nobody] if by_message else ["SQLite", "DuckDB", dismissed]
     assert told == expected
+
+
+@pytest.mark.editor
+def test_a_codex_project_is_checked_in_neovim_without_settings(nvim: Path, tmp_path: Path) -> None:
+    reviewer = write_codex_project(tmp_path / "project")
+    environment = clean_environment(tmp_path / "home")
+    _play(nvim, "codex.lua", reviewer, environment)
+    assert "model_reasoning_effort" in reviewer.read_text("utf-8")
 
 
 @pytest.mark.editor

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.codex_project import write_codex_project
 from support.editors import current_code_server, missing, server_program
 from support.engines import agent
 from support.extension import TRUSTING, UNTRUSTING, put_server_into, set_in_workspace, vscode
@@ -208,6 +209,21 @@ def test_a_model_asks_in_vscode_what_it_wants_to_know(
         window.wait_for_output("asker | Understood.", "asker ✓ completed")
     told = [request.body["messages"][-1]["content"] for request in provider.asked("m-asker")]
     assert told[1:] == ["SQLite", "DuckDB", "For speed", "the user dismissed the question"]
+
+
+@pytest.mark.editor
+def test_a_codex_project_is_checked_in_vscode_without_settings(
+    extension: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "review"
+    reviewer = write_codex_project(project)
+    put_server_into(project).symlink_to(server_program())
+    with vscode(extension, project, tmp_path, TRUSTING) as window:
+        window.open_file(".codex/agents/reviewer.toml")
+        window.wait_for_squiggles(errors=1, warnings=0)
+        window.wait_for_problems(["unknown-key [Ln 4, Col 1]", "unknown-key [Ln 5, Col 1]"])
+        window.replace_text(reviewer.read_text("utf-8").replace("efort", "effort"))
+        window.wait_for_problems(["unknown-key [Ln 4, Col 1]"])
 
 
 @pytest.mark.editor

@@ -2,16 +2,21 @@
 
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { Uri, workspace } from 'vscode';
+import { languages, Uri, workspace, type DocumentFilter, type TextDocument } from 'vscode';
 import type { DocumentSelector } from 'vscode-languageclient/node';
+
+/** Where agents lie: those of axe, and those of Codex. The same as in the table of dialects of the server. */
+const AGENT_FILES = ['**/axe/agents/*.toml', '**/.axe/agents/*.toml', '**/.codex/agents/**/*.toml'];
+
+/** Files of settings keep their language: they are not about agents alone. */
+const SETTINGS_FILES = ['**/.codex/config.toml'];
 
 /** A folder's files are agents whatever language another extension has given them. */
 export function agentFiles(): DocumentSelector {
   return [
     { scheme: 'file', language: 'axe-agent' },
     { scheme: 'untitled', language: 'axe-agent' },
-    { scheme: 'file', pattern: '**/axe/agents/*.toml' },
-    { scheme: 'file', pattern: '**/.axe/agents/*.toml' },
+    ...[...AGENT_FILES, ...SETTINGS_FILES].map((pattern) => ({ scheme: 'file', pattern })),
     { scheme: 'file', language: 'axe-config' },
     { scheme: 'file', pattern: '**/axe/config.toml' }, // The server knows which one is the user's.
     { scheme: 'file', pattern: '**/SKILL.md' }, // For the agents that use it.
@@ -23,14 +28,24 @@ export function agentFiles(): DocumentSelector {
 }
 
 /** Whether its folder makes an agent of a TOML file. */
-export function isInAgentFolder(file: Uri): boolean {
-  const folder = dirname(file.fsPath);
-  return /[\\/]\.?axe[\\/]agents$/.test(folder) || furtherFolders().some((further) => resolve(further) === folder);
+export function isInAgentFolder(document: TextDocument): boolean {
+  const folder = dirname(document.uri.fsPath);
+  return isOneOf(AGENT_FILES, document) || furtherFolders().some((further) => resolve(further) === folder);
+}
+
+/** Whether the document is settings of a project that may declare agents. */
+export function isSettings(document: TextDocument): boolean {
+  return isOneOf(SETTINGS_FILES, document);
+}
+
+function isOneOf(patterns: readonly string[], document: TextDocument): boolean {
+  const filters: DocumentFilter[] = patterns.map((pattern) => ({ scheme: 'file', pattern }));
+  return languages.match(filters, document) > 0;
 }
 
 /** Whether some agent of the workspace lies in a folder of agents. */
 export async function hasAgents(): Promise<boolean> {
-  return furtherFolders().length > 0 || (await workspace.findFiles('**/{axe,.axe}/agents/*.toml', undefined, 1)).length > 0;
+  return furtherFolders().length > 0 || (await workspace.findFiles(`{${AGENT_FILES.join(',')}}`, undefined, 1)).length > 0;
 }
 
 /** The setting `axe.agentPaths`, as the server reads it. */

@@ -3,7 +3,7 @@
 
 import { commands, languages, window, workspace, type ExtensionContext, type TextDocument } from 'vscode';
 import { ErrorCodes, LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
-import { hasAgents } from './agentFiles';
+import { hasAgents, isSettings } from './agentFiles';
 import { showAgents } from './agents/feature';
 import { Approvals } from './approvals';
 import { FirstSteps } from './firstSteps';
@@ -82,7 +82,7 @@ export function activate(context: ExtensionContext): void {
  * that is opened while the folders are still being searched, too.
  */
 function firstAgent(context: ExtensionContext): Promise<void> {
-  const isOurs = (document: TextDocument) => languages.match(LANGUAGES, document) > 0;
+  const isOurs = (document: TextDocument) => languages.match(LANGUAGES, document) > 0 || isSettings(document);
   return new Promise((resolve, reject) => {
     context.subscriptions.push(workspace.onDidOpenTextDocument((document) => isOurs(document) && resolve()));
     if (workspace.textDocuments.some(isOurs)) {

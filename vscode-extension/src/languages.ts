@@ -31,7 +31,7 @@ function isAgent(document: TextDocument): boolean {
   if (isOurs || document.uri.scheme !== 'file' || !document.uri.path.endsWith('.toml')) {
     return false;
   }
-  return isInAgentFolder(document.uri) || (isWanted(document) && looksLikeAgent(document.getText()));
+  return isInAgentFolder(document) || (isWanted(document) && looksLikeAgent(document.getText()));
 }
 
 function isWanted(document: TextDocument): boolean {

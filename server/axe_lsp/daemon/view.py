@@ -14,7 +14,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, AgentPlaces
+from axe_lsp.agentfile.file_patterns import usual_folders
+from axe_lsp.agentfile.lookup_order import AgentPlaces
 from axe_lsp.agentfile.programs import AGENTS
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.ranges import LineIndex
@@ -355,7 +356,7 @@ class View:
 
     def _watched(self) -> tuple[Path, ...]:
         """The known folders, and those where a first agent would be put."""
-        usual = (root / each for root in self.roots for each in AGENT_FOLDERS)
+        usual = (root / each for root in self.roots for each in usual_folders())
         return tuple(dict.fromkeys([*self.folders, *self._folders, *self.extra_folders, *usual]))
 
     def _files_at(self, path: Path) -> list[Path]:

@@ -14,8 +14,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from axe_lsp.agentfile.dialects import LAYERED, SETTINGS_FILE
-from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
+from axe_lsp.agentfile.file_patterns import agent_globs, settings_globs, usual_folders
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.daemon.uris import canonical, uri_of
 from axe_lsp.lsp.session import Session
@@ -43,14 +42,8 @@ class WatchedFiles:
     def begin(self) -> None:
         """Have the client watch the agent folders, in the background, or the daemon if it can't."""
         # A folder is watched beside its files: clients report a folder that goes as one event.
-        patterns = [
-            pattern for each in AGENT_FOLDERS for pattern in (f"**/{each}/*{SUFFIX}", f"**/{each}")
-        ]
-        patterns += [
-            pattern
-            for each in LAYERED
-            for pattern in (f"**/{each.agents}/**/*{SUFFIX}", f"**/{each.layer}/{SETTINGS_FILE}")
-        ]
+        folders = (f"**/{folder}" for folder in usual_folders())
+        patterns: list[Any] = [*agent_globs(), *settings_globs(), *folders]
         user_folder = self._session.view.user_folder
         if user_folder is not None:
             patterns += [*self._new([user_folder]), self._pattern(user_folder.parent, CONFIG_FILE)]

@@ -23,13 +23,28 @@ function M.project(folder)
   return repository(folder) or folder
 end
 
---- Whether a file is an agent by its place.
-function M.is_agent(path)
-  return path:gsub('\\', '/'):match('/%.?axe/agents/[^/]+%.toml$') ~= nil
+-- Where agents lie, as the server's table of dialects has it. `layer` is the folder of another program, in which
+-- its settings are, too.
+local AGENTS = { { path = '%.?axe/agents/[^/]+' }, { path = '%.codex/agents/.+', layer = '.codex' } }
+local SETTINGS = { { path = '%.codex/config', layer = '.codex' } }
+
+--- The folder above axe/agents and the like, and the layer if there is one.
+local function above(path, places)
+  for _, place in ipairs(places) do
+    local folder = path:gsub('\\', '/'):match('^(.-)/' .. place.path .. '%.toml$')
+    if folder then
+      return folder, place.layer
+    end
+  end
 end
 
---- The project of an agent file: its repository, else the folder above axe/agents; nil for any other file.
---- config.toml belongs to the user's own agents. No server is started for a skill, but one that runs tells
+--- Whether a file is an agent by its place.
+function M.is_agent(path)
+  return above(path, AGENTS) ~= nil
+end
+
+--- The project of an agent file or of settings: its repository, else the folder above axe/agents and the like;
+--- nil for any other file. What is the user's own is no project. No server is started for a skill, but one that runs tells
 --- which agents use it.
 function M.root(path)
   if path:match('[/\\]SKILL%.md$') then
@@ -39,9 +54,15 @@ function M.root(path)
   if path:gsub('\\', '/') == config_home() .. '/axe/config.toml' then
     return config_home() .. '/axe'
   end
-  local folder = path:gsub('\\', '/'):match('^(.*)/%.?axe/agents/[^/]+%.toml$')
-  if folder == config_home() then
-    return folder .. '/axe' -- the user's own agents; the rest of that folder is other programs'
+  local folder, layer = above(path, AGENTS)
+  if not folder then
+    folder, layer = above(path, SETTINGS)
+  end
+  -- The user's own agents; the rest of these folders is other programs'.
+  if not layer and folder == config_home() then
+    return folder .. '/axe'
+  elseif layer and folder == vim.fn.expand('~') then
+    return folder .. '/' .. layer
   end
   return folder and (repository(folder) or folder)
 end

@@ -1,0 +1,31 @@
+"""Globs of the files of all dialects, for editors: which files are served, and watched.
+
+`**/` stands for any number of folders, none included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.dialects import LAYERED, SETTINGS_FILE
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
+from axe_lsp.agentfile.schema.agent_name import SUFFIX
+
+
+def agent_globs() -> Iterator[str]:
+    """Those of agent files: `**/.codex/agents/**/*.toml`."""
+    yield from (f"**/{folder}/*{SUFFIX}" for folder in AGENT_FOLDERS)
+    for program in LAYERED:
+        yield f"**/{program.agents}/{'**/' if program.is_recursive else ''}*{SUFFIX}"
+
+
+def settings_globs() -> Iterator[str]:
+    """Those of the settings that projects have: `**/.codex/config.toml`."""
+    yield from (f"**/{program.layer}/{SETTINGS_FILE}" for program in LAYERED)
+
+
+def usual_folders() -> Iterator[str]:
+    """The folders of agents and of settings, below a project: `.codex/agents` and `.codex`."""
+    yield from AGENT_FOLDERS
+    for program in LAYERED:
+        yield from (program.agents, program.layer)

@@ -1,0 +1,110 @@
+"""The clients know where agents of all dialects lie, as the server's table says."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import tomli
+
+from axe_lsp.agentfile.file_patterns import agent_globs, settings_globs
+from support.editors import PROJECT, clean_environment, emacsen, missing, neovims
+
+EXTENSION = PROJECT / "vscode-extension"
+AGENTS, SETTINGS = list(agent_globs()), list(settings_globs())
+
+
+def examples(globs: list[str]) -> list[str]:
+    """A file for each glob, and one in a folder below it where the glob has folders."""
+    paths = [glob.replace("**/", "", 1).replace("**/", "").replace("*", "a") for glob in globs]
+    deep = [each.replace("**/", "", 1).replace("**/", "b/c/").replace("*", "a") for each in globs]
+    return list(dict.fromkeys([*paths, *deep]))
+
+
+OTHERS = [
+    "Cargo.toml",
+    "axe/agents/b/a.toml",
+    ".codex/a.toml",
+    ".codex/agents/a.md",
+    "codex/agents/a.toml",
+]
+
+
+def test_the_extension_is_there_for_all_of_them() -> None:
+    manifest = json.loads((EXTENSION / "package.json").read_text("utf-8"))
+    (agent,) = [each for each in manifest["contributes"]["languages"] if each["id"] == "axe-agent"]
+    assert agent["filenamePatterns"] == AGENTS
+    contains = [each for each in manifest["activationEvents"] if each.startswith("workspaceC")]
+    assert contains == [f"workspaceContains:{each}" for each in AGENTS]
+    source = (EXTENSION / "src" / "agentFiles.ts").read_text("utf-8")
+    for name, globs in (("AGENT_FILES", AGENTS), ("SETTINGS_FILES", SETTINGS)):
+        listed = re.search(rf"const {name} = \[(.*)\];", source)
+        assert listed is not None
+        assert re.findall(r"'(.*?)'", listed[1]) == globs
+
+
+def test_helix_knows_them() -> None:
+    languages = tomli.loads((PROJECT / "clients" / "helix" / "languages.toml").read_text("utf-8"))
+    (language,) = languages["language"]
+    globs = [each["glob"] for each in language["file-types"]]
+    expected = [each.removeprefix("**/") for each in (*AGENTS, *SETTINGS)]
+    assert sorted(globs) == sorted([*expected, ".config/axe/config.toml"])
+
+
+@pytest.mark.editor
+def test_neovim_knows_them(tmp_path: Path) -> None:
+    for nvim in neovims() or [missing("Neovim", ".ci/install-neovim")]:
+        script = """
+        local files = require('axe_lsp.files')
+        for path in vim.gsplit(vim.env.PATHS, ':', true) do
+          io.stdout:write(tostring(files.is_agent(path)), ' ', tostring(files.root(path)), '\\n')
+        end
+        vim.cmd('qall!')
+        """
+        program = tmp_path / "say.lua"
+        program.write_text(script, encoding="utf-8")
+        arguments = ["--clean", "--headless", "--cmd", f"set rtp^={PROJECT}/clients/neovim"]
+        said = _said([nvim, *arguments, "-c", f"luafile {program}"], tmp_path)
+        agents, settings = len(examples(AGENTS)), len(examples(SETTINGS))
+        assert said[:agents] == ["true /work"] * agents
+        assert said[agents : agents + settings] == ["false /work"] * settings
+        others = said[agents + settings : -1]
+        assert others == ["false nil"] * len(OTHERS)
+        assert said[-1] == f"true {tmp_path / 'home' / '.codex'}", "a home is no project"
+
+
+@pytest.mark.editor
+def test_emacs_knows_them(tmp_path: Path) -> None:
+    script = """(dolist (path (split-string (getenv "PATHS") ":"))
+      (princ (format "%s\n" (eq (assoc-default path auto-mode-alist #'string-match) 'axe-agent-mode))))"""
+    for emacs in emacsen() or [missing("Emacs", ".ci/install-emacs")]:
+        load = ["-Q", "--batch", "-l", str(PROJECT / "tests" / "clients" / "emacs" / "support.el")]
+        said = _said([emacs, *load, "--eval", script], tmp_path)
+        ours = len(examples([*AGENTS, *SETTINGS]))
+        assert said == ["t"] * ours + ["nil"] * len(OTHERS) + ["t"]
+
+
+def _said(command: list[object], tmp_path: Path) -> list[str]:
+    """The lines that a program says about the examples, other files, and an agent of the user."""
+    home = tmp_path / "home"
+    environment = clean_environment(home)
+    relative = [*examples(AGENTS), *examples(SETTINGS), *OTHERS]
+    paths = [*(f"/work/{each}" for each in relative), str(home / ".codex" / "agents" / "a.toml")]
+    done = subprocess.run(
+        [str(each) for each in command],
+        env={
+            **os.environ,
+            **environment,
+            "PATHS": ":".join(paths),
+            "AXE_EMACS": str(PROJECT / "clients" / "emacs"),
+        },
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return done.stdout.split("\n")[:-1]
