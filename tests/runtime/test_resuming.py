@@ -140,11 +140,20 @@ async def test_only_a_call_that_may_change_something_waits_for_the_disk_and_is_n
     answers = [READS, Says(calls=[writes]), Says("done")]
     _, kept = await work(provider, tmp_path, {}, answers)
     kinds = [step.kind for step, *_ in kept.steps]
-    assert kinds == ["first", "answer", "result", "answer", "begun", "result", "answer"]
+    assert kinds == [
+        "agent",
+        "first",
+        "answer",
+        "result",
+        "answer",
+        "begun",
+        "result",
+        "answer",
+    ]
     assert kept.commits == 1
     (tmp_path / "new").unlink()
 
-    _, again = await work(provider, tmp_path, {}, [Says("done")], kept.known(5))
+    _, again = await work(provider, tmp_path, {}, [Says("done")], kept.known(6))
 
     assert not (tmp_path / "new").exists()
     [end] = [event for event in again.events if isinstance(event, ToolEnd)]

@@ -19,17 +19,18 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.runtime.events import RunIds, Saved
 from axe_lsp.runtime.json_data import JsonStruct, plain_json
 from axe_lsp.runtime.limits.usage import NOTHING, Usage
-from axe_lsp.runtime.messages import Request, Response, ToolCall, ToolResult
+from axe_lsp.runtime.messages import Request, Response, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.safety.questions import Question
 from axe_lsp.runtime.safety.redaction import holds_secret, redacted_json
 
-StepKind = Literal["order", "first", "room", "answer", "allow", "begun", "result", "saved"]
+StepKind = Literal["order", "agent", "first", "room", "answer", "allow", "begun", "result", "saved"]
 """The kinds of steps.
 
 | kind | written | data |
 |---|---|---|
 | `order`, of a root | a run begins | `hosting.protocol.Start` |
+| `agent`, of a root | before the first request of a run with it; `call` is its digest | `Shared` |
 | `first` | before a run's first request | `First` |
 | `room` | the context was shortened or summed up | `Room` |
 | `answer` | a provider has answered | `Response` |
@@ -75,6 +76,7 @@ class First(Struct, frozen=True, omit_defaults=True):
 
     `model` is `provider/name`. `folder` is the absolute path in which its tools work; `memory` the path of its
     memory, "" for none; `remote` are the names of the tools of its MCP servers.
+    As a step it has the digest of what is `shared` instead.
     """
 
     order: Order
@@ -85,6 +87,19 @@ class First(Struct, frozen=True, omit_defaults=True):
     max_depth: int
     memory: str = ""
     remote: tuple[str, ...] = ()
+    shared: str = ""
+
+
+class Shared(Struct, frozen=True, omit_defaults=True):
+    """What many runs of a tree begin with alike, which is most of what they begin with."""
+
+    definition: AgentDefinition
+    system: str = ""
+    tools: tuple[Tool, ...] = ()
+
+
+_NOBODY = AgentDefinition("", "")
+"""In a step, in place of the definition that is in another one."""
 
 
 class Room(Struct, frozen=True, omit_defaults=True):
@@ -139,6 +154,7 @@ class Log:
         self._sink = sink
         self.known = known or Known()
         self._runs = _runs_of(self.known)
+        self._shared: dict[int, tuple[Shared, str]] = {}
 
     def of(self, ids: RunIds) -> RunLog:
         """The log of one run of the tree."""
@@ -148,6 +164,25 @@ class Log:
         """Keep a step."""
         if self._sink is not None:
             self._sink.keep(step)
+
+    def share(self, root: str, shared: Shared, secrets: Collection[str]) -> str:
+        """Keep what runs have in common, once; returns its digest."""
+        known = self._shared.get(id(shared.definition))
+        if known is not None:
+            other, digest = known
+            if (other.system, other.tools) == (shared.system, shared.tools):
+                return digest
+        from hashlib import blake2b
+
+        text = encoded(shared, secrets)
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        self._shared[id(shared.definition)] = shared, digest
+        self.keep(Step(root, root, "agent", call=digest, data=text))
+        return digest
+
+    def shared(self, root: str, digest: str) -> Shared:
+        """What runs have in common. Raises KeyError."""
+        return decoded(self.known.steps[root, 0, digest, "agent"], Shared)
 
     @property
     def is_kept(self) -> bool:
@@ -209,7 +244,12 @@ class RunLog:
     @property
     def first(self) -> First | None:
         """What the run has begun with, if it had come that far."""
-        return self._find(0, "", "first", First)
+        first = self._find(0, "", "first", First)
+        if first is None or not first.shared:
+            return first
+        shared = self._log.shared(self.ids.root_run_id, first.shared)
+        request = replace(first.request, system=shared.system, tools=shared.tools)
+        return replace(first, definition=shared.definition, request=request, shared="")
 
     def answer(self, turn: int) -> Response | None:
         """The answer of a turn, if it is known."""
@@ -258,11 +298,20 @@ class RunLog:
 
     def keep_first(self, first: First) -> None:
         """The run is about to send its first request."""
-        # The moment is one of this process's clock, and what a provider keeps is for this process.
-        order = replace(first.order, deadline=math.inf)
-        self._keep(
-            "first", data=replace(first, order=order, request=replace(first.request, kept={}))
+        if not self._log.is_kept:
+            return
+        request = first.request
+        shared = Shared(first.definition, request.system, request.tools)
+        digest = self._log.share(self.ids.root_run_id, shared, self._secrets)
+        kept = replace(
+            first,
+            definition=_NOBODY,
+            # The moment is one of this process's clock, and what a provider keeps is for this process.
+            order=replace(first.order, deadline=math.inf, definition=None),
+            request=replace(request, system="", tools=(), kept={}),
+            shared=digest,
         )
+        self._keep("first", data=kept)
 
     def keep_answer(self, turn: int, answer: Response) -> None:
         """A provider has answered."""
