@@ -221,3 +221,20 @@ def steps(home: Home) -> list[str]:
     order = "ORDER BY turn, kind = 'result', kind = 'first'"
     with closing(sqlite3.connect(home.history)) as connection:
         return [kind for (kind,) in connection.execute(f"SELECT kind FROM steps {order}")]
+
+
+def test_a_history_that_can_not_be_written_stops_no_call_and_is_told_once(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add({"solo": SOLO})
+    home.history.parent.parent.mkdir(parents=True)
+    home.history.parent.write_text("no folder")
+    changes = Call("run_command", {"command": EFFECT})
+    provider.script("m", Says(calls=[changes, changes]), Says("done"))
+
+    code, out, err = home.call("run", "solo", "-p", "go", "--yes", "--json")
+
+    result = json.loads(out)
+    assert (code, result["content"]) == (0, "done")
+    assert (home.work / "effects.txt").read_text() == "once\n" * 2
+    assert err.count("can't be resumed") == 1
