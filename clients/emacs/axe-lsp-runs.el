@@ -241,14 +241,34 @@ In the buffer of the runs it is the agent of the line."
   "Let the user choose one of PAST, and show it with the help of SERVER."
   (if (null past)
       (message "axe: no run is stored yet")
-    (let* ((choices (mapcar (lambda (run) (cons (axe-lsp-runs--label run) run)) past))
-           (newest-first (lambda (text predicate action)
-                           (if (eq action 'metadata)
-                               '(metadata (display-sort-function . identity))
-                             (complete-with-action action choices text predicate))))
-           (label (completing-read "Which run? " newest-first nil t))
-           (root (plist-get (cdr (assoc label choices)) :rootRunId)))
-      (axe-lsp-runs--show-past server root))))
+    (axe-lsp-runs--show-past server (plist-get (axe-lsp-runs--pick past) :rootRunId))))
+
+(defun axe-lsp-runs--pick (past)
+  "Return the one of PAST that the user chooses."
+  (let* ((choices (mapcar (lambda (run) (cons (axe-lsp-runs--label run) run)) past))
+         (newest-first (lambda (text predicate action)
+                         (if (eq action 'metadata)
+                             '(metadata (display-sort-function . identity))
+                           (complete-with-action action choices text predicate)))))
+    (cdr (assoc (completing-read "Which run? " newest-first nil t) choices))))
+
+;;;###autoload
+(defun axe-resume ()
+  "Go on with a run that ended before it was completed, which you choose."
+  (interactive)
+  (let ((server (axe-lsp-runs--server)))
+    (axe-lsp-send server "axe/runs" '(:limit 200)
+                  (lambda (runs)
+                    (run-at-time 0 nil #'axe-lsp-runs--resume server (append runs nil))))))
+
+(defun axe-lsp-runs--resume (server past)
+  "Have SERVER go on with one of PAST."
+  (let ((resumable (cl-remove-if-not (lambda (run) (plist-get run :resumable)) past)))
+    (if (null resumable)
+        (message "axe: no run can be resumed")
+      (let ((run (axe-lsp-runs--pick resumable)))
+        (axe-lsp-send server "axe/resume" (list :runId (plist-get run :runId)) #'ignore)
+        (display-buffer (axe-lsp-runs-buffer))))))
 
 (defun axe-lsp-runs--show-past (server root)
   "Have SERVER tell of ROOT again, in a buffer of its own."

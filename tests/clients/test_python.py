@@ -17,6 +17,7 @@ import axe_client
 from axe_client import (
     AgentBegin,
     AgentEnd,
+    AgentResume,
     Answer,
     Client,
     Inquiry,
@@ -111,6 +112,26 @@ async def test_a_run_is_cancelled(provider: ScriptedProvider, start: Start) -> N
         with pytest.raises(RunCancelledError):
             await run.result()
         await hold.hung_up()
+
+
+async def test_a_run_that_was_cancelled_is_resumed(
+    provider: ScriptedProvider, start: Start
+) -> None:
+    hold = Hold()
+    provider.script("solo", Scripted(Says("never"), hold=hold), Says("done"))
+    async with start() as client:
+        async with client.run("solo") as run:
+            await hold.arrived()
+        async with client.resume(run.id, timeout=60) as resumed:
+            seen = [event async for event in resumed]
+            result = await resumed.result()
+        with pytest.raises(RunFailedError, match="completed") as refused:
+            async with client.resume(run.id) as again:
+                await again.result()
+
+    assert isinstance(seen[0], AgentResume)
+    assert (seen[0].turn, resumed.id, result.content) == (1, run.id, "done")
+    assert refused.value.data["reason"] == "completed"
 
 
 async def test_a_block_that_fails_leaves_no_run_behind(

@@ -228,6 +228,7 @@ export const RunRequest = new RequestType<RunParams, RunResult, unknown>('axe/ru
 export const RunsRequest = new RequestType<{ limit: number; before?: string }, PastRun[], unknown>('axe/runs');
 export const EventsRequest = new RequestType<{ runId: string; after?: number }, Happening[], unknown>('axe/events');
 export const SubscribeRequest = new RequestType<Record<string, never>, unknown, unknown>('axe/subscribe');
+export const ResumeRequest = new RequestType<{ runId: string }, RunResult, unknown>('axe/resume');
 export const StopRequest = new RequestType<{ runId: string }, { stopped: boolean }, unknown>('axe/stop');
 export const AskRequest = new RequestType<Inquiry, Reply | null, unknown>('axe/ask');
 export const ApproveRequest = new RequestType<Question, Approval, unknown>('axe/approve');

@@ -28,6 +28,9 @@ command('AxePreview', 'preview', {
 command('AxeAnswer', 'answer', {
   desc = 'Answer what an agent asks',
 })
+command('AxeResume', 'resume', {
+  desc = 'Go on with a run that ended before it was completed',
+})
 command('AxeStop', 'stop', {
   nargs = '?',
   bang = true,

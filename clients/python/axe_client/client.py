@@ -237,10 +237,31 @@ class Client:
             "workdir": workdir,
             "timeoutMs": None if timeout is None else round(timeout * 1000),
         }
+        async with self._begun("axe/run", params) as run:
+            yield run
+
+    @asynccontextmanager
+    async def resume(
+        self, run_id: str, *, timeout: float | None = None, max_tokens: int | None = None
+    ) -> AsyncIterator[Run]:
+        """Go on with a root run that ended before it was completed; else as `run`.
+
+        `timeout` counts from now on; `max_tokens` is the limit of the whole run, with what it has used.
+        """
+        params = {
+            "runId": run_id,
+            "timeoutMs": None if timeout is None else round(timeout * 1000),
+            "maxTokens": max_tokens,
+        }
+        async with self._begun("axe/resume", params) as run:
+            yield run
+
+    @asynccontextmanager
+    async def _begun(self, method: str, params: Mapping[str, Any]) -> AsyncIterator[Run]:
         # Notifications do not say which request they belong to. As only one run begins at a time,
         # the one that begins next is the one that was asked for last.
         async with self._one_begins:
-            run = Run(self.connection, _given(params))
+            run = Run(self.connection, method, _given(params))
             self._beginning = run
             try:
                 await run.begun()
@@ -267,17 +288,17 @@ class Client:
 
 
 class Run:
-    """A run that is going on; made by `Client.run`.
+    """A run that is going on; made by `Client.run` and `Client.resume`.
 
     Iterating over it gives its events and those of all agents below it, until it is over.
     """
 
-    def __init__(self, connection: Connection, params: Mapping[str, Any]) -> None:
+    def __init__(self, connection: Connection, method: str, params: Mapping[str, Any]) -> None:
         self.id = ""
         self._connection = connection
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
         self._begun = asyncio.Event()
-        self._number, self._answer = connection.request("axe/run", params)
+        self._number, self._answer = connection.request(method, params)
         self._answer.add_done_callback(lambda _: self._over())
 
     async def __aiter__(self) -> AsyncIterator[Event]:

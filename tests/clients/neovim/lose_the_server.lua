@@ -26,4 +26,11 @@ support.play(function()
   support.replace('max_depth = 6', 'max_depth = 5')
   vim.cmd('AxeRun!')
   support.wait_for_log('killed: the language server has stopped\n▶ manager: Review the change')
+
+  vim.ui.select = function(runs, _, on_choice)
+    assert(#runs == 1 and runs[1].status == 'killed', vim.inspect(runs))
+    on_choice(runs[1])
+  end
+  vim.cmd('AxeResume')
+  support.wait_for_log('⟳ resumed at turn 2')
 end)

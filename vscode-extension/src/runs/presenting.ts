@@ -40,7 +40,9 @@ export function rowOf(node: Node, now: number, asks: readonly Asks[] = []): Row 
   }
   const spoken = joined([label, inWords(node.status), ...texts.spoken], ', ');
   const icon = node.kind !== 'call' && node.incomplete && node.status === 'completed' ? CUT : iconOf(node.status);
-  return { label, description: texts.description, tooltip: texts.tooltip, icon, spoken, context: `${kind} ${state}` };
+  const isUnfinished = kind === 'root run' && state === 'ended' && node.status !== 'completed';
+  const context = `${kind} ${state}${isUnfinished ? ' unfinished' : ''}`;
+  return { label, description: texts.description, tooltip: texts.tooltip, icon, spoken, context };
 }
 
 const ICONS: Record<Status, readonly [id: string, color?: string]> = {

@@ -2,7 +2,7 @@
 
 import { commands, Uri, window, workspace, type Disposable, type QuickPickItem } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
-import { EventsRequest, RunRequest, StopRequest, type RunParams } from '../protocol';
+import { EventsRequest, ResumeRequest, RunRequest, StopRequest, type RunParams } from '../protocol';
 import type { Register } from '../register';
 import { inTrust } from '../trust';
 import { duration, shortened } from './figures';
@@ -36,6 +36,7 @@ export class RunCommands {
       register('axeLsp.stop', (client) => this.stop(client)),
       register('axeLsp.stopNode', (client, given) => this.stopNode(client, given)),
       register('axeLsp.runAgain', inTrust((client, given) => this.runAgain(client, given))),
+      register('axeLsp.resumeRun', inTrust((client, given) => this.resume(client, given))),
       register('axeLsp.searchRuns', () => this.search()),
       register('axeLsp.refreshRuns', () => this.runs.refresh()),
       register('axeLsp.loadMoreRuns', () => this.runs.store.loadMore()),
@@ -79,6 +80,15 @@ export class RunCommands {
     const run = await this.chosen(given, 'Which run, once more?');
     if (run) {
       await this.run(client, { agent: run.agent, ...(run.task ? { task: run.task } : {}) });
+    }
+  }
+
+  /** The server says why a run can't go on. */
+  private async resume(client: LanguageClient, given: unknown): Promise<void> {
+    const run = await this.chosen(given, 'Continue which run?');
+    if (run) {
+      this.runs.show();
+      await client.sendRequest(ResumeRequest, { runId: run.rootRunId });
     }
   }
 

@@ -199,3 +199,9 @@ test('an exported run is a line of JSON for each event', () => {
   assert.equal(lines.pop(), '');
   assert.deepEqual(lines.map((line) => JSON.parse(line)), events);
 });
+
+test('a root run that ended unfinished can be continued', () => {
+  const rows = (['killed', 'completed'] as const).map((status) => rowOf(RunTree.remembered(past('l', START, { status })).root, START));
+
+  assert.deepEqual(rows.map((row) => row.context), ['root run ended unfinished', 'root run ended']);
+});

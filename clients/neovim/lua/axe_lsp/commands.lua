@@ -52,6 +52,10 @@ function M.preview(given)
   end
 end
 
+function M.resume()
+  runs.resume(vim.api.nvim_get_current_buf())
+end
+
 function M.stop(given)
   if given.bang then
     runs.stop_all()

@@ -9,11 +9,6 @@ local M = {}
 
 local MOST = 200
 
-local function describe(run)
-  local began = run.began:sub(1, 16):gsub('T', ' ') .. ' UTC'
-  return ('%s  %s  %s'):format(began, run.status, words.head(run))
-end
-
 local function show(client, run, bufnr)
   local row = buffers.live().row_of(run.runId)
   if row then
@@ -36,7 +31,7 @@ function M.pick(agent, bufnr)
     if #runs == 0 then
       return vim.notify('axe: no run is stored yet', vim.log.levels.INFO)
     end
-    vim.ui.select(runs, { prompt = 'Which run?', format_item = describe }, function(run)
+    vim.ui.select(runs, { prompt = 'Which run?', format_item = words.past }, function(run)
       if run then
         show(client, run, bufnr)
       end

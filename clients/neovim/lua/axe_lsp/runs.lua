@@ -126,6 +126,28 @@ function M.run_again(bufnr)
   end
 end
 
+--- Goes on with a run that ended before it was completed; the user picks which.
+function M.resume(bufnr)
+  local client = requests.client_for(bufnr)
+  if not client then
+    return
+  end
+  requests.send(client, 'axe/runs', { limit = 200 }, bufnr, function(found)
+    local resumable = vim.tbl_filter(function(run)
+      return run.resumable
+    end, found)
+    if #resumable == 0 then
+      return vim.notify('axe: no run can be resumed', vim.log.levels.INFO)
+    end
+    vim.ui.select(resumable, { prompt = 'Resume which run?', format_item = words.past }, function(run)
+      if run then
+        views.show(buffers.live().bufnr)
+        requests.send(client, 'axe/resume', { runId = run.runId }, bufnr, pass)
+      end
+    end)
+  end)
+end
+
 --- Shows what would be sent to the provider.
 function M.preview(which, task, bufnr)
   local client = requests.client_for(bufnr)

@@ -33,6 +33,12 @@ function M.head(begun)
   return begun.agent .. (task ~= '' and ': ' .. task or '')
 end
 
+--- A past run in a list.
+function M.past(run)
+  local began = run.began:sub(1, 16):gsub('T', ' ') .. ' UTC'
+  return ('%s  %s  %s'):format(began, run.status, M.head(run))
+end
+
 local INCOMPLETE = {
   length = 'cut off at the output limit',
   context_window = 'context window full',

@@ -84,17 +84,17 @@ class Archive:
         """The current result of `past_runs`. Raises RunError."""
         from axe_lsp.hosting.history import local
 
-        await self._until_written()
+        await self.until_written()
         return await asyncio.to_thread(local.runs, wanted)
 
     async def events(self, run_id: str, after: int = 0) -> list[Notification]:
         """The events of a run and its sub-agents until now. Raises RunError."""
         from axe_lsp.hosting.history import local
 
-        await self._until_written()
+        await self.until_written()
         return await asyncio.to_thread(local.events, run_id, after)
 
-    async def _until_written(self) -> None:
+    async def until_written(self) -> None:
         """Until the runs that were started by now have begun, and what has arrived of all is in the history.
 
         Or until the disk, or what comes before a beginning, proves too slow.

@@ -52,6 +52,7 @@ async def resume_newest(session: Session, reporter: Subscriber) -> Json:
 async def _resume(session: Session, members: dict[str, Any], reporter: Subscriber) -> Json:
     settings, runs = session.view.settings, session.daemon.runs
     with running.reported_errors():
+        await runs.archive.until_written()  # The run may have ended a moment ago.
         start = await asyncio.to_thread(resumable, members["runId"])
         timeout = members.get("timeoutMs")
         request = replace(
