@@ -39,6 +39,7 @@ async def test_a_killed_host_ends_its_runs_and_the_next_run_gets_a_new_one(
         assert ends(at, run)[2:] == [("lead", "killed")]
         assert_gapless(at, run)
         assert "signal 9" in at.of(run.id)[-1][1]["error"]
+        assert {params["reason"] for _, params in at.of(run.id)[-3:]} == {"host"}
         partial = failure.value.partial
         assert failure.value.kind == "agent"
         assert partial is not None

@@ -13,6 +13,8 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.notifications import Message, Notification, notification
@@ -275,7 +277,8 @@ class Runs:
     def _end(self, order: Order, status: Status, error: RunError) -> None:
         """End a run that can't or won't do so itself."""
         events, error.partial = order.tree.end(status, str(error), timestamp())
-        news = [notification(event) for event in events]
+        reason = "host" if status == "killed" else None
+        news = [notification(replace(event, reason=reason)) for event in events]
         self.archive.take_over(order.id, news)
         for event in news:
             self._subscribers.publish(order.id, event)
