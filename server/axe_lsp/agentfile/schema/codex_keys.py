@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.schema.codex_names import EFFORTS, FEATURES, HOOK_EVENTS
+from axe_lsp.agentfile.schema.codex_names import EFFORTS, FEATURES, HOOK_EVENTS, MODELS
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Names, Schema
 
 _S, _I, _F, _B = KeyType.STRING, KeyType.INTEGER, KeyType.FLOAT, KeyType.BOOLEAN
@@ -24,7 +24,6 @@ _SESSION = "It concerns a whole session and has no use in an agent."
 
 
 def _key(dotted: str, type_: KeyType, doc: str, **columns: object) -> KeySpec:
-    columns.setdefault("since", "Codex")
     return KeySpec(tuple(dotted.split(".")), type_, doc, **columns)  # type: ignore[arg-type]
 
 
@@ -70,7 +69,7 @@ _MODEL_KEYS = (
         "model",
         _S,
         "The model, without a provider before it. Without this key the agent uses its parent's model.",
-        names=Names.BARE_MODEL,
+        suggestions=tuple(MODELS),
     ),
     _key(
         "model_reasoning_effort",
@@ -78,7 +77,6 @@ _MODEL_KEYS = (
         "How much the model thinks. With an effort that the model does not have, every spawn of the agent "
         "fails.",
         suggestions=EFFORTS,
-        default="the model's own",
     ),
     _key(
         "model_reasoning_summary",
@@ -414,7 +412,7 @@ _TOOL_KEYS = (
     _key("skills.bundled", _T, "The skills that Codex brings.", or_empty_array=True),
     _key("skills.bundled.enabled", _B, "Whether they are offered."),
     _count("skills.max_context_tokens", "The size of the list of skills, in tokens.", least=1),
-    _key("features", _T, "Feature flags.", suggestions=tuple(FEATURES)),
+    _key("features", _T, "Feature flags."),
     _key("features.*", _B, "A feature flag."),
     *(
         _key(f"features.{name}", _B, f"The feature `{name}` ({state}).")
@@ -429,7 +427,7 @@ _TOOL_KEYS = (
             _key(f"features.{name}.enabled", _B, "Whether the feature is on."),
         )
     ),
-    _key("hooks", _T, "Commands that Codex executes at events.", suggestions=HOOK_EVENTS),
+    _key("hooks", _T, "Commands that Codex executes at events."),
     *(
         key
         for event in HOOK_EVENTS

@@ -56,7 +56,6 @@ class Names(Enum):
     ADDRESS = "http or https address"
     PROVIDER = "provider"
     """Of a table whose own name is the user's choice."""
-    BARE_MODEL = "model without a provider"
     FILE = "file, from the folder of this one"
 
 

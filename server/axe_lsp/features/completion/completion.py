@@ -115,8 +115,9 @@ def _strings(asked: _Asked, spec: KeySpec, listed: set[str]) -> Iterator[Complet
     file = asked.file
     if spec.names is Names.PRESET:
         yield from _types(BUILT_IN_TYPES)
-    elif spec.choices:
-        yield from (_described(choice, spec) for choice in spec.choices)
+    elif spec.choices or spec.suggestions:
+        words = spec.choices or spec.suggestions
+        yield from (_described(word, spec) for word in words)
     elif spec.names is Names.STEM and file.uri.endswith(SUFFIX):
         yield offer(file.place.stem, CompletionKind.CHOICE, "name of the file")
     elif spec.names is Names.AGENT:

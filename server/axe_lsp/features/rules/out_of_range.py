@@ -21,8 +21,8 @@ def fixes(case: Case) -> Iterator[Fix]:
         return
     if isinstance(value, int):
         yield from _number(case, spec, value)
-    elif isinstance(value, str) and spec.choices:
-        yield from _choice(case, spec, value)
+    elif isinstance(value, str) and (words := spec.choices or spec.suggestions):
+        yield from _choice(case, words, value)
     elif spec.path == ("artifacts", "dir"):
         yield from _enable_artifacts(case)
     elif isinstance(value, str) and spec.names is Names.ADDRESS and "://" not in value:
@@ -41,11 +41,11 @@ def _number(case: Case, spec: KeySpec, value: int) -> Iterator[Fix]:
         yield replace(case, other.range.of(case.text))
 
 
-def _choice(case: Case, spec: KeySpec, value: str) -> Iterator[Fix]:
-    similar = nearest(value, spec.choices)
+def _choice(case: Case, words: tuple[str, ...], value: str) -> Iterator[Fix]:
+    similar = nearest(value, words)
     if similar is not None:
         yield respell(case, similar, certain=similar.lower() == value.strip().lower())
-    for choice in spec.choices:
+    for choice in words:
         if choice != similar:
             yield respell(case, choice, preferred=False)
 

@@ -1,0 +1,112 @@
+"""Language features in Codex's files, which follow from the rows of its schema."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.daemon.uris import uri_of
+from axe_lsp.daemon.view import View
+from axe_lsp.features.completion.completion import completion
+from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.features.finding import Severity
+from axe_lsp.features.fix import Case, Context
+from axe_lsp.features.hover import hover
+from axe_lsp.features.rules import fixes_of
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.places import Places
+from axe_lsp.workspace.snapshot import Snapshot
+from axe_lsp.workspace.workspace import Change, Workspace
+from support.edits import edited
+
+URI = "file:///project/.codex/agents/a.toml"
+HEAD = 'name = "a"\ndescription = "Reads."\ndeveloper_instructions = "Read."\n'
+
+
+def opened(text: str) -> tuple[Snapshot, AgentFile]:
+    workspace = Workspace(Places())
+    workspace.apply([Change(URI, text, in_buffer=True)], complete=True)
+    file = workspace.snapshot.file(URI)
+    assert file is not None
+    return workspace.snapshot, file
+
+
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
+        ('sandbox_mode = "|"', "workspace-write"),
+        ('model_reasoning_effort = "|"', "xhigh"),
+        ('model = "|"', "gpt-6-sol"),
+        ("[mcp_servers.docs]\n|", "startup_timeout_sec"),
+        ("[features]\n|", "multi_agent_v2"),
+        ("|", "nickname_candidates"),
+    ],
+)
+def test_keys_words_and_models_are_completed(marked: str, expected: str) -> None:
+    text = "\n" + marked
+    snapshot, file = opened(text.replace("|", ""))
+    labels = [each.label for each in completion(snapshot, file, text.index("|"))]
+    assert expected in labels
+
+
+def test_hover_says_that_a_key_has_no_effect() -> None:
+    snapshot, file = opened('sandbox_mode = "read-only"')
+    found = hover(snapshot, file, 3)
+    assert found is not None
+    assert "What commands may change." in found.markdown
+    assert "No effect in an agent" in found.markdown
+
+
+@pytest.mark.parametrize(
+    ("below", "title", "after"),
+    [
+        ('modle = "gpt-6-sol"', "model", 'model = "gpt-6-sol"'),
+        ('model_reasoning_effort = "hihg"', "high", 'model_reasoning_effort = "high"'),
+        ('model_verbosity = "lwo"', "low", 'model_verbosity = "low"'),
+    ],
+)
+def test_the_first_fix_is_what_was_meant(below: str, title: str, after: str) -> None:
+    text = HEAD + below
+    snapshot, file = opened(text)
+    finding = next(each for each in diagnostics(snapshot, file) if each.range.start >= len(HEAD))
+    assert file.open is not None
+    context = Context(snapshot, lambda each: diagnostics(snapshot, each), lambda _: text)
+    fix = next(iter(fixes_of(Case(context, file, file.open, finding))))
+    assert title in fix.title
+    assert edited({URI: text}, fix.edit)[URI] == HEAD + after
+
+
+def test_a_project_is_served_as_soon_as_it_is_opened(tmp_path: Path) -> None:
+    agents = tmp_path / "project" / ".codex" / "agents" / "deep"
+    agents.mkdir(parents=True)
+    (agents / "a.toml").write_text(HEAD + "modle = 1\n", "utf-8")
+    (tmp_path / "project" / "conf").mkdir()
+    (tmp_path / "project" / "conf" / "r.toml").write_text("model = 3\n", "utf-8")
+    settings = '[agents.r]\ndescription = "Reads."\nconfig_file = "../conf/r.toml"\n'
+    (tmp_path / "project" / ".codex" / "config.toml").write_text(settings, "utf-8")
+    environment = {"HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]}
+
+    async def served() -> dict[str, list[str]]:
+        view = View(environment)
+        try:
+            view.add_roots([tmp_path / "project"])
+            await view.settled()
+            return {
+                file.uri.removeprefix(uri_of(tmp_path / "project")): [
+                    each.code
+                    for each in diagnostics(view.snapshot, file)
+                    if each.severity is Severity.ERROR
+                ]
+                for file in view.snapshot.files()
+            }
+        finally:
+            await view.close(1)
+
+    assert asyncio.run(served()) == {
+        "/.codex/config.toml": [],
+        "/.codex/agents/deep/a.toml": ["unknown-key"],
+        "/conf/r.toml": ["wrong-type"],
+    }
