@@ -54,14 +54,14 @@ def codex_agent(lookup: Lookup) -> Iterator[Problem]:
         value = lookup.decoded(path)
         if isinstance(value, str) and not value.strip():
             yield _fault(lookup, path, "missing-key", f"{path[0]} must not be blank")
-    yield from _nicknames(nested(lookup, (NICKNAMES,)), (NICKNAMES,))
+    yield from _nicknames(_node(lookup, NICKNAMES), (NICKNAMES,))
     yield from _without_effect(lookup)
 
 
 def codex_config(lookup: Lookup) -> Iterator[Problem]:
     """The problems of config.toml by itself."""
     yield from _of_any(lookup)
-    agents = nested(lookup, (DECLARED_AGENTS,))
+    agents = _node(lookup, DECLARED_AGENTS)
     for name, agent in _tables(agents).items():
         if lookup.schema.find((DECLARED_AGENTS, name)) is not _any_agent(lookup.schema):
             continue
@@ -148,7 +148,7 @@ def _missing_in(lookup: Lookup, node: Node, path: KeyPath) -> Iterator[Problem]:
 
 
 def _servers(lookup: Lookup) -> Iterator[Problem]:
-    for name, server in _tables(nested(lookup, ("mcp_servers",))).items():
+    for name, server in _tables(_node(lookup, "mcp_servers")).items():
         path, members = ("mcp_servers", name), _members(server)
         if "command" not in members and isinstance(_value(members, "bearer_token"), str):
             message = "is not supported: name an environment variable in `bearer_token_env_var`"
@@ -169,7 +169,7 @@ def _servers(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _providers(lookup: Lookup) -> Iterator[Problem]:
-    for name, provider in _tables(nested(lookup, ("model_providers",))).items():
+    for name, provider in _tables(_node(lookup, "model_providers")).items():
         path, members = ("model_providers", name), _members(provider)
         if name in _RESERVED_PROVIDERS:
             message = "is built in and can't be defined again; choose another name"
@@ -188,14 +188,14 @@ def _providers(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _approvals(lookup: Lookup) -> Iterator[Problem]:
-    node = nested(lookup, ("approval_policy",))
+    node = _node(lookup, "approval_policy")
     if node is not None and node.members is not None and set(node.members) != {"granular"}:
         message = "takes one table, `granular`"
         yield _at(node, ("approval_policy",), message)
 
 
 def _hooks(lookup: Lookup) -> Iterator[Problem]:
-    for event, entries in _members(nested(lookup, ("hooks",))).items():
+    for event, entries in _members(_node(lookup, "hooks")).items():
         for entry in entries.items or ():
             for hook in (_members(entry).get("hooks") or Node(entry.range)).items or ():
                 members = _members(hook)
@@ -260,7 +260,7 @@ def _models(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _skills(lookup: Lookup) -> Iterator[Problem]:
-    entries = _members(nested(lookup, ("skills",))).get("config")
+    entries = _members(_node(lookup, "skills")).get("config")
     for entry in (entries.items if entries is not None else None) or ():
         members = _members(entry)
         chosen = [key for key in ("path", "name") if key in members]
@@ -274,7 +274,7 @@ def _skills(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _flags(lookup: Lookup) -> Iterator[Problem]:
-    for name in _members(nested(lookup, ("features",))):
+    for name in _members(_node(lookup, "features")):
         spec = lookup.schema.find(("features", name))
         where = lookup.place(("features", name))
         if spec is not None and spec.path[-1] == ANY_NAME and where is not None:
@@ -318,6 +318,11 @@ def _without_use(schema: Schema) -> tuple[KeySpec, ...]:
 
 
 # -- helpers
+
+
+def _node(lookup: Lookup, name: str) -> Node | None:
+    """A key of the file with all that is below it; to look for what is not there would cost more."""
+    return nested(lookup, (name,)) if lookup.has((name,)) else None
 
 
 def _members(node: Node | None) -> Mapping[str, Node]:
