@@ -83,7 +83,7 @@ def _found(beginning: str | None) -> tuple[Start, Known]:
     if start.continues and (root, 0, "", "first") not in known.steps:
         raise HistoryError(
             f"run {root[:ID_LENGTH]} was to continue run {start.continues[:ID_LENGTH]} and had not begun to; "
-            "continue that one again"
+            "continue the former run again"
         )
     return start, known
 
@@ -147,7 +147,7 @@ def _compact(value: Json) -> str:
 def _parser() -> Parser:
     parser = Parser(
         prog="axe-lsp resume",
-        description="Go on with a run that was interrupted. What it has paid for and done is not repeated.",
+        description="Go on with a run that was interrupted. Answers and results that are known are not requested or executed again.",
     )
     parser.set_defaults(no_history=False, record=None, replay=None)
     add = parser.add_argument
