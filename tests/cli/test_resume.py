@@ -91,7 +91,7 @@ def test_a_run_that_a_provider_has_failed_goes_on(home: Home, provider: Scripted
     assert (code, result["content"]) == (0, "done")
     assert [run["status"] for run in listed(home)] == ["completed"]
     assert listed(home)[0]["continuable"] is True
-    assert steps(home) == ["order", "first", "answer", "result", "answer"]
+    assert steps(home) == ["order", "agent", "first", "answer", "result", "answer"]
 
 
 def test_a_used_up_budget_is_a_new_total(home: Home, provider: ScriptedProvider) -> None:
@@ -205,7 +205,7 @@ def test_no_step_holds_a_key(home: Home, provider: ScriptedProvider) -> None:
 
     with closing(sqlite3.connect(home.history)) as connection:
         kept = [data for (data,) in connection.execute("SELECT data FROM steps")]
-    assert len(kept) == 4
+    assert len(kept) == 5
     assert not [data for data in kept if key in data]
     assert sum("[redacted]" in data for data in kept) == 4
 
@@ -218,7 +218,7 @@ def listed(home: Home) -> list[dict[str, Any]]:
 
 def steps(home: Home) -> list[str]:
     """The kinds of steps that are kept, by turn."""
-    order = "ORDER BY turn, kind = 'result', kind = 'first'"
+    order = "ORDER BY turn, kind = 'result', kind = 'first', kind = 'agent'"
     with closing(sqlite3.connect(home.history)) as connection:
         return [kind for (kind,) in connection.execute(f"SELECT kind FROM steps {order}")]
 
