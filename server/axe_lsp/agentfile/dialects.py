@@ -14,12 +14,15 @@ from axe_lsp.agentfile import programs
 from axe_lsp.agentfile.check.check import Judge, axe_agent
 from axe_lsp.agentfile.check.codex import codex_agent, codex_config
 from axe_lsp.agentfile.check.config_values import config_values
+from axe_lsp.agentfile.check.vibe import vibe_agent, vibe_config
 from axe_lsp.agentfile.programs import Program
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.codex_keys import CODEX_AGENT, CODEX_CONFIG
 from axe_lsp.agentfile.schema.codex_names import BUILT_IN_AGENTS
 from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import Schema
+from axe_lsp.agentfile.schema.vibe_keys import BUILT_IN_AGENTS as VIBES_OWN_AGENTS
+from axe_lsp.agentfile.schema.vibe_keys import RESERVED_NAME, VIBE_AGENT, VIBE_CONFIG
 
 
 class FileKind(Struct, frozen=True, eq=False):
@@ -43,7 +46,8 @@ class Dialect(Struct, frozen=True, eq=False):
     """The agents of one program, which is None for axe.
 
     An agent is named by the key `name` if it `has_names`, else by its file. It needs the keys in `needed`
-    unless settings declare it. `built_in` are the names of the program's own agents.
+    unless settings declare it. `built_in` are the names of the program's own agents, and `reserved` those
+    that no agent may have.
     """
 
     agent: FileKind
@@ -52,6 +56,7 @@ class Dialect(Struct, frozen=True, eq=False):
     has_names: bool = False
     needed: tuple[str, ...] = ()
     built_in: tuple[str, ...] = ()
+    reserved: tuple[str, ...] = ()
 
 
 AXE = Dialect(FileKind(AGENT, axe_agent), FileKind(CONFIG, config_values, is_agent=False))
@@ -65,7 +70,15 @@ CODEX = Dialect(
     built_in=BUILT_IN_AGENTS,
 )
 
-DIALECTS = (AXE, CODEX)
+VIBE = Dialect(
+    FileKind(VIBE_AGENT, vibe_agent),
+    FileKind(VIBE_CONFIG, vibe_config, is_agent=False),
+    programs.VIBE,
+    built_in=VIBES_OWN_AGENTS,
+    reserved=(RESERVED_NAME,),
+)
+
+DIALECTS = (AXE, CODEX, VIBE)
 LAYERED: Mapping[Program, Dialect] = {
     each.program: each for each in DIALECTS if each.program is not None
 }

@@ -34,6 +34,8 @@ class Layers(Struct, frozen=True):
 
     def name_of(self, file: AgentFile) -> str:
         """The name by which the program knows the agent; "" if it has none."""
+        if not file.place.dialect.has_names:
+            return file.place.stem
         own = file.name.value.strip() if file.name is not None else ""
         if own:
             return own

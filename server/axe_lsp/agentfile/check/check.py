@@ -161,7 +161,7 @@ class _Checker:
         decoded = value.range.of(self.text) if is_text else decode(self.text, value)
         if decoded is None:
             return  # Not TOML, such as `007`, which is reported as that.
-        if spec.type is KeyType.INTEGER and decoded not in INT64:
+        if value.kind is ValueKind.INTEGER and decoded not in INT64:
             too_large = f"{spec.dotted} is too large: integers have 64 bits"
             yield decode_problem(spec, value.range, too_large)
             return

@@ -55,7 +55,7 @@ def codex_agent(lookup: Lookup) -> Iterator[Problem]:
         if isinstance(value, str) and not value.strip():
             yield _fault(lookup, path, "missing-key", f"{path[0]} must not be blank")
     yield from _nicknames(_node(lookup, NICKNAMES), (NICKNAMES,))
-    yield from _without_effect(lookup)
+    yield from without_effect(lookup)
 
 
 def codex_config(lookup: Lookup) -> Iterator[Problem]:
@@ -78,7 +78,7 @@ def _any_agent(schema: Schema) -> KeySpec:
 
 
 def _of_any(lookup: Lookup) -> Iterator[Problem]:
-    yield from _missing(lookup)
+    yield from missing_in_tables(lookup)
     yield from _servers(lookup)
     yield from _providers(lookup)
     yield from _approvals(lookup)
@@ -115,7 +115,7 @@ def _nicknames(node: Node | None, path: KeyPath) -> Iterator[Problem]:
         seen.add(name)
 
 
-def _missing(lookup: Lookup) -> Iterator[Problem]:
+def missing_in_tables(lookup: Lookup) -> Iterator[Problem]:
     """Required keys of tables, wherever such a table is written."""
     if lookup.parse.problems:
         return  # They may be among what can't be read.
@@ -304,7 +304,8 @@ def _dates(lookup: Lookup) -> Iterator[Problem]:
             yield _warned(value.range, item.path, message, "wrong-type")
 
 
-def _without_effect(lookup: Lookup) -> Iterator[Problem]:
+def without_effect(lookup: Lookup) -> Iterator[Problem]:
+    """The keys that may be written and have no effect."""
     for spec in _without_use(lookup.schema):
         where = lookup.place(spec.path)
         if where is not None:

@@ -23,6 +23,12 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         yield from _declarations(snapshot, file)
         return
     layers = snapshot.layers
+    if file.place.stem.casefold() in file.place.dialect.reserved:
+        message = (
+            f"{file.schema.program} reserves the name {quoted(file.place.stem)}; rename the file"
+        )
+        yield Finding(RULE.code, RULE.severity, _TOP, message)
+        return
     if any(each.code == "syntax" for each in file.problems):
         return
     program = file.schema.program

@@ -1,0 +1,134 @@
+"""Problems of Mistral Vibe's agent files that the rows of their schema can't express.
+
+Facts are those of mistral-vibe 3.0.3. A word that Vibe does not know makes it drop the file; a value of a
+wrong type keeps the agent in the list, but choosing it fails. Both are fatal here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.check.codex import missing_in_tables, without_effect
+from axe_lsp.agentfile.check.problem import Problem
+from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.schema.nested import nested
+from axe_lsp.agentfile.text.ranges import TextRange, quoted
+from axe_lsp.agentfile.text.tree import ValueKind
+from axe_lsp.agentfile.text.values import decode
+
+_LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+_NEEDED_FOR = {"stdio": "command", "http": "url", "streamable-http": "url"}
+_TRUE = frozenset({"1", "on", "t", "true", "y", "yes"})
+_FALSE = frozenset({"0", "off", "f", "false", "n", "no"})
+_WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
+_KINDS = {
+    KeyType.BOOLEAN: ValueKind.BOOLEAN,
+    KeyType.INTEGER: ValueKind.INTEGER,
+    KeyType.FLOAT: ValueKind.FLOAT,
+}
+
+
+def vibe_agent(lookup: Lookup) -> Iterator[Problem]:
+    """The problems of an agent file by itself."""
+    yield from vibe_config(lookup)
+    yield from without_effect(lookup)
+    yield from _undescribed(lookup)
+
+
+def vibe_config(lookup: Lookup) -> Iterator[Problem]:
+    """The problems of config.toml by itself. A fatal one keeps Vibe from starting."""
+    yield from missing_in_tables(lookup)
+    yield from _unreadable(lookup)
+    yield from _servers(lookup)
+    yield from _models(lookup)
+    yield from _log_level(lookup)
+
+
+def _unreadable(lookup: Lookup) -> Iterator[Problem]:
+    """Texts and numbers in place of other types that do not read as one, and numbers out of range."""
+    for item in lookup.located:
+        spec, value = lookup.schema.find(item.path), item.entry.value
+        if spec is None or value is None or not value.complete or spec.type not in _KINDS:
+            continue
+        if value.kind is _KINDS[spec.type] or (
+            spec.type is KeyType.FLOAT and value.kind is ValueKind.INTEGER
+        ):
+            continue
+        if value.kind in (ValueKind.STRING, ValueKind.BOOLEAN, ValueKind.INTEGER, ValueKind.FLOAT):
+            found = decode(lookup.parse.text, value)
+            if not _reads_as(spec, found):
+                message = (
+                    f"{'.'.join(item.path)} must be {_A[spec.type]}; it is {quoted(str(found))}"
+                )
+                yield Problem("wrong-type", value.range, message, item.path, 0)
+
+
+_A = {KeyType.BOOLEAN: "true or false", KeyType.INTEGER: "an integer", KeyType.FLOAT: "a number"}
+
+
+def _reads_as(spec: KeySpec, value: object) -> bool:
+    """Whether pydantic, with which Vibe reads, takes a value for one of the key's type."""
+    if spec.type is KeyType.BOOLEAN:
+        return value.lower() in _TRUE | _FALSE if isinstance(value, str) else value in (0, 1)
+    if isinstance(value, bool):
+        return True
+    if spec.type is KeyType.INTEGER and isinstance(value, str):
+        return _WHOLE.fullmatch(value.strip().replace("_", "")) is not None
+    if spec.type is KeyType.INTEGER:
+        return isinstance(value, float) and value.is_integer()
+    return isinstance(value, str) and _is_number(value)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _servers(lookup: Lookup) -> Iterator[Problem]:
+    node = nested(lookup, ("mcp_servers",))
+    for server in (node.items if node is not None else None) or ():
+        members = server.members or {}
+        transport = members["transport"].value if "transport" in members else None
+        key = _NEEDED_FOR.get(transport) if isinstance(transport, str) else None
+        if key is not None and key not in members:
+            path = ("mcp_servers", key)
+            message = f"mcp_servers.{key} is missing: a server over {transport} needs it"
+            yield Problem("missing-key", server.range, message, path, 0)
+
+
+def _models(lookup: Lookup) -> Iterator[Problem]:
+    node = nested(lookup, ("models",))
+    if node is None or node.items is None:
+        return
+    if not node.items:
+        yield Problem("out-of-range", node.range, "models must not be empty", ("models",), 0)
+    for model in node.items:
+        if model.members is not None and not {"name", "alias"} & model.members.keys():
+            message = "models.name is missing: a model needs a `name` or an `alias`"
+            yield Problem("missing-key", model.range, message, ("models", "name"), 0)
+
+
+def _log_level(lookup: Lookup) -> Iterator[Problem]:
+    level, value = lookup.decoded(("log_level",)), lookup.value(("log_level",))
+    if isinstance(level, str) and value is not None and level.strip().upper() not in _LOG_LEVELS:
+        message = f"log_level must be one of: {', '.join(_LOG_LEVELS)}"
+        yield Problem("out-of-range", value.range, message, ("log_level",), 0)
+
+
+def _undescribed(lookup: Lookup) -> Iterator[Problem]:
+    """A subagent that no agent is offered."""
+    description, where = lookup.decoded(("description",)), lookup.value(("agent_type",))
+    if lookup.decoded(("agent_type",)) != "subagent" or where is None:
+        return
+    if not isinstance(description, str) or not description.strip():
+        message = "a subagent without a description is not offered to other agents"
+        yield _warned(where.range, ("agent_type",), message)
+
+
+def _warned(where: TextRange, path: tuple[str, ...], message: str) -> Problem:
+    return Problem("out-of-range", where, message, path, 0, fatal=False, is_warning=True)
