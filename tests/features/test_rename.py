@@ -428,3 +428,23 @@ def test_a_closed_file_that_has_gone_is_left_out() -> None:
     edit = rename(opened.snapshot, opened.file, opened.offset, "c", on_disk.__getitem__)
     assert edit is not None
     assert edited(on_disk, edit)[f"{FOLDER}/b.toml"] == ""
+
+
+# -- agents that are named by a key, whatever their file is called
+
+CODEX_FOLDER = "file:///project/.codex/agents"
+
+
+def test_a_codex_agent_has_its_name_changed_and_its_file_left_where_it_is() -> None:
+    fixture = '--- /project/.codex/agents: a.toml\nname = "<|>a"\ndescription = "Reads."\n'
+    edit = renamed(fixture, "b")
+    assert edit is not None
+    assert edited(texts_of(fixture), edit) == {
+        f"{CODEX_FOLDER}/a.toml": 'name = "b"\ndescription = "Reads."\n'
+    }
+
+
+def test_a_codex_agent_keeps_its_name_when_its_file_moves() -> None:
+    fixture = '--- /project/.codex/agents: a.toml\nname = "a"\n'
+    after = moved(fixture, f"{CODEX_FOLDER}/a.toml", f"{CODEX_FOLDER}/b.toml")
+    assert after == {f"{CODEX_FOLDER}/a.toml": 'name = "a"\n'}

@@ -73,7 +73,7 @@ def rename_agent(snapshot: Snapshot, agent: AgentFile, new_name: str, text_of: T
     """The edit that gives another name to an agent. Raises RenameError."""
     _check_name(new_name)
     old = agent.place
-    if old.scope is Scope.LOOSE:
+    if old.scope is Scope.LOOSE or old.dialect.has_names:
         return tuple(_name_change(agent, new_name, text_of))  # Nobody finds it by its file.
     new = snapshot.places.locate(f"{old.folder}/{quote(new_name)}{SUFFIX}")
     name = tuple(_name_change(agent, new_name, text_of))
@@ -93,6 +93,8 @@ def follow_move(snapshot: Snapshot, old_uri: str, new_uri: str, text_of: TextOf)
     agent, new = snapshot.file(old_uri), snapshot.places.locate(new_uri)
     if agent is None or Scope.LOOSE in (agent.place.scope, new.scope):
         return ()
+    if agent.place.dialect.has_names:
+        return ()  # The agent keeps its name wherever its file goes.
     old_name = agent.place.stem
     if new.stem == old_name:
         return ()
