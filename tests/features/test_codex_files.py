@@ -56,7 +56,7 @@ def test_hover_says_that_a_key_has_no_effect() -> None:
     snapshot, file = opened('sandbox_mode = "read-only"')
     found = hover(snapshot, file, 3)
     assert found is not None
-    assert "What commands may change." in found.markdown
+    assert "The files that commands may change." in found.markdown
     assert "No effect in an agent" in found.markdown
 
 

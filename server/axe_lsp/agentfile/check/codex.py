@@ -232,7 +232,7 @@ def _efforts(lookup: Lookup) -> Iterator[Problem]:
         elif isinstance(effort, str) and effort not in known:
             whose = f"the model {quoted(model)}" if effort in EFFORTS else "any model"
             message = (
-                f"{quoted(effort)} is no effort of {whose}, so every spawn of the agent fails; "
+                f"{quoted(effort)} is not an effort of {whose}, so every spawn of the agent fails; "
                 f"known are {', '.join(known)}"
             )
             yield _warning(lookup, path, message)

@@ -44,7 +44,7 @@ _AGENT_KEYS = (
         "name",
         _S,
         "The name by which Codex spawns the agent. It need not be the file name. A file that `[agents]` of "
-        "config.toml declares can go without; if it has a name, that one is used.",
+        "config.toml declares need not have a name; if it has one, Codex uses it.",
     ),
     _key(
         "description",
@@ -114,7 +114,7 @@ _MODEL_KEYS = (
     _key(
         "model_auto_compact_token_limit_scope",
         _S,
-        "What `model_auto_compact_token_limit` counts.",
+        "The tokens that `model_auto_compact_token_limit` counts.",
         choices=("total", "body_after_prefix"),
     ),
     _count(
@@ -163,7 +163,7 @@ _PERMISSION_KEYS = (
     _key(
         "sandbox_mode",
         _S,
-        "What commands may change.",
+        "The files that commands may change.",
         choices=("read-only", "workspace-write", "danger-full-access"),
         no_effect=_PARENT,
     ),
@@ -206,7 +206,7 @@ _PERMISSION_KEYS = (
     ),
     _key("permissions", _T, "Named sets of permissions."),
     _key("permissions.*", _T, "One set of permissions."),
-    _key("permissions.*.description", _S, "What the set is for."),
+    _key("permissions.*.description", _S, "The purpose of the set."),
     _key("permissions.*.extends", _S, "The set that this one adds to."),
     _key(
         "permissions.*.filesystem", _T, "Paths, and what commands may do with the files below them."
@@ -214,17 +214,17 @@ _PERMISSION_KEYS = (
     _key(
         "permissions.*.filesystem.*",
         _S,
-        "What commands may do with the files at this path.",
+        "The rights of commands to the files at this path.",
         also=(_T,),
         choices=("read", "write", "none", "deny"),
     ),
     _key(
         "permissions.*.filesystem.*.*",
         _S,
-        "What commands may do with the files at this path below.",
+        "The rights of commands to the files at this path below.",
         choices=("read", "write", "none", "deny"),
     ),
-    _key("permissions.*.network", _T, "What commands may do on the network."),
+    _key("permissions.*.network", _T, "The rights of commands on the network."),
     _key("permissions.*.network.enabled", _B, "Whether commands have the network."),
     _key(
         "permissions.*.network.mode",
@@ -358,9 +358,7 @@ _MCP_KEYS = (
 )
 
 _TOOL_KEYS = (
-    _key(
-        "tools", _T, "Settings of tools. It is no list of tools: an agent can't choose its tools."
-    ),
+    _key("tools", _T, "Settings of tools. It can't list tools: an agent can't choose them."),
     _key("tools.web_search", _B, "The web search.", also=(_T,)),
     _key(
         "tools.web_search.context_size",
@@ -432,7 +430,7 @@ _TOOL_KEYS = (
         key
         for event in HOOK_EVENTS
         for key in (
-            _key(f"hooks.{event}", _TT, "What happens at this event."),
+            _key(f"hooks.{event}", _TT, "The hooks of this event."),
             _key(f"hooks.{event}.matcher", _S, "A pattern of the tools that it is about."),
             _key(f"hooks.{event}.hooks", _TT, "The hooks.", default="[]"),
             _key(
@@ -540,7 +538,7 @@ _SESSION_KEYS = (
     _key("log_dir", _S, "The folder of logs."),
     _key("js_repl_node_path", _S, "The Node program of the JavaScript tool."),
     _key("js_repl_node_module_dirs", _SS, "The folders of its modules."),
-    _key("notify", _SS, "A command that is told about events."),
+    _key("notify", _SS, "A command that is executed at events."),
     _key("project_doc_fallback_filenames", _SS, "Files that are read where AGENTS.md is missing."),
     _key("project_root_markers", _SS, "Names that mark the root of a project.", default='[".git"]'),
     *_flags(
@@ -566,10 +564,10 @@ _SESSION_KEYS = (
     _key("profiles.*", _ANY, "One profile."),
     _key("profiles.*.model", _S, "The model."),
     _key("history", _T, "The history of sessions.", or_empty_array=True),
-    _key("history.persistence", _S, "What is kept.", choices=("save-all", "none")),
+    _key("history.persistence", _S, "The part that is kept.", choices=("save-all", "none")),
     _count("history.max_bytes", "The size of the history, in bytes."),
     _key("otel", _ANY, "OpenTelemetry."),
-    _key("projects", _T, "What the user has decided about projects."),
+    _key("projects", _T, "Decisions of the user about projects."),
     _key("projects.*", _T, "One project, by its path."),
     _key(
         "projects.*.trust_level",
@@ -615,7 +613,7 @@ _SESSION_KEYS = (
     _key("realtime.version", _S, "The version of the protocol.", choices=("v1", "v2", "v3")),
     _key("orchestrator", _ANY, "The orchestrator."),
     _key("tool_suggest", _ANY, "Suggestions of tools.", or_empty_array=True),
-    _key("tool_suggest.discoverables", KeyType.TABLES, "What can be suggested."),
+    _key("tool_suggest.discoverables", KeyType.TABLES, "The tools that can be suggested."),
     _key(
         "tool_suggest.discoverables.type",
         _S,
@@ -652,7 +650,7 @@ _AGENTS_TABLE = (
         "agents.",
         {
             "enabled": "Whether agents can be spawned.",
-            "interrupt_message": "Whether an agent that is interrupted is told so.",
+            "interrupt_message": "Whether an agent that is interrupted gets a message about it.",
         },
         default="true",
     ),

@@ -55,7 +55,7 @@ _AGENT_KEYS = (
     _key(
         "description",
         _S,
-        "What the agent is for. Vibe offers a subagent to other agents only if it has one.",
+        "The purpose of the agent. Vibe offers a subagent to other agents only if it has one.",
         also=(_ANY,),
     ),
     _key(
@@ -251,7 +251,7 @@ _TOOL_KEYS = (
     _key(
         "outside_workdir",
         _S,
-        "What happens when a tool reaches a path outside the working directory.",
+        "The effect of a tool that reaches a path outside the working directory.",
         choices=("ask", "deny"),
         default='"ask"',
     ),
@@ -390,7 +390,7 @@ _TEXTS = (
     _key(
         "otel_redaction",
         _S,
-        "What is left out of traces.",
+        "The data that traces leave out.",
         choices=("default", "none", "strict"),
         default='"default"',
     ),
@@ -436,7 +436,7 @@ _NUMBERS = (
 )
 
 _GROUPS = (
-    _key("project_context", _T, "What the prompt says about the project."),
+    _key("project_context", _T, "The text of the prompt about the project."),
     _key("project_context.default_commit_count", _I, "How many commits it has."),
     _key("project_context.timeout_seconds", _F, "Seconds for finding out."),
     _key("session_logging", _T, "Logs of sessions."),

@@ -88,9 +88,7 @@ def _declarations(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         uri = file_of(file, each)
         declared = snapshot.file(uri) if uri else None
         if uri and declared is None:
-            message = (
-                f"there is no file {quoted(each.file)} beside this one; {program} ignores the agent"
-            )
+            message = f"there is no file {quoted(each.file)} next to this one; {program} ignores the agent"
             yield Finding(RULE.code, RULE.severity, each.file_range or each.range, message)
         elif not each.has_description and not (
             declared is not None and declared.description.strip()
