@@ -11,10 +11,13 @@ import pytest
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.daemon.view import View
 from axe_lsp.features.completion.completion import completion
+from axe_lsp.features.definition import definition
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Context
 from axe_lsp.features.hover import hover
+from axe_lsp.features.references import references
+from axe_lsp.features.rename import RenameError, renamable, rename
 from axe_lsp.features.rules import fixes_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Places
@@ -77,6 +80,66 @@ def test_the_first_fix_is_what_was_meant(below: str, title: str, after: str) -> 
     fix = next(iter(fixes_of(Case(context, file, file.open, finding))))
     assert title in fix.title
     assert edited({URI: text}, fix.edit)[URI] == HEAD + after
+
+
+CONFIG = "file:///project/.codex/config.toml"
+DECLARED = '[agents."a"]\ndescription = "Reads."\nconfig_file = "agents/a.toml"\n'
+
+
+def declared() -> tuple[Snapshot, AgentFile, AgentFile]:
+    workspace = Workspace(Places())
+    changes = [Change(URI, HEAD, in_buffer=True), Change(CONFIG, DECLARED, in_buffer=True)]
+    workspace.apply(changes, complete=True)
+    snapshot = workspace.snapshot
+    agent, settings = snapshot.file(URI), snapshot.file(CONFIG)
+    assert agent is not None
+    assert settings is not None
+    return snapshot, agent, settings
+
+
+@pytest.mark.parametrize("word", ['"a"', "config_file = "])
+def test_a_declaration_leads_to_its_file_and_back(word: str) -> None:
+    snapshot, agent, settings = declared()
+    offset = DECLARED.index(word) + len(word)
+    target = definition(snapshot, settings, offset)
+    assert target is not None
+    assert (target.uri, target.range.of(HEAD)) == (URI, '"a"')
+    back = definition(snapshot, agent, HEAD.index('"a"') + 1)
+    assert back is not None
+    assert (back.uri, back.range.of(DECLARED)) == (CONFIG, '"a"')
+
+
+def test_references_of_an_agent_are_its_declarations() -> None:
+    snapshot, agent, _ = declared()
+    found = references(snapshot, agent, HEAD.index('"a"') + 1, include_declaration=True)
+    assert [each.uri for each in found] == [URI, CONFIG]
+
+
+@pytest.mark.parametrize("uri", [URI, CONFIG])
+def test_a_rename_changes_the_file_and_its_declaration(uri: str) -> None:
+    snapshot, agent, settings = declared()
+    texts = {URI: HEAD, CONFIG: DECLARED}
+    file = agent if uri == URI else settings
+    offset = texts[uri].index('"a"') + 1
+    where = renamable(snapshot, file, offset)
+    assert where is not None
+    assert (where.name, where.range.of(texts[uri])) == ("a", "a")
+    edit = rename(snapshot, file, offset, "new name", texts.__getitem__)
+    assert edit is not None
+    after = edited(texts, edit)
+    assert after[URI].startswith('name = "new name"')
+    assert after[CONFIG].startswith('[agents."new name"]')
+
+
+def test_a_rename_into_a_taken_name_is_refused() -> None:
+    workspace = Workspace(Places())
+    other = URI.replace("a.toml", "b.toml")
+    changes = [Change(URI, HEAD, in_buffer=True), Change(other, HEAD.replace('"a"', '"b"'))]
+    workspace.apply(changes, complete=True)
+    file = workspace.snapshot.file(URI)
+    assert file is not None
+    with pytest.raises(RenameError, match="already"):
+        rename(workspace.snapshot, file, HEAD.index('"a"') + 1, "b", lambda _: HEAD)
 
 
 def test_a_project_is_served_as_soon_as_it_is_opened(tmp_path: Path) -> None:

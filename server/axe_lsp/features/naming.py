@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 
 from axe_lsp.agentfile.schema.key_spec import KeyPath
-from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.text.ranges import TextRange
-from axe_lsp.agentfile.text.tree import KeyPart
 from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.layers import file_of
 from axe_lsp.workspace.meaning import Kind, Meaning, agent_meaning, meaning
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -26,7 +23,7 @@ class Named(Struct, frozen=True):
 
 
 def named_at(snapshot: Snapshot, file: AgentFile, offset: int) -> Named | None:
-    """The name at `offset` of an open file: in a list, as its `name`, or as an inline type."""
+    """The name at `offset` of an open file: in a list, as its `name`, in settings that declare it, or as an inline type."""
     for reference in file.references:
         if reference.range.touches(offset):
             return Named(meaning(snapshot, file, reference), reference.range)
@@ -36,7 +33,12 @@ def named_at(snapshot: Snapshot, file: AgentFile, offset: int) -> Named | None:
     if name is not None and name.entry.range.touches(offset):
         written = file.name.range if file.name is not None else name.entry.key.range
         return Named(agent_meaning(file), written)
-    for part in _type_parts(file.open):
+    for declaration in file.declarations:
+        agent = snapshot.file(file_of(file, declaration))
+        where = next((each for each in declaration.names if each.touches(offset)), None)
+        if agent is not None and where is not None:
+            return Named(agent_meaning(agent), where)
+    for part in file.open.names_below(_TYPE):
         if part.range.touches(offset):
             return Named(Meaning(Kind.INLINE_TYPE, part.name, file.uri), part.range)
     return None
@@ -44,18 +46,5 @@ def named_at(snapshot: Snapshot, file: AgentFile, offset: int) -> Named | None:
 
 def type_keys(file: AgentFile, name: str) -> list[TextRange]:
     """Where an inline type of an open file is defined: its name in headers and in dotted keys."""
-    parts = _type_parts(file.open) if file.open is not None else ()
+    parts = file.open.names_below(_TYPE) if file.open is not None else ()
     return [part.range for part in parts if part.name == name]
-
-
-def _type_parts(lookup: Lookup) -> Iterator[KeyPart]:
-    """The parts of keys that are names of inline types, in the order of the text."""
-    headers = [table.header for table in lookup.parse.document.tables]
-    paths = [(key.names, key.parts) for key in headers if key is not None]
-    paths += [(item.path, item.entry.key.parts) for item in lookup.located]
-    found = []
-    for path, parts in paths:
-        index = len(_TYPE) - (len(path) - len(parts))
-        if path[: len(_TYPE)] == _TYPE and 0 <= index < len(parts):
-            found.append(parts[index])
-    yield from sorted(found, key=lambda part: part.range)

@@ -49,7 +49,10 @@ def renamable(snapshot: Snapshot, file: AgentFile, offset: int) -> Renamable | N
     _check_is_defined(named.meaning)
     quotes = _quotes(named.range.of(file.open.parse.text))
     inside = TextRange(named.range.start + quotes, named.range.end - quotes)
-    return Renamable(inside, named.meaning.name)
+    agent = snapshot.file(named.meaning.uri) if named.meaning.kind is Kind.AGENT else None
+    has_name = agent is not None and agent.place.dialect.has_names
+    name = inside.of(file.open.parse.text) if has_name else named.meaning.name
+    return Renamable(inside, name)
 
 
 def rename(
@@ -71,9 +74,11 @@ def rename(
 
 def rename_agent(snapshot: Snapshot, agent: AgentFile, new_name: str, text_of: TextOf) -> Edit:
     """The edit that gives another name to an agent. Raises RenameError."""
+    if agent.place.dialect.has_names:
+        return _named_anew(snapshot, agent, new_name, text_of)
     _check_name(new_name)
     old = agent.place
-    if old.scope is Scope.LOOSE or old.dialect.has_names:
+    if old.scope is Scope.LOOSE:
         return tuple(_name_change(agent, new_name, text_of))  # Nobody finds it by its file.
     new = snapshot.places.locate(f"{old.folder}/{quote(new_name)}{SUFFIX}")
     name = tuple(_name_change(agent, new_name, text_of))
@@ -82,6 +87,31 @@ def rename_agent(snapshot: Snapshot, agent: AgentFile, new_name: str, text_of: T
     _check_is_free(snapshot, old, new)
     changes = _mention_changes(snapshot, agent, new, text_of)
     return (*name, *changes, MovedFile(old.uri, new.uri))
+
+
+def _named_anew(snapshot: Snapshot, agent: AgentFile, new_name: str, text_of: TextOf) -> Edit:
+    """Another name in the file and in the settings that declare it under the old one. The file stays."""
+    if not new_name.strip() or _CONTROL.search(new_name):
+        raise RenameError("a name must not be blank, nor contain control characters")
+    layers = snapshot.layers
+    program = agent.schema.program
+    for uri in layers.names.get((program, new_name.strip()), ()):
+        other = snapshot.file(uri)
+        if uri != agent.uri and other is not None and other.place.layer == agent.place.layer:
+            raise RenameError(f"there is an agent {quoted(new_name)} already; choose another name")
+    old_name = layers.name_of(agent)
+    changes = list(_name_change(agent, new_name, text_of))
+    for uri in dict.fromkeys(each.settings for each in layers.declared.get(agent.uri, ())):
+        settings = snapshot.file(uri)
+        if settings is None:
+            continue
+        text = text_of(uri)
+        for _, reference in mentions_in(
+            snapshot, _as_it_is_now(settings, text), agent_meaning(agent)
+        ):
+            if reference.name == old_name:
+                changes.append(_rewritten(uri, text, reference.range, new_name))
+    return tuple(changes)
 
 
 def follow_move(snapshot: Snapshot, old_uri: str, new_uri: str, text_of: TextOf) -> Edit:

@@ -55,13 +55,21 @@ class Reference(Written, frozen=True, gc=False):
 
 
 class Declaration(Struct, frozen=True, gc=False):
-    """An agent that a program's settings declare. `file` is the path as it is written, or ""."""
+    """An agent that a program's settings declare. `file` is the path as it is written, or "".
+
+    `names` are the places that name it: headers, and the fronts of dotted keys.
+    """
 
     name: str
-    range: TextRange
+    names: tuple[TextRange, ...]
     file: str = ""
     file_range: TextRange | None = None
     has_description: bool = False
+
+    @property
+    def range(self) -> TextRange:
+        """The first place that names it."""
+        return self.names[0] if self.names else _NOWHERE
 
 
 class AgentFile(Struct, frozen=True, dict=True):
@@ -249,6 +257,7 @@ def _declarations(lookup: Lookup) -> tuple[Declaration, ...]:
     """The agents that settings declare."""
     table = nested(lookup, (DECLARED_AGENTS,)) if lookup.schema.find((DECLARED_AGENTS,)) else None
     found = []
+    parts = lookup.names_below((DECLARED_AGENTS,)) if table is not None else []
     for name, agent in ((table.members if table is not None else None) or {}).items():
         spec = lookup.schema.find((DECLARED_AGENTS, name))
         if agent.members is None or spec is None or spec.path[-1] != ANY_NAME:
@@ -258,7 +267,7 @@ def _declarations(lookup: Lookup) -> tuple[Declaration, ...]:
         found.append(
             Declaration(
                 name=name,
-                range=agent.range,
+                names=tuple(each.range for each in parts if each.name == name),
                 file=file.value if file is not None and is_named else "",
                 file_range=file.range if file is not None and is_named else None,
                 has_description="description" in agent.members,

@@ -7,8 +7,13 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
+from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Reference
+from axe_lsp.workspace.layers import file_of
 from axe_lsp.workspace.snapshot import Snapshot
+
+DECLARED: KeyPath = ("agents",)
+"""The key of names that settings declare."""
 
 
 class Kind(Enum):
@@ -55,7 +60,8 @@ def agent_meaning(agent: AgentFile) -> Meaning:
 def mentions(snapshot: Snapshot, meant: Meaning) -> Iterator[Mention]:
     """The names in lists that have this meaning, file by file in the order of the texts."""
     uris = [meant.uri] if meant.kind is Kind.INLINE_TYPE else snapshot.callers(meant.name)
-    for uri in sorted(uris):
+    declared = snapshot.layers.declared.get(meant.uri, ())
+    for uri in sorted({*uris, *(each.settings for each in declared)}):
         file = snapshot.file(uri)
         if file is not None:
             yield from mentions_in(snapshot, file, meant)
@@ -69,3 +75,7 @@ def mentions_in(snapshot: Snapshot, file: AgentFile, meant: Meaning) -> Iterator
     for reference in named:
         if meaning(snapshot, file, reference) == meant:
             yield Mention(file, reference)
+    for declaration in file.declarations:
+        if file_of(file, declaration) == meant.uri:
+            for where in declaration.names:
+                yield Mention(file, Reference(declaration.name, where, DECLARED))

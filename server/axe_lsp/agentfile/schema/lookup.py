@@ -14,7 +14,7 @@ from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.secrets import Secret, find_secrets
 from axe_lsp.agentfile.text.toml import MAX_NESTING
-from axe_lsp.agentfile.text.tree import Entry, Located, Table, Value, walk
+from axe_lsp.agentfile.text.tree import Entry, KeyPart, Located, Table, Value, walk
 from axe_lsp.agentfile.text.values import decode
 
 Found = TypeVar("Found")
@@ -106,6 +106,21 @@ class Lookup:
             if own >= 0 and item.path[: len(path)] == path:
                 return item.entry.key.parts[own].range
         return None
+
+    def names_below(self, table: KeyPath) -> list[KeyPart]:
+        """The parts of headers and keys that name something directly below a table, in written order."""
+        alike = self.alike(table)
+        keys = [each.header for each in alike.tables if each.header is not None]
+        paths = [(key.names, key.parts) for key in keys]
+        paths += [
+            (item.path, item.entry.key.parts) for item in self.located if item.path[:1] == table[:1]
+        ]
+        found = []
+        for path, parts in paths:
+            index = len(table) - (len(path) - len(parts))
+            if path[: len(table)] == table and 0 <= index < len(parts):
+                found.append(parts[index])
+        return sorted(found, key=lambda part: part.range)
 
     def _secrets(self, before: Lookup | None) -> tuple[Secret, ...]:
         text, changed = self.parse.text, self.parse.changed
