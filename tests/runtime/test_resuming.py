@@ -146,14 +146,16 @@ async def test_only_a_call_that_may_change_something_waits_for_the_disk_and_is_n
         "answer",
         "result",
         "answer",
+        "saved",
         "begun",
+        "left",
         "result",
         "answer",
     ]
     assert kept.commits == 1
     (tmp_path / "new").unlink()
 
-    _, again = await work(provider, tmp_path, {}, [Says("done")], kept.known(6))
+    _, again = await work(provider, tmp_path, {}, [Says("done")], kept.known(7))
 
     assert not (tmp_path / "new").exists()
     [end] = [event for event in again.events if isinstance(event, ToolEnd)]

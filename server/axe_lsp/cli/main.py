@@ -23,6 +23,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "run": Command("axe_lsp.cli.run", "run an agent and print its answer"),
     "resume": Command("axe_lsp.cli.resume", "go on with a run that was interrupted"),
+    "undo": Command("axe_lsp.cli.undo", "put back the files that a run has changed"),
     "check": Command("axe_lsp.cli.check", "check agent files, with the editor's diagnostics"),
     "agents": Command("axe_lsp.cli.agents", "list, show, create and edit agents"),
     "import": Command("axe_lsp.cli.import_agents", "make agents of other programs agents of axe"),

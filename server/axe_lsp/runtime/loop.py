@@ -52,6 +52,7 @@ from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 from axe_lsp.runtime.resuming.log import Result, Room, RunLog
 from axe_lsp.runtime.resuming.restore import restore
+from axe_lsp.runtime.resuming.saved import keep_after, keep_before
 from axe_lsp.runtime.safety.approval import Wish
 from axe_lsp.runtime.safety.redaction import StreamRedactor, redact, redacted_table
 from axe_lsp.runtime.services import Tree
@@ -513,6 +514,7 @@ async def _dispatch(around: Surroundings, turn: int, call: ToolCall) -> ToolOutc
     async def approve(wish: Wish) -> str:
         refusal = await around.approve(wish)
         if not refusal:  # Nobody knows of a call without this step whether it took effect.
+            await keep_before(around.log, turn, call, around.workplace, around.secrets())
             await around.log.begin(turn, call.event_id)
         return refusal
 
@@ -527,7 +529,10 @@ async def _dispatch(around: Surroundings, turn: int, call: ToolCall) -> ToolOutc
             return ToolOutcome(await call_remote(call, remote, run, approve, secrets))
     if around.offers(call.name):
         with around.clock.waiting():  # They have limits of their own.
-            return ToolOutcome(await execute_tool(call, run, around.workplace, approve))
+            result = await execute_tool(call, run, around.workplace, approve)
+            if not result.is_error:
+                await keep_after(around.log, turn, call, around.workplace)
+            return ToolOutcome(result)
     return ToolOutcome(ToolResult(call.id, unknown_tool(call.name), is_error=True))
 
 

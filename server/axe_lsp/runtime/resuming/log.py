@@ -24,7 +24,9 @@ from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.safety.questions import Question
 from axe_lsp.runtime.safety.redaction import holds_secret, redacted_json
 
-StepKind = Literal["order", "agent", "first", "room", "answer", "allow", "begun", "result", "saved"]
+StepKind = Literal[
+    "order", "agent", "first", "room", "answer", "allow", "begun", "result", "saved", "left"
+]
 """The kinds of steps.
 
 | kind | written | data |
@@ -37,7 +39,8 @@ StepKind = Literal["order", "agent", "first", "room", "answer", "allow", "begun"
 | `allow`, of a root | a question is answered "for this run" | none; `call` names tool and subject |
 | `begun` | before a call is executed that may change something | none |
 | `result` | a call is over | `Result` |
-| `saved` | before a tool changes a file | the file's content before |
+| `saved` | before a tool changes a file | `saved.SavedFile` |
+| `left` | a tool has changed a file | `saved.LeftFile` |
 """
 
 
@@ -326,6 +329,19 @@ class RunLog:
     def keep_result(self, turn: int, call: str, result: Result) -> None:
         """A call is over."""
         self._keep("result", turn, call, result)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether steps are kept."""
+        return self._log.is_kept
+
+    def keep_saved(self, turn: int, call: str, file: Struct) -> None:
+        """A call is about to change a file. What is kept holds no secret."""
+        self._keep("saved", turn, call, file)
+
+    def keep_left(self, turn: int, call: str, file: Struct) -> None:
+        """A call has changed a file."""
+        self._keep("left", turn, call, file)
 
     async def begin(self, turn: int, call: str) -> None:
         """A call that may change something is about to be executed; wait until that is on the disk."""

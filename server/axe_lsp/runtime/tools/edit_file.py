@@ -114,4 +114,5 @@ TOOL = BuiltinTool(
     _edit_file,
     _rehearse,
     writes=True,
+    changes=lambda call, workplace: place(workplace.folder, required(call, "path")),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.text.ranges import quoted
@@ -62,6 +63,12 @@ BUILTIN_TOOLS: Mapping[str, BuiltinTool] = _Tools()
 def changes_something(name: str) -> bool:
     """Whether a call of the tool may change what a later call sees."""
     return name in BUILTIN_TOOLS and BUILTIN_TOOLS[name].rehearse is not None
+
+
+def changed_file(call: ToolCall, workplace: Workplace) -> Path | None:
+    """The file that a call of one of these tools changes, if it changes one. Raises ToolError."""
+    tool = BUILTIN_TOOLS.get(call.name)
+    return tool.changes(call, workplace) if tool is not None and tool.changes is not None else None
 
 
 def ordinary_tools(definition: AgentDefinition) -> tuple[Tool, ...]:

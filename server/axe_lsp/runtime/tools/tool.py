@@ -60,13 +60,15 @@ class BuiltinTool(Struct, frozen=True):
 
     `execute` returns the result or raises ToolError. What may change something that was there before
     the run needs approval, and has a `rehearse` which says what a call would do, or raises
-    ToolError; `writes` is for what does nothing else.
+    ToolError; `writes` is for what does nothing else. `changes` gives the file that a call changes, or
+    raises ToolError.
     """
 
     definition: Tool
     execute: Callable[[ToolCall, Workplace], Awaitable[str | Shown]]
     rehearse: Callable[[ToolCall, Workplace], Awaitable[Rehearsal]] | None = None
     writes: bool = False
+    changes: Callable[[ToolCall, Workplace], Path] | None = None
 
 
 def required(call: ToolCall, name: str) -> str:

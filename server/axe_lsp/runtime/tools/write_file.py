@@ -81,4 +81,5 @@ TOOL = BuiltinTool(
     _write_file,
     _rehearse,
     writes=True,
+    changes=lambda call, workplace: place(workplace.folder, required(call, "path")),
 )

@@ -1,0 +1,127 @@
+"""`axe-lsp undo`: puts back the files that the tools of a run have changed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from axe_lsp.cli.arguments import Parser
+from axe_lsp.cli.history_table import ID_LENGTH
+from axe_lsp.cli.streams import complain
+from axe_lsp.hosting.history.database import HistoryError
+from axe_lsp.hosting.history.queries import find_run
+from axe_lsp.hosting.history.steps import known_steps
+from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
+from axe_lsp.runtime.messages import Response
+from axe_lsp.runtime.plain_text import shown_path, visible
+from axe_lsp.runtime.resuming.log import Known, decoded
+from axe_lsp.runtime.resuming.undoing import FileUndo, plan_undo, undo
+
+LEFT = 1
+"""Exit code when a file was left as it is."""
+
+_MOST_COMPARED = 512 * 1024
+_COMMANDS = ("run_command",)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Undo the changes of a run; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        root, known = _found(options.run)
+        return _undo(root, known, options)
+    except (RunError, ValueError) as error:
+        complain(error if isinstance(error, RunError) else HistoryError(f"its steps: {error}"))
+        return int(ExitCode.CONFIG)
+
+
+def _undo(root: str, known: Known, options: argparse.Namespace) -> int:
+    plans = plan_undo(known)
+    if not plans:
+        print(f"No file is different from what it was before run {root[:ID_LENGTH]}.")
+    for each in plans:
+        print(_shown(each))
+    if _has_commands(known):
+        print("The effects of commands are not known, and are not undone.")
+    wanted = [each for each in plans if not each.reason]
+    if not wanted or options.dry_run:
+        return LEFT if len(wanted) < len(plans) else 0
+    if not options.yes and not _agrees(len(wanted)):
+        return LEFT
+    done = list(undo(wanted))
+    failed = [each for each in done if each.reason]
+    for each in failed:
+        print(f"left {_path(each)}: {each.reason}")
+    print(f"Put back: {_files(len(done) - len(failed))}.")
+    return LEFT if failed or len(wanted) < len(plans) else 0
+
+
+def _found(beginning: str) -> tuple[str, Known]:
+    """The root run, and what is known of it. Raises RunError."""
+    # Imported late, as it looks for the runs of dead processes.
+    from axe_lsp.hosting.history.local import opened_history
+
+    with opened_history() as connection:
+        _, root = find_run(connection, beginning)
+        (status,) = connection.execute(
+            "SELECT status FROM runs WHERE run_id = ?", (root,)
+        ).fetchone()
+        if status == "running":
+            raise HistoryError(f"run {root[:ID_LENGTH]} has not ended; stop it first")
+        return root, known_steps(connection, root)
+
+
+def _shown(plan: FileUndo) -> str:
+    if plan.reason:
+        return f"left {_path(plan)}: {plan.reason}"
+    if len(plan.now or b"") + len(plan.before or b"") > _MOST_COMPARED:
+        return f"put back {_path(plan)} (too large to compare)"
+    import difflib
+
+    now, before = (text.splitlines() for text in plan.shown)
+    path = _path(plan)
+    after = path if plan.before is not None else "/dev/null"
+    lines = difflib.unified_diff(now, before, path, after, lineterm="")
+    return "\n".join(map(visible, lines)) or f"put back {path}"
+
+
+def _path(plan: FileUndo) -> str:
+    return visible(os.path.relpath(shown_path(plan.path)))
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'' if count == 1 else 's'}"
+
+
+def _has_commands(known: Known) -> bool:
+    answers = (
+        decoded(text, Response) for (*_, kind), text in known.steps.items() if kind == "answer"
+    )
+    return any(call.name in _COMMANDS for answer in answers for call in answer.tool_calls)
+
+
+def _agrees(count: int) -> bool:
+    """Whether the person at the terminal agrees. Raises ConfigError if there is none."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise ConfigError("nobody can be asked here; --yes puts the files back without a question")
+    print(f"Put back {_files(count)}? [y]es, [N]o: ", end="", flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="axe-lsp undo",
+        description="Put back the files that write_file and edit_file have changed in a run. A file that has "
+        "changed since is left. The effects of commands are not undone.",
+    )
+    add = parser.add_argument
+    add(
+        "run",
+        metavar="RUN",
+        help="the id of a run, or its beginning; `axe-lsp history list` lists them",
+    )
+    add("--dry-run", action="store_true", help="show the changes, and change nothing")
+    add("--yes", action="store_true", help="put the files back without asking")
+    return parser

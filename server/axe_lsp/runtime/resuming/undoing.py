@@ -1,0 +1,103 @@
+"""Undo: what it takes to put back the files that the tools of a run have changed, and doing it. It blocks."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from axe_lsp.runtime.files.whole_file import write_whole_file
+from axe_lsp.runtime.plain_text import decode, os_fault
+from axe_lsp.runtime.resuming.log import Known, decoded
+from axe_lsp.runtime.resuming.saved import MOST_SAVED, LeftFile, Lost, SavedFile, digest_of
+
+
+class FileUndo(Struct, frozen=True):
+    """What undoing the changes of a run means for one file.
+
+    With a `reason` the file is left as it is. Otherwise it gets the content `before`, or is deleted if
+    that is None. `now` is its content, None if there is no file.
+    """
+
+    path: Path
+    before: bytes | None = None
+    now: bytes | None = None
+    reason: str = ""
+
+    @property
+    def shown(self) -> tuple[str, str]:
+        """The texts now and afterwards, for a diff."""
+        return decode(self.now or b""), decode(self.before or b"")
+
+
+_REASONS: Mapping[Lost, str] = {
+    "large": f"it had more than {MOST_SAVED // 1024 // 1024} MB, which is not kept",
+    "secret": "it held something that looks like a key, which is not kept",
+    "unreadable": "it could not be read before it was changed",
+}
+
+
+def plan_undo(known: Known) -> list[FileUndo]:
+    """What undoing a tree means for each file that it has changed and that is not as it was before."""
+    saved: dict[str, list[SavedFile]] = {}
+    left: dict[str, list[LeftFile]] = {}
+    for (*_, kind), data in known.steps.items():
+        if kind == "saved":
+            before = decoded(data, SavedFile)
+            saved.setdefault(before.path, []).append(before)
+        elif kind == "left":
+            after = decoded(data, LeftFile)
+            left.setdefault(after.path, []).append(after)
+    plans = (_plan(path, saved[path], left.get(path, ())) for path in sorted(saved))
+    return [each for each in plans if each.reason or each.before != each.now]
+
+
+def _plan(path: str, saved: Iterable[SavedFile], left: Iterable[LeftFile]) -> FileUndo:
+    place = Path(path)
+    first, *_, last = (*sorted(saved, key=lambda each: each.at),) * 2
+    after = max(left, key=lambda each: each.at, default=None)
+    if first.lost is not None:
+        return FileUndo(place, reason=_REASONS[first.lost])
+    before = base64.b64decode(first.content) if first.content is not None else None
+    try:
+        if place.resolve() != place or (place.exists() and not place.is_file()):
+            return FileUndo(place, reason="its path leads to another file now")
+        now = place.read_bytes() if place.exists() else None
+    except OSError as error:
+        return FileUndo(place, reason=f"it can't be read: {os_fault(error)}")
+    return FileUndo(place, before, now, "" if before == now else _objection(now, last, after))
+
+
+def _objection(now: bytes | None, last: SavedFile, after: LeftFile | None) -> str:
+    """Why the file can't be put back, "" if it is as the run has left it."""
+    if after is None or after.at < last.at:
+        return "the run was interrupted while it changed the file"
+    is_as_left = after.digest == (digest_of(now) if now is not None else "")
+    return "" if is_as_left else "it has changed since"
+
+
+def undo(plans: Iterable[FileUndo]) -> Iterator[FileUndo]:
+    """Put files back. Gives each as it has come out: with a `reason` if it was left."""
+    for plan in plans:
+        if plan.reason:
+            yield plan
+            continue
+        try:
+            now = plan.path.read_bytes() if plan.path.exists() else None
+            if now != plan.now or plan.path.resolve() != plan.path:
+                yield _left(plan, "it has changed since")
+                continue
+            if plan.before is None:
+                plan.path.unlink()
+            else:
+                write_whole_file(plan.path, plan.before)
+        except OSError as error:
+            yield _left(plan, os_fault(error))
+        else:
+            yield plan
+
+
+def _left(plan: FileUndo, reason: str) -> FileUndo:
+    return FileUndo(plan.path, plan.before, plan.now, reason)

@@ -1,0 +1,76 @@
+"""`axe-lsp undo`: shows what would change, asks, and puts files back."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from support.answers import Call, Says, calls_agent
+from support.command_line import Home
+from support.scripted_provider import ScriptedProvider
+
+LEAD = 'name = "lead"\nmodel = "anthropic/m"\ntools = ["write_file", "run_command"]\nsub_agents = ["helper"]\n'
+HELPER = 'name = "helper"\nmodel = "anthropic/h"\ntools = ["edit_file"]\n'
+
+
+@pytest.fixture
+def changed(home: Home, provider: ScriptedProvider) -> str:
+    """A run that has changed `a.txt` twice, by two agents, and made `new.txt`; its id."""
+    home.add({"lead": LEAD, "helper": HELPER})
+    (home.work / "a.txt").write_text("one\ntwo\n")
+    writes = Call("write_file", {"path": "a.txt", "content": "one\n2\n"})
+    makes = Call("write_file", {"path": "new.txt", "content": "new\n"})
+    provider.script(
+        "m",
+        Says(calls=[writes, makes]),
+        Says(calls=[calls_agent("helper", "go on")]),
+        Says(calls=[Call("run_command", {"command": "true"})]),
+        Says("done"),
+    )
+    edit = {"path": "a.txt", "old_string": "one", "new_string": "1"}
+    provider.script("h", Says(calls=[Call("edit_file", edit)]), Says("edited"))
+    assert home.call("run", "lead", "-p", "go", "--yes")[:2] == (0, "done")
+    assert (home.work / "a.txt").read_text() == "1\n2\n"
+    with closing(sqlite3.connect(home.history)) as history:
+        (run_id,) = history.execute("SELECT run_id FROM runs WHERE depth = 0").fetchone()
+    return str(run_id)
+
+
+def test_a_dry_run_shows_the_difference_and_changes_nothing(home: Home, changed: str) -> None:
+    code, out, _ = home.call("undo", changed[:8], "--dry-run")
+    assert code == 0
+    assert "-1\n-2\n+one\n+two" in out
+    assert "--- new.txt\n+++ /dev/null" in out
+    assert "The effects of commands are not known" in out
+    assert (home.work / "a.txt").read_text() == "1\n2\n"
+
+
+def test_files_are_put_back_without_a_question_only_if_that_is_said(
+    home: Home, changed: str
+) -> None:
+    code, _, error = home.call("undo", changed)
+    assert (code, "--yes puts the files back without a question" in error) == (2, True)
+    assert (home.work / "a.txt").read_text() == "1\n2\n"
+
+    code, out, _ = home.call("undo", changed, "--yes")
+    assert (code, out.splitlines()[-1]) == (0, "Put back: 2 files.")
+    assert (home.work / "a.txt").read_text() == "one\ntwo\n"
+    assert not (home.work / "new.txt").exists()
+    assert "No file is different" in home.call("undo", changed, "--yes")[1]
+
+
+def test_a_file_that_has_changed_since_is_named_and_left(home: Home, changed: str) -> None:
+    (home.work / "a.txt").write_text("mine\n")
+    code, out, _ = home.call("undo", changed, "--yes")
+    assert code == 1
+    assert "left a.txt: it has changed since" in out
+    assert (home.work / "a.txt").read_text() == "mine\n"
+    assert not (home.work / "new.txt").exists()
+
+
+def test_a_run_that_is_not_stored_is_refused(home: Home) -> None:
+    code, _, error = home.call("undo", "0123")
+    assert code == 2
+    assert "no run '0123' is stored" in error
