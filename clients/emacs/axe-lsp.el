@@ -75,6 +75,8 @@ server counts for the whole project; it may stand in .dir-locals.el."
 ;;;###autoload
 (add-to-list 'auto-mode-alist '("/\\.codex/\\(?:agents/.+\\|config\\)\\.toml\\'" . axe-agent-mode))
 ;;;###autoload
+(add-to-list 'auto-mode-alist '("/\\.vibe/\\(?:agents/[^/]+\\|config\\)\\.toml\\'" . axe-agent-mode))
+;;;###autoload
 (add-to-list 'auto-mode-alist '("/\\.config/axe/config\\.toml\\'" . axe-agent-mode))
 
 (with-eval-after-load 'lsp-mode

@@ -42,7 +42,7 @@ def test_the_extension_is_there_for_all_of_them() -> None:
     assert contains == [f"workspaceContains:{each}" for each in AGENTS]
     source = (EXTENSION / "src" / "agentFiles.ts").read_text("utf-8")
     for name, globs in (("AGENT_FILES", AGENTS), ("SETTINGS_FILES", SETTINGS)):
-        listed = re.search(rf"const {name} = \[(.*)\];", source)
+        listed = re.search(rf"const {name} = \[(.*?)\];", source, re.DOTALL)
         assert listed is not None
         assert re.findall(r"'(.*?)'", listed[1]) == globs
 

@@ -5,11 +5,16 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { languages, Uri, workspace, type DocumentFilter, type TextDocument } from 'vscode';
 import type { DocumentSelector } from 'vscode-languageclient/node';
 
-/** Where agents lie: those of axe, and those of Codex. The same as in the table of dialects of the server. */
-const AGENT_FILES = ['**/axe/agents/*.toml', '**/.axe/agents/*.toml', '**/.codex/agents/**/*.toml'];
+/** Where agents of axe, Codex and Mistral Vibe lie. The same as in the table of dialects of the server. */
+const AGENT_FILES = [
+  '**/axe/agents/*.toml',
+  '**/.axe/agents/*.toml',
+  '**/.codex/agents/**/*.toml',
+  '**/.vibe/agents/*.toml',
+];
 
 /** Files of settings keep their language: they are not about agents alone. */
-const SETTINGS_FILES = ['**/.codex/config.toml'];
+const SETTINGS_FILES = ['**/.codex/config.toml', '**/.vibe/config.toml'];
 
 /** A folder's files are agents whatever language another extension has given them. */
 export function agentFiles(): DocumentSelector {

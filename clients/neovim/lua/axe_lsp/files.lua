@@ -25,8 +25,15 @@ end
 
 -- Where agents lie, as the server's table of dialects has it. `layer` is the folder of another program, in which
 -- its settings are, too.
-local AGENTS = { { path = '%.?axe/agents/[^/]+' }, { path = '%.codex/agents/.+', layer = '.codex' } }
-local SETTINGS = { { path = '%.codex/config', layer = '.codex' } }
+local AGENTS = {
+  { path = '%.?axe/agents/[^/]+' },
+  { path = '%.codex/agents/.+', layer = '.codex' },
+  { path = '%.vibe/agents/[^/]+', layer = '.vibe' },
+}
+local SETTINGS = {
+  { path = '%.codex/config', layer = '.codex' },
+  { path = '%.vibe/config', layer = '.vibe' },
+}
 
 --- The folder above axe/agents and the like, and the layer if there is one.
 local function above(path, places)
