@@ -87,6 +87,15 @@ def test_the_state_before_the_first_change_comes_back(changes: Changes) -> None:
     assert changes.plan == []
 
 
+def test_many_changes_of_a_file_take_the_room_of_one(changes: Changes) -> None:
+    (changes.folder / "a.txt").write_bytes(b"x" * 100_000)
+    for number in range(5):
+        changes.write("a.txt", f"{number}".encode() * 100_000)
+    assert sum(len(step.data) for step in changes.steps.kept) < 200_000
+    assert changes.undo() == []
+    assert (changes.folder / "a.txt").read_bytes() == b"x" * 100_000
+
+
 def test_a_file_that_the_run_has_made_is_deleted(changes: Changes) -> None:
     changes.write("new/a.txt", b"new")
     assert changes.undo() == []

@@ -158,6 +158,7 @@ class Log:
         self.known = known or Known()
         self._runs = _runs_of(self.known)
         self._shared: dict[int, tuple[Shared, str]] = {}
+        self.saved_files: set[str] = set()
 
     def of(self, ids: RunIds) -> RunLog:
         """The log of one run of the tree."""
@@ -335,8 +336,13 @@ class RunLog:
         """Whether steps are kept."""
         return self._log.is_kept
 
-    def keep_saved(self, turn: int, call: str, file: Struct) -> None:
-        """A call is about to change a file. What is kept holds no secret."""
+    def has_saved(self, path: str) -> bool:
+        """Whether this process has saved a file before a change."""
+        return path in self._log.saved_files
+
+    def keep_saved(self, turn: int, call: str, path: str, file: Struct) -> None:
+        """A call is about to change the file at a path. What is kept holds no secret."""
+        self._log.saved_files.add(path)
         self._keep("saved", turn, call, file)
 
     def keep_left(self, turn: int, call: str, file: Struct) -> None:

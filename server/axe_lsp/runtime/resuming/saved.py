@@ -31,13 +31,15 @@ Lost = Literal["large", "secret", "unreadable"]
 class SavedFile(Struct, frozen=True, omit_defaults=True):
     """A file before a change. `content` is in base64, and None if there was no file or it is `lost`.
 
-    `at` is in nanoseconds since 1970.
+    `at` is in nanoseconds since 1970. What is saved `again` is in an earlier one: many changes of a large
+    file take no more room than one.
     """
 
     path: str
     at: int
     content: str | None = None
     lost: Lost | None = None
+    again: bool = False
 
 
 class LeftFile(Struct, frozen=True):
@@ -54,8 +56,10 @@ async def keep_before(
     """Keep the file that a call is about to change, if it changes one."""
     path = _path(call, workplace) if log.is_kept else None
     if path is not None:
-        saved = await anyio.to_thread.run_sync(partial(_saved, path, secrets))
-        log.keep_saved(turn, call.event_id, saved)
+        saved = SavedFile(str(path), time.time_ns(), again=True)
+        if not log.has_saved(str(path)):
+            saved = await anyio.to_thread.run_sync(partial(_saved, path, secrets))
+        log.keep_saved(turn, call.event_id, saved.path, saved)
 
 
 async def keep_after(log: RunLog, turn: int, call: ToolCall, workplace: Workplace) -> None:
@@ -75,20 +79,26 @@ def _path(call: ToolCall, workplace: Workplace) -> Path | None:
 
 
 def _saved(path: Path, secrets: Collection[str]) -> SavedFile:
-    at = time.time_ns()
+    content, lost = _content(path, secrets)
+    # Of two agents that save a file at the same time, the one that has read it first has the state before both.
+    encoded = base64.b64encode(content).decode() if content is not None else None
+    return SavedFile(str(path), time.time_ns(), encoded, lost)
+
+
+def _content(path: Path, secrets: Collection[str]) -> tuple[bytes | None, Lost | None]:
+    """The content of a file, None if there is none, or why it is not kept."""
     try:
         if not path.exists():
-            return SavedFile(str(path), at)
+            return None, None
         if not path.is_file():
-            return SavedFile(str(path), at, lost="unreadable")
+            return None, "unreadable"
         if path.stat().st_size > MOST_SAVED:
-            return SavedFile(str(path), at, lost="large")
+            return None, "large"
         content = path.read_bytes()
     except OSError:
-        return SavedFile(str(path), at, lost="unreadable")
-    if holds_secret(content.decode("utf-8", "replace"), secrets):
-        return SavedFile(str(path), at, lost="secret")
-    return SavedFile(str(path), at, base64.b64encode(content).decode())
+        return None, "unreadable"
+    is_secret = holds_secret(content.decode("utf-8", "replace"), secrets)
+    return (None, "secret") if is_secret else (content, None)
 
 
 def _digest_in(path: Path) -> str:

@@ -56,7 +56,8 @@ def plan_undo(known: Known) -> list[FileUndo]:
 
 def _plan(path: str, saved: Iterable[SavedFile], left: Iterable[LeftFile]) -> FileUndo:
     place = Path(path)
-    first, *_, last = (*sorted(saved, key=lambda each: each.at),) * 2
+    by_time = sorted(saved, key=lambda each: each.at)
+    first, last = next(each for each in by_time if not each.again), by_time[-1]
     after = max(left, key=lambda each: each.at, default=None)
     if first.lost is not None:
         return FileUndo(place, reason=_REASONS[first.lost])
