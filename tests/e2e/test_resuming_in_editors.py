@@ -161,3 +161,109 @@ def test_what_makes_no_sense_is_refused(project: Project, params: Json, complain
 
     assert unknown.code == -32803
     assert unknown.data == {"kind": "config", "exitCode": 2, "reason": "unknown"}
+
+
+def test_a_fork_begins_a_run_of_its_own(project: Project, provider: ScriptedProvider) -> None:
+    provider.script("m-lead", ASKS, Says("Done."))
+    provider.script("m-solo", Says("one"))
+    with project.editor() as editor:
+        former = editor.client.request("axe/run", {"agent": "lead", "task": "Go"})
+        provider.script("m-other", Says("Forked."))
+        fork = editor.client.request(
+            "axe/resume",
+            {"runId": former["runId"], "fromTurn": 2, "model": "ollama/m-other"},
+        )
+        newest, oldest = editor.client.request("axe/runs", {})
+        late = refusal(editor, runId=former["runId"], fromTurn=3)
+
+    assert (fork["content"], fork["turns"], fork["status"]) == ("Forked.", 2, "completed")
+    assert newest["forkedFrom"] == {"runId": former["runId"], "turn": 2}
+    assert (newest["runId"], newest["task"]) == (fork["runId"], "Go")
+    assert oldest["runId"] == former["runId"]
+    messages = provider.requests[-1].body["messages"]
+    assert [each["role"] for each in messages] == ["user", "assistant", "tool"]
+    assert len(provider.requests) == 4
+    assert "can be forked at turn 1 to 2, not at 3" in late.message
+
+
+def test_a_completed_run_goes_on_by_a_further_message(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lead", ASKS, Says("Done."), Says("Because."))
+    provider.script("m-solo", Says("one"))
+    with project.editor() as editor:
+        former = editor.client.request("axe/run", {"agent": "lead", "task": "Go"})
+        project.write("lead", LEAD.replace("m-lead", "m-edited"))
+        reply = editor.client.request(
+            "axe/run", {"continue": former["runId"], "task": "Why?", "timeoutMs": 60_000}
+        )
+        newest, _ = editor.client.request("axe/runs", {})
+        warnings = editor.client.notifications("window/showMessage")
+
+    assert (reply["content"], reply["turns"], reply["agent"]) == ("Because.", 1, "lead")
+    assert (newest["continues"], newest["task"]) == (former["runId"], "Why?")
+    assert newest["continuable"] is True
+    messages = provider.requests[-1].body["messages"]
+    assert [each["role"] for each in messages] == ["user", "assistant", "tool", "assistant", "user"]
+    assert (messages[-2]["content"], messages[-1]["content"]) == ("Done.", "Why?")
+    assert not warnings
+
+
+def test_a_run_that_can_not_be_continued_is_refused_with_the_reason(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    def refused(**params: Json) -> ServerError:
+        with pytest.raises(ServerError) as failure:
+            editor.client.request("axe/run", params)
+        return failure.value
+
+    hold = Hold()
+    provider.script("m-solo", Answer(Says("never"), hold=hold))
+    with project.editor() as editor:
+        request = editor.client.start_request("axe/run", {"agent": "solo"})
+        hold.wait_until_arrived()
+        wait_until_stored(editor)
+        (going,) = editor.client.request("axe/runs", {})
+        running = refused(**{"continue": going["runId"], "task": "x"})
+        editor.client.request("axe/stop", {"runId": going["runId"]})
+        with pytest.raises(ServerError, match="stopped"):
+            editor.client.result(request)
+        stopped = refused(**{"continue": going["runId"], "task": "x"})
+        unknown = refused(**{"continue": "0" * 32, "task": "x"})
+        others = refused(**{"continue": going["runId"], "task": "x", "agent": "lead"})
+        blank = refused(**{"continue": going["runId"], "task": " "})
+        both = refused(**{"continue": going["runId"], "task": "x", "workdir": "/"})
+
+    reasons = [each.data["reason"] for each in (running, stopped, unknown, others)]
+    assert reasons == ["running", "notCompleted", "unknown", "agent"]
+    assert "needs a message" in blank.message
+    assert '"workdir" can\'t be used with "continue"' in both.message
+    assert len(provider.requests) == 1
+
+
+def test_trust_in_this_workspace_is_none_in_that_of_another_run(
+    project: Project, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    """A run of another folder goes on, whose next sub-agent reaches outside of that folder."""
+    other = Project(tmp_path / "other", {**provider.environment, **project.environment})
+    (tmp_path / "note.txt").write_text("of somebody else")
+    other.write("lead", LEAD)
+    other.write("solo", f'{SOLO}skill = "{tmp_path / "note.txt"}"\n')
+    provider.script("m-lead", Says("First."), ASKS, ASKS, Says("Done."))
+    provider.script("m-solo", Says("one"))
+    with other.editor(initializationOptions={"trusted": True}) as editor:
+        former = editor.client.request("axe/run", {"agent": "lead", "task": "Go"})
+        again = {"continue": former["runId"], "task": "And?"}
+
+    with (
+        project.editor(initializationOptions={"trusted": True}) as editor,
+        pytest.raises(ServerError, match="you have not trusted that"),
+    ):
+        editor.client.request("axe/run", again)
+    sent = b"".join(request.raw for request in provider.requests)
+    assert b"of somebody else" not in sent
+
+    with other.editor(initializationOptions={"trusted": True}) as editor:
+        assert editor.client.request("axe/run", again)["content"] == "Done."
+    sent = b"".join(request.raw for request in provider.requests)
+    assert b"of somebody else" in sent

@@ -14,7 +14,16 @@ from axe_lsp.hosting import protocol
 from axe_lsp.hosting.notifications import Message, Notification, event_of, notification
 from axe_lsp.hosting.protocol import encode
 from axe_lsp.runtime import events
-from axe_lsp.runtime.events import AgentEnd, Event, RunIds, Saved, TextDelta, ToolBegin, TurnEnd
+from axe_lsp.runtime.events import (
+    AgentEnd,
+    Event,
+    Fork,
+    RunIds,
+    Saved,
+    TextDelta,
+    ToolBegin,
+    TurnEnd,
+)
 from axe_lsp.runtime.json_data import plain_json
 from axe_lsp.runtime.limits.usage import Usage
 from axe_lsp.runtime.resuming.log import Step
@@ -103,6 +112,7 @@ def test_an_event_becomes_a_notification_and_an_event_again(kind: type[Event]) -
         "float": 0.5,
         "Usage": Usage(1, 2),
         "Saved": Saved(turns=2, cost=0.5),
+        "Fork": Fork("1", 2),
         "str": "s",
         "bool": True,
         "tuple": ({"id": "1"},),

@@ -23,6 +23,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from axe_lsp import tuning
 from axe_lsp.agentfile.lookup_order import AgentPlaces
 from axe_lsp.cli.envelope import CallDetails, as_json, failure_as_json
@@ -34,7 +36,7 @@ from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.children.isolation import CallerLink, Elsewhere
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import BudgetError, RunCancelledError, RunError
-from axe_lsp.runtime.events import Event, TextDelta, TurnEnd
+from axe_lsp.runtime.events import Event, Fork, TextDelta, TurnEnd
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import ProviderHook
 from axe_lsp.runtime.resuming.log import Known, StepSink, keep_allowed
@@ -68,24 +70,24 @@ def run_live(
     calls: CallDetails,
     file: Path | None = None,
     resumes: str = "",
-    continues: Former | None = None,
+    former: Former | None = None,
 ) -> int:
     """Run an agent and print its answer; returns the exit code. Raises RunError.
 
     `calls` takes note of the tool calls. `file` is that of the agent, if it was chosen so. `resumes` is the id
-    of the root run that goes on, `continues` a completed one whose conversation goes on.
+    of the root run that goes on. A new run may take something over from a `former` one.
     """
     with _recordings(options) as hook:
         output = _Output(options, calls)
-        live = _LiveRun(request, workspace, resolve, places, options, file, continues)
+        live = _LiveRun(request, workspace, resolve, places, options, file, former)
         return run_until_interrupted(_run(live, hook=hook, output=output, resumes=resumes))
 
 
 class Former(NamedTuple):
-    """A completed root run, and what is known of it."""
+    """A root run whose conversation goes on, or of which a new run has the turns before `turn`, if that is not 0."""
 
     root: str
-    known: Known
+    turn: int = 0
 
 
 class _LiveRun(NamedTuple):
@@ -97,7 +99,7 @@ class _LiveRun(NamedTuple):
     places: AgentPlaces
     options: argparse.Namespace
     file: Path | None
-    continues: Former | None
+    former: Former | None
 
     def order(self, run_id: str) -> Start:
         """The order by which another process could make it."""
@@ -105,8 +107,14 @@ class _LiveRun(NamedTuple):
 
         agent_file = str(self.file) if self.file is not None else ""
         workplace = Workplace(str(self.workspace), agent_file, self.places)
-        continues = self.continues.root if self.continues is not None else ""
-        return Start(run_id, self.request, workplace, continues=continues)
+        start = Start(run_id, self.request, workplace)
+        match self.former:
+            case None:
+                return start
+            case Former(root, 0):
+                return replace(start, continues=root)
+            case Former(root, turn):
+                return replace(start, forked_from=Fork(root, turn))
 
     @property
     def is_recorded(self) -> bool:
@@ -130,13 +138,8 @@ async def _run(live: _LiveRun, *, hook: ProviderHook | None, output: _Output, re
     memory = RunHistory(workspace, output.warn, is_wanted=not options.no_history, order=order)
     steps = memory.steps
     known = await memory.claim(run_id) if resumes else None
-    former = live.continues
-    if former is not None:
-        from axe_lsp.hosting.resuming import continuation  # noqa: PLC0415 - only for this
-
-        known = await continuation(
-            live.request, run_id, former.known, former.root, live.order(run_id).workplace
-        )
+    if live.former is not None:
+        known = await _taken_over(live.order(run_id), memory, output)
 
     telemetry = Telemetry()
     trace = telemetry.sink(False, output.warn)
@@ -172,9 +175,7 @@ async def _run(live: _LiveRun, *, hook: ProviderHook | None, output: _Output, re
     async with memory, engine, aclosing(telemetry):
         try:
             with closing(output):
-                result = await engine.run(
-                    live.request, run_id, output.ready, known, former.root if former else None
-                )
+                result = await engine.run(live.request, run_id, output.ready, known)
         except RunError as error:
             output.gave_up(error)
             raise
@@ -189,6 +190,20 @@ async def _run(live: _LiveRun, *, hook: ProviderHook | None, output: _Output, re
             raise
         output.finished(result)
     return 0
+
+
+async def _taken_over(start: Start, memory: RunHistory, output: _Output) -> Known:
+    """What a new run takes over from a former one."""
+    from axe_lsp.hosting.resuming import former_of, taken_over  # noqa: PLC0415 - only for this
+
+    known, taken, warning = await taken_over(
+        start, await asyncio.to_thread(former_of, start), os.environ
+    )
+    for step in taken:
+        memory.keep(step)
+    if warning:
+        output.warn(warning)
+    return known
 
 
 class _People:

@@ -1,8 +1,9 @@
-"""`axe-lsp resume`: goes on with a run that has ended before it was completed."""
+"""`axe-lsp resume`: goes on with a run that has ended before it was completed, or with a fork of a run."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 from collections.abc import Sequence
@@ -22,18 +23,20 @@ from axe_lsp.hosting.history.queries import find_run, newest_in
 from axe_lsp.hosting.history.steps import known_steps
 from axe_lsp.hosting.history.tree_text import number_of
 from axe_lsp.hosting.protocol import Start
-from axe_lsp.hosting.resuming import order_of, resolver
-from axe_lsp.runtime.errors import ExitCode, RunError
+from axe_lsp.hosting.resuming import fork_of, former_of, order_of, resolver, taken_over
+from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.files.agent_files import agent_places
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.resuming.log import Known, Log
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Resume a run; returns the exit code."""
+    """Resume a run, or fork one; returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        start, known = _found(options.run)
+        if options.model and options.from_turn is None:
+            raise ConfigError("--model needs --from-turn: a run that is resumed keeps its model")
+        start, known = _found(options.run) if options.from_turn is None else _forked(options)
     except (RunError, ValueError) as error:
         complain(error if isinstance(error, RunError) else HistoryError(f"its steps: {error}"))
         return int(ExitCode.CONFIG)
@@ -48,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _resume(start: Start, options: argparse.Namespace, calls: CallDetails) -> int:
-    from axe_lsp.cli.live_run import run_live
+    from axe_lsp.cli.live_run import Former, run_live
 
     place = start.workplace
     request = replace(
@@ -56,6 +59,7 @@ def _resume(start: Start, options: argparse.Namespace, calls: CallDetails) -> in
         timeout=start.request.timeout if options.timeout is None else options.timeout,
         max_tokens=options.max_tokens or start.request.max_tokens,
     )
+    fork = start.forked_from if options.from_turn is not None else None
     return run_live(
         request,
         Path(place.workspace),
@@ -63,7 +67,9 @@ def _resume(start: Start, options: argparse.Namespace, calls: CallDetails) -> in
         place.places or agent_places([Path(place.workspace)], os.environ),
         options,
         calls=calls,
-        resumes=start.run_id,
+        file=Path(place.agent_file) if place.agent_file else None,
+        resumes="" if fork is not None else start.run_id,
+        former=Former(fork.run_id, fork.turn) if fork is not None else None,
     )
 
 
@@ -79,13 +85,20 @@ def _found(beginning: str | None) -> tuple[Start, Known]:
             _, root = find_run(connection, beginning)
         require_resumable(connection, root)
         known = known_steps(connection, root)
-    start = order_of(known, root)
-    if start.continues and (root, 0, "", "first") not in known.steps:
-        raise HistoryError(
-            f"run {root[:ID_LENGTH]} was to continue run {start.continues[:ID_LENGTH]} and had not begun to; "
-            "continue the former run again"
-        )
-    return start, known
+    return order_of(known, root), known
+
+
+def _forked(options: argparse.Namespace) -> tuple[Start, Known]:
+    """The order of the fork of a run, and what is known of it. Raises RunError."""
+    from axe_lsp.hosting.history.local import opened_history
+
+    if options.run is None:
+        raise ConfigError("--from-turn needs the run to fork: axe-lsp resume RUN --from-turn N")
+    with opened_history() as connection:
+        _, root = find_run(connection, options.run)
+    start = fork_of(root, options.from_turn, options.model)
+    taken = asyncio.run(taken_over(start, former_of(start), os.environ))
+    return start, taken.known
 
 
 def _as_text(start: Start, known: Known) -> str:
@@ -156,6 +169,18 @@ def _parser() -> Parser:
         metavar="RUN",
         nargs="?",
         help="the id of a run, or the beginning of it (default: the newest of this folder)",
+    )
+    add(
+        "--from-turn",
+        metavar="N",
+        type=int,
+        help="fork the run instead: a new run that has its turns before turn N, and goes on from there",
+    )
+    add(
+        "--model",
+        metavar="PROVIDER/NAME",
+        default="",
+        help="another model for the fork",
     )
     add(
         "--dry-run", action="store_true", help="show what is kept and what comes next; send nothing"

@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
         # Imported late, so that `--dry-run` and `--help` do not wait for an event loop.
         from axe_lsp.cli.live_run import run_live
 
-        continues = _former(options, request) if options.continue_ is not None else None
+        former = _former(options, request) if options.continue_ is not None else None
         return run_live(
             request,
             workspace,
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
             options,
             calls=calls,
             file=file,
-            continues=continues,
+            former=former,
         )
     except RunError as error:
         return report_failure(error, options, calls)
@@ -190,10 +190,8 @@ def _former(options: argparse.Namespace, request: RunRequest) -> Former:
     # Imported late, like what else only some runs need.
     from axe_lsp.cli.live_run import Former
     from axe_lsp.hosting.history.database import HistoryError  # noqa: PLC0415
-    from axe_lsp.hosting.history.lease import require_continuable  # noqa: PLC0415
     from axe_lsp.hosting.history.local import opened_history
     from axe_lsp.hosting.history.queries import find_run, newest_in  # noqa: PLC0415
-    from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
 
     if not (request.task or "").strip():
         raise ConfigError("--continue needs a message: -p TEXT")
@@ -206,8 +204,7 @@ def _former(options: argparse.Namespace, request: RunRequest) -> Former:
                 _, root = find_run(connection, options.continue_)
             else:
                 root = newest_in(connection, spellings("."), "continuable", request.agent)
-            require_continuable(connection, root, request.agent)
-            return Former(root, known_steps(connection, root))
+            return Former(root)
     except HistoryError as error:
         raise ConfigError(str(error)) from error
 

@@ -12,6 +12,7 @@ from axe_lsp.agentfile.agent_definition import BudgetConfig
 from axe_lsp.agentfile.lookup_order import AgentPlaces
 from axe_lsp.hosting.notifications import Message, Notification
 from axe_lsp.runtime.errors import ErrorKind, ProviderErrorCategory
+from axe_lsp.runtime.events import Fork
 from axe_lsp.runtime.json_data import Json, JsonStruct, decoded, decoder_of, json_text
 from axe_lsp.runtime.providers.gates import GateKey
 from axe_lsp.runtime.resuming.log import Step
@@ -52,7 +53,7 @@ class Start(Message, frozen=True, tag="start"):
     asking (docs/settings.md). Its spans are sent if the user `traces` runs. `trusted` is whether the
     user has told the client that they trust the workspace. A run that is resumed goes on `after` the event of
     that number, with the steps that the history has of it. One that `continues` a completed root run goes on with
-    its conversation.
+    its conversation; one that is `forked_from` a root run has the first turns of that one.
     """
 
     run_id: str
@@ -65,6 +66,14 @@ class Start(Message, frozen=True, tag="start"):
     trusted: bool = False
     after: int = 0
     continues: str = ""
+    forked_from: Fork | None = None
+
+    @property
+    def former(self) -> str:
+        """The root run that this one takes something over from; "" for none, and once it has done so."""
+        if self.after:
+            return ""
+        return self.forked_from.run_id if self.forked_from is not None else self.continues
 
 
 class StartChild(Message, frozen=True, tag="start-child"):

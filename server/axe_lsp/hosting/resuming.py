@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import os
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 from msgspec.structs import replace
 
 from axe_lsp.hosting import protocol
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.events import Fork, RunIds
 from axe_lsp.runtime.files.agent_files import Lookup, agent_places
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.prepare import root_order
+from axe_lsp.runtime.resuming.former import continued, forked
 from axe_lsp.runtime.resuming.log import Known, Log, Step, decoded, encoded
-from axe_lsp.runtime.resuming.restore import continued
-from axe_lsp.runtime.runs import Resolve, RunRequest
+from axe_lsp.runtime.runs import Resolve, RunRequest, new_run_id
 from axe_lsp.runtime.safety.approval import Approval
 
 if TYPE_CHECKING:
@@ -94,8 +94,13 @@ def order_step(start: protocol.Start, environment: Environment) -> Step:
 
 
 def order_of(known: Known, root: str) -> protocol.Start:
-    """The order that a root run was made by. Raises ValueError."""
-    return decoded(known.steps[root, 0, "", "order"], protocol.Start)
+    """The order that a root run was made by. Raises ValueError, or ConfigError for one that had not begun."""
+    start = decoded(known.steps[root, 0, "", "order"], protocol.Start)
+    if start.former and (root, 0, "", "first") not in known.steps:
+        raise ConfigError(
+            f"run {root[:8]} was to go on from run {start.former[:8]} and had not begun to; do that again"
+        )
+    return start
 
 
 def allow_again(approval: Approval, known: Known, root: str) -> None:
@@ -115,11 +120,86 @@ def resolver(workplace: protocol.Workplace, environment: Environment) -> Resolve
     return lookup.resolver(Path(workplace.agent_file) if workplace.agent_file else None)
 
 
-async def continuation(
-    request: RunRequest, run_id: str, former: Known, root: str, workplace: protocol.Workplace
-) -> Known:
-    """What is known of a new run that goes on with the conversation of a completed root. Raises RunError."""
-    order = root_order(request, Path(workplace.workspace), os.environ, run_id)
-    log = Log(known=former).of(RunIds(root, root, request.agent))
-    first = await continued(log, replace(order, continues=root))
-    return Known({(run_id, 0, "", "first"): encoded(first)})
+class TakenOver(NamedTuple):
+    """What a new run takes over from a former one. `steps` are to be kept as its own; a `warning` may be ""."""
+
+    known: Known
+    steps: Sequence[Step]
+    warning: str
+
+
+async def taken_over(start: protocol.Start, former: Known, environment: Environment) -> TakenOver:
+    """What a run begins with that `continues` a completed root run, or is `forked_from` one. Raises RunError.
+
+    `former` is what is known of that one.
+    """
+    fork, run_id, root = start.forked_from, start.run_id, start.former
+    order = root_order(start.request, Path(start.workplace.workspace), environment, run_id)
+    log = Log(known=former).of(RunIds(root, root, start.request.agent))
+    key = (run_id, 0, "", "first")
+    if fork is None:
+        first = await continued(log, replace(order, continues=root))
+        return TakenOver(Known({key: encoded(first)}), (), "")
+    first, steps = forked(log, replace(order, forked_from=fork), fork.turn)
+    known = {(run_id, step.turn, step.call, str(step.kind)): step.data for step in steps}
+    has_changed = any(kind in ("begun", "left") for *_, kind in former.steps)
+    warning = f"the files that run {root[:8]} has changed stay as they are" if has_changed else ""
+    return TakenOver(Known({key: encoded(first), **known}), steps, warning)
+
+
+def former_of(start: protocol.Start) -> Known:
+    """What is known of the run that a new one takes something over from. Blocks.
+
+    Raises RunError, a NotResumableError if that is not possible.
+    """
+    return _known_of(start.former, start.request.agent, is_fork=start.forked_from is not None)
+
+
+def fork_of(root: str, turn: int, model: str = "") -> protocol.Start:
+    """The order of a new run that has the turns of a root run before `turn`. Blocks. Raises RunError.
+
+    Another `model` goes on, if it is named.
+    """
+    former = _former_order(root, _known_of(root, is_fork=True))
+    request = replace(former.request, model=model or former.request.model)
+    fork = Fork(root, turn)
+    return replace(former, run_id=new_run_id(), request=request, continues="", forked_from=fork)
+
+
+def continuation_of(
+    root: str, request: RunRequest, open_buffers: Mapping[str, str]
+) -> protocol.Start:
+    """The order of a new run that goes on with a completed root run by a further message. Blocks. Raises RunError.
+
+    The agent of the request may be "". Agents that it calls are those of the former run's workplace, some of which are
+    open in an editor.
+    """
+    former = _former_order(root, _known_of(root, request.agent))
+    return replace(
+        former,
+        run_id=new_run_id(),
+        request=replace(request, agent=former.request.agent),
+        workplace=replace(former.workplace, open_buffers=open_buffers),
+        continues=root,
+        forked_from=None,
+    )
+
+
+def _known_of(root: str, agent: str = "", *, is_fork: bool = False) -> Known:
+    from axe_lsp.hosting.history.lease import require_continuable, require_forkable  # noqa: PLC0415
+    from axe_lsp.hosting.history.local import opened_history
+    from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
+
+    with opened_history() as connection:
+        if is_fork:
+            require_forkable(connection, root)
+        else:
+            require_continuable(connection, root, agent)
+        return known_steps(connection, root)
+
+
+def _former_order(root: str, known: Known) -> protocol.Start:
+    try:
+        return order_of(known, root)
+    except (KeyError, ValueError) as error:
+        raise ConfigError(f"the steps of run {root} can't be read: {error}") from error

@@ -76,6 +76,7 @@ class AgentRun:
         self._scope = RunScope(callers_clock, order.deadline)
         self._journal = tree.journal.watched(self._scope.clock.progress)
         self._log = tree.log.of(order.ids)
+        self._first = self._log.first
         self._has_begun = False
         self._used = self._log.saved.duration_ms / 1000
         self._started = monotonic() - self._used
@@ -109,7 +110,7 @@ class AgentRun:
         self._scope.stop()
 
     async def _work(self) -> None:
-        first = self._log.first
+        first = self._first
         definition = self._load(first)
         is_run = self._order.ids.depth > 0 or self._log.begun is not None
         if not is_run:  # Without trust a root is not even a run.
@@ -169,7 +170,7 @@ class AgentRun:
         who = "sub-agent" if self._order.ids.depth else "agent"
         self._conversation = Conversation(prepared.request, who)
         around = self._surroundings(prepared, remote)
-        if self._log.begun is None:  # Also if it continues another run.
+        if self._log.begun is None:  # Also if it continues another run, or is forked from one.
             around.log.keep_first(first_of(prepared, remote.by_name))
         try:
             await self._converse(around, self._conversation)
@@ -256,6 +257,7 @@ class AgentRun:
                 )
             )
             return
+        origin = self._first.order if self._first is not None else order
         self._tree.journal.emit(
             AgentBegin(
                 run=order.ids,
@@ -265,7 +267,8 @@ class AgentRun:
                 sandbox=sandbox_of(definition) if definition else None,
                 description=order.description,
                 isolation="inline" if self._lacks_process(definition) else None,
-                continues=order.continues,
+                continues=origin.continues,
+                forked_from=origin.forked_from,
             )
         )
 

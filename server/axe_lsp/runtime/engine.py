@@ -67,11 +67,8 @@ class Engine:
         run_id: str | None = None,
         on_ready: OnReady | None = None,
         known: Known | None = None,
-        continues: str | None = None,
     ) -> RunResult:
-        """Run an agent and everything that it calls. A run that is resumed does not repeat what is `known`.
-
-        A run that `continues` another one knows what it begins with.
+        """Run an agent and everything that it calls. What is `known` of it is not repeated.
 
         Raises RunError when the run fails, with its id and what it had achieved: a
         RunCancelledError after `cancel`. When the calling task is cancelled, the whole tree is,
@@ -79,7 +76,6 @@ class Engine:
         """
         services = self._services
         order = root_order(request, services.workspace, services.environment, run_id)
-        order = replace(order, continues=continues)
         is_over = services.steps is None
         try:
             result = await AgentRun(order, self._tree(on_ready, known)).execute()

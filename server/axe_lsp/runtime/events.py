@@ -36,13 +36,20 @@ class Event(JsonStruct, frozen=True, kw_only=True):
     time: str = written("")
 
 
+class Fork(JsonStruct, frozen=True):
+    """The root run that another one was forked from, and the first turn that they do not share."""
+
+    run_id: str
+    turn: int
+
+
 class AgentBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"):
     """A run begins. `model` is empty when the agent could not be loaded.
 
     `sandbox` is what keeps the commands of an agent from writing that may only read. `description`
     is what the caller calls the task in a few words; the agent itself never hears it. `isolation` is
     "inline" for an agent that wants a process of its own and has none: the run is recorded or replayed.
-    `continues` is the completed run whose conversation goes on.
+    `continues` is the completed run whose conversation goes on; `forked_from` the run whose first turns this one has.
     """
 
     METHOD = "axe/agent"
@@ -54,6 +61,7 @@ class AgentBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"
     description: str | None = None
     isolation: str | None = None
     continues: str | None = None
+    forked_from: Fork | None = None
 
 
 class Saved(JsonStruct, frozen=True):

@@ -11,7 +11,7 @@ from random import Random
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import Caller
-from axe_lsp.runtime.events import RunIds, Status
+from axe_lsp.runtime.events import Fork, RunIds, Status
 from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.json_data import JsonStruct, written
 from axe_lsp.runtime.limits.usage import BudgetUse, Usage
@@ -92,7 +92,8 @@ class Order(JsonStruct, frozen=True):
     caller starts is read-only, too. `definition` is the agent, where it has no file to be found in;
     `description` what a caller calls the task, for those who watch.
 
-    `continues` is the completed run whose conversation this one goes on with.
+    `continues` is the completed run whose conversation this one goes on with; `forked_from` the run whose first
+    turns it has.
 
     `input` is the object for an agent with `[input]`. Without it, `reads_task` says that `task` may
     stand for one, and `context` is what the message has besides.
@@ -120,6 +121,7 @@ class Order(JsonStruct, frozen=True):
     reads_task: bool = False
     context: str = ""
     continues: str | None = None
+    forked_from: Fork | None = None
 
 
 def model_of(order: Order, definition: AgentDefinition) -> str:

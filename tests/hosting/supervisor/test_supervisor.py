@@ -103,8 +103,8 @@ BUGGY = """
 from axe_lsp.hosting.host import host
 from axe_lsp.hosting.host import engine_factory
 engine_for = engine_factory.EngineFactory.engine_for
-def engine_or_bug(self, start, known):
-    return engine_for(self, start, known) if start.request.agent != "right" else 1 / 0
+async def engine_or_bug(self, start):
+    return await engine_for(self, start) if start.request.agent != "right" else 1 / 0
 engine_factory.EngineFactory.engine_for = engine_or_bug
 host.main()
 """

@@ -5,19 +5,28 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history.database import faults_named, open_history, transaction
 from axe_lsp.hosting.history.writer_lock import lock_folder
 from axe_lsp.runtime.errors import ConfigError
 
-Reason = Literal["unknown", "running", "completed", "nothingKept", "newerFormat", "final"]
-"""Why a run can't be resumed, for programs."""
+Reason = Literal[
+    "unknown",
+    "running",
+    "completed",
+    "nothingKept",
+    "newerFormat",
+    "final",
+    "notCompleted",
+    "agent",
+]
+"""Why a run can't be resumed, continued or forked, for programs."""
 
 
 class NotResumableError(ConfigError):
-    """A run that can't be resumed, and the reason."""
+    """A run that can't be resumed, continued or forked, and the reason."""
 
     def __init__(self, message: str, reason: Reason) -> None:
         super().__init__(message)
@@ -73,23 +82,42 @@ def require_resumable(connection: sqlite3.Connection, root: str) -> None:
         )
 
 
-def require_continuable(connection: sqlite3.Connection, root: str, agent: str) -> None:
-    """Raises ConfigError for a root run whose conversation can't go on with this agent."""
+def require_continuable(connection: sqlite3.Connection, root: str, agent: str = "") -> None:
+    """Raises NotResumableError for a root run whose conversation can't go on, or not with this agent."""
+    found = _at_rest(connection, root)
+    if agent and found.agent != agent:
+        whose, other = quoted(found.agent), quoted(agent)
+        raise NotResumableError(f"run {root[:8]} is one of agent {whose}, not of {other}", "agent")
+    if found.status != "completed":
+        raise NotResumableError(
+            f"run {root[:8]} is not completed; resume it first: axe-lsp resume {root[:8]}",
+            "notCompleted",
+        )
+
+
+def require_forkable(connection: sqlite3.Connection, root: str) -> None:
+    """Raises NotResumableError for a root run that can't be forked."""
+    _at_rest(connection, root)
+
+
+class _AtRest(NamedTuple):
+    status: str
+    agent: str
+
+
+def _at_rest(connection: sqlite3.Connection, root: str) -> _AtRest:
+    """A root run that no process executes, and whose conversation is kept. Raises NotResumableError."""
     found = connection.execute(
-        "SELECT status, agent, "
-        "EXISTS (SELECT 1 FROM steps WHERE steps.root_run_id = runs.run_id AND kind = 'first') "
+        "SELECT status, agent, EXISTS (SELECT 1 FROM steps WHERE root_run_id = runs.run_id "
+        "AND steps.run_id = runs.run_id AND turn = 0 AND call = '' AND kind = 'first') "
         "FROM runs WHERE run_id = ?",
         (root,),
     ).fetchone()
     if found is None:
-        raise ConfigError(f"no run {root!r} is stored")
-    status, whose, is_kept = found
-    name = f"run {root[:8]}"
-    if whose != agent:
-        raise ConfigError(f"{name} is one of agent {quoted(whose)}, not of {quoted(agent)}")
+        raise NotResumableError(f"no run {root!r} is stored", "unknown")
+    status, agent, is_kept = found
     if status == "running":
-        raise ConfigError(f"{name} is still being executed")
-    if status != "completed":
-        raise ConfigError(f"{name} is not completed; resume it first: axe-lsp resume {root[:8]}")
+        raise NotResumableError(f"run {root[:8]} is still being executed", "running")
     if not is_kept:
-        raise ConfigError(f"the conversation of {name} is not kept")
+        raise NotResumableError(f"the conversation of run {root[:8]} is not kept", "nothingKept")
+    return _AtRest(status, agent)

@@ -19,7 +19,15 @@ from axe_lsp.hosting.gate_relay import OutgoingRequests
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.notifications import Message, notification
-from axe_lsp.hosting.resuming import KeptSteps, allow_again, claimed, order_step, resolver
+from axe_lsp.hosting.resuming import (
+    KeptSteps,
+    allow_again,
+    claimed,
+    former_of,
+    order_step,
+    resolver,
+    taken_over,
+)
 from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.engine import Engine
@@ -56,18 +64,28 @@ class EngineFactory:
             stored=lambda run_id, seq: send(protocol.Stored(run_id, seq)),
         )
 
-    async def claim(self, run_id: str) -> Known:
-        """Become the process that goes on with a run; returns what is known of it. Raises RunError."""
-        return await asyncio.to_thread(claimed, self._history, run_id)
+    async def engine_for(self, start: protocol.Start) -> tuple[Engine, Known | None]:
+        """The engine for a run, and what is known of the run. All that clients should hear of it is sent.
 
-    def engine_for(self, start: protocol.Start, known: Known | None = None) -> Engine:
-        """The engine for a run, of which something may be `known`. All that clients should hear of it is sent."""
+        Raises RunError for a run that can't be resumed, or can't take over what it should.
+        """
+        known, begin = None, []
+        if start.after:
+            known = await asyncio.to_thread(claimed, self._history, start.run_id)
+        else:
+            begin.append(order_step(start, self._environment))
+        if start.former:
+            former = await asyncio.to_thread(former_of, start)
+            known, taken, warning = await taken_over(start, former, self._environment)
+            begin.extend(taken)
+            if warning:
+                self._send(protocol.Warned(start.run_id, warning))
         steps = None
         if start.keep_days:
             steps = KeptSteps(self._history)
-            if known is None:
-                steps.keep(order_step(start, self._environment))
-        return self._engine(start, start.run_id, self._sink(start), steps, known)
+            for step in begin:
+                steps.keep(step)
+        return self._engine(start, start.run_id, self._sink(start), steps, known), known
 
     def engine_for_child(self, start: protocol.StartChild) -> Engine:
         """The engine for a run that belongs to a tree of another process, which remembers it."""

@@ -238,8 +238,8 @@ class Host:
 
     async def _run(self, start: protocol.Start) -> Message:
         factory = await self._engine_factory()
-        known = await factory.claim(start.run_id) if start.after else None
-        async with self._engine(start.run_id, factory.engine_for(start, known)) as engine:
+        engine, known = await factory.engine_for(start)
+        async with self._engine(start.run_id, engine):
             return protocol.Finished(await engine.run(start.request, start.run_id, known=known))
 
     async def _run_child(self, start: protocol.StartChild) -> Message:

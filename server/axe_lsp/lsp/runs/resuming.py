@@ -1,4 +1,4 @@
-"""`axe/resume`: a run goes on that ended before it was completed."""
+"""`axe/resume`: a run goes on that ended before it was completed, or a fork of a run begins."""
 
 from __future__ import annotations
 
@@ -10,17 +10,25 @@ from msgspec.structs import replace
 from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.hosting.history.queries import Wanted
-from axe_lsp.hosting.resuming import resumable
+from axe_lsp.hosting.resuming import fork_of, resumable
 from axe_lsp.hosting.supervisor.subscribers import Subscriber
 from axe_lsp.lsp.runs import run_reports, running
-from axe_lsp.lsp.runs.approving import asker
 from axe_lsp.lsp.runs.run_params import check_number, check_token, warn_of_unknown
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.json_data import Json
-from axe_lsp.settings import Settings
 
-_KNOWN = frozenset({"runId", "timeoutMs", "maxTokens", "workDoneToken", "partialResultToken"})
+_KNOWN = frozenset(
+    {
+        "runId",
+        "fromTurn",
+        "model",
+        "timeoutMs",
+        "maxTokens",
+        "workDoneToken",
+        "partialResultToken",
+    }
+)
 
 _SEARCHED = 1_000
 """The newest runs of a workspace, among which the one to resume is looked for."""
@@ -50,39 +58,38 @@ async def resume_newest(session: Session, reporter: Subscriber) -> Json:
 
 
 async def _resume(session: Session, members: dict[str, Any], reporter: Subscriber) -> Json:
-    settings, runs = session.view.settings, session.daemon.runs
+    turn = members.get("fromTurn")
     with running.reported_errors():
-        await runs.archive.until_written()  # The run may have ended a moment ago.
-        start = await asyncio.to_thread(resumable, members["runId"])
+        await session.daemon.runs.archive.until_written()  # The run may have ended a moment ago.
+        if turn is None:
+            start = await asyncio.to_thread(resumable, members["runId"])
+        else:
+            start = await asyncio.to_thread(
+                fork_of, members["runId"], turn, members.get("model") or ""
+            )
         timeout = members.get("timeoutMs")
         request = replace(
             start.request,
             timeout=start.request.timeout if timeout is None else timeout / 1000,
             max_tokens=members.get("maxTokens") or start.request.max_tokens,
         )
-        start = replace(
-            start,
-            request=request,
-            stream=True,
-            keep_days=start.keep_days or Settings().history_keep_days,
-            allow=settings.tools_allow,
-            traces=settings.open_telemetry,
-            trusted=running.is_trusted(session),
-        )
-        going = runs.resume(
-            start,
-            ask=asker(session),
-            client=session,
-            limit=lambda: session.view.settings.run_max_concurrent,
-        )
-    agent, token = request.agent, members.get("workDoneToken")
-    return await running.follow(session, going, agent, token, reporter)
+        going = running.begin_again(session, replace(start, request=request))
+    return await running.follow(
+        session, going, request.agent, members.get("workDoneToken"), reporter
+    )
 
 
 def _checked(params: Any) -> dict[str, Any]:
     if not isinstance(params, dict) or not isinstance(params.get("runId"), str):
         raise JsonRpcInvalidParams('axe/resume: params must be {"runId": string, …}')
-    check_number("axe/resume", params, "timeoutMs")
-    check_number("axe/resume", params, "maxTokens")
+    for name in ("fromTurn", "timeoutMs", "maxTokens"):
+        check_number("axe/resume", params, name)
+    if params.get("model") is not None:
+        if not isinstance(params["model"], str):
+            raise JsonRpcInvalidParams('axe/resume: "model" must be a string')
+        if params.get("fromTurn") is None:
+            raise JsonRpcInvalidParams(
+                'axe/resume: "model" needs "fromTurn"; a run that is resumed keeps its model'
+            )
     check_token("axe/resume", params)
     return params

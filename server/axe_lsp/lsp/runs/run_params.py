@@ -14,16 +14,20 @@ from axe_lsp.hosting.protocol import Workplace
 from axe_lsp.lsp.session import Session
 from axe_lsp.runtime.runs import RunRequest
 
-_STRINGS = ("agent", "uri", "task", "model", "skill", "workdir")
+_STRINGS = ("agent", "uri", "continue", "task", "model", "skill", "workdir")
 _KNOWN = frozenset({*_STRINGS, "input", "timeoutMs", "workDoneToken", "partialResultToken"})
 
 
 class RunOrder(Struct, frozen=True):
-    """A run that a client wants; `token` is its `workDoneToken`, if it gave one."""
+    """A run that a client wants; `token` is its `workDoneToken`, if it gave one.
+
+    `continues` is the run whose conversation goes on; "" for none.
+    """
 
     request: RunRequest
     workplace: Workplace
     token: int | str | None
+    continues: str = ""
 
 
 def read_run_order(session: Session, params: Any) -> RunOrder:
@@ -37,7 +41,7 @@ def read_run_order(session: Session, params: Any) -> RunOrder:
     if uri is not None:
         agent, file, buffers = _open_agent(session, uri)
     else:
-        agent, file, buffers = members["agent"], None, {}
+        agent, file, buffers = members.get("agent") or "", None, {}
     timeout = members.get("timeoutMs")
     seconds = timeout / 1000 if timeout is not None else session.view.settings.run_timeout or None
     request = RunRequest(
@@ -57,7 +61,7 @@ def read_run_order(session: Session, params: Any) -> RunOrder:
         others=tuple(folder.as_posix() for folder in view.folders),
         open_buffers={**_buffers(session), **buffers},
     )
-    return RunOrder(request, workplace, members.get("workDoneToken"))
+    return RunOrder(request, workplace, members.get("workDoneToken"), members.get("continue") or "")
 
 
 def _checked(params: Any) -> dict[str, Any]:
@@ -66,7 +70,9 @@ def _checked(params: Any) -> dict[str, Any]:
     for name in _STRINGS:
         if params.get(name) is not None and not isinstance(params[name], str):
             raise JsonRpcInvalidParams(f'axe/run: "{name}" must be a string')
-    if (params.get("agent") is None) == (params.get("uri") is None):
+    if params.get("continue"):
+        _check_continuation(params)
+    elif (params.get("agent") is None) == (params.get("uri") is None):
         raise JsonRpcInvalidParams('axe/run: give either "agent" or "uri"')
     check_number("axe/run", params, "timeoutMs")
     if params.get("input") is not None:
@@ -76,6 +82,14 @@ def _checked(params: Any) -> dict[str, Any]:
             raise JsonRpcInvalidParams('axe/run: give either "task" or "input"')
     check_token("axe/run", params)
     return params
+
+
+def _check_continuation(params: dict[str, Any]) -> None:
+    for name in ("uri", "input", "skill", "workdir"):
+        if params.get(name) is not None:
+            raise JsonRpcInvalidParams(f'axe/run: "{name}" can\'t be used with "continue"')
+    if not (params.get("task") or "").strip():
+        raise JsonRpcInvalidParams('axe/run: "continue" needs a message, the "task"')
 
 
 def check_number(method: str, params: dict[str, Any], name: str) -> None:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 from pygls.exceptions import JsonRpcInvalidParams, JsonRpcRequestCancelled
 
 from axe_lsp.hosting.event_text import describe
 from axe_lsp.hosting.notifications import Notification
+from axe_lsp.hosting.protocol import Start
 from axe_lsp.hosting.supervisor.orders import Run
 from axe_lsp.hosting.supervisor.subscribers import Subscriber
 from axe_lsp.lsp.runs import run_reports
@@ -24,6 +27,7 @@ from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunCancelledError, RunError
 from axe_lsp.runtime.json_data import Json, to_json
+from axe_lsp.settings import Settings
 
 
 def run(
@@ -37,7 +41,10 @@ def run(
 
 def preview(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
     """Everything that a run would send to its provider first."""
-    return _preview(session, _order(session, params))
+    order = _order(session, params)
+    if order.continues:
+        raise JsonRpcInvalidParams('axe/preview: "continue" is for axe/run')
+    return _preview(session, order)
 
 
 def stop(session: Session, params: Any) -> dict[str, Json]:
@@ -61,6 +68,15 @@ def _order(session: Session, params: Any) -> RunOrder:
 
 async def _run(session: Session, order: RunOrder, reporter: Subscriber) -> Json:
     with reported_errors():
+        if order.continues:
+            from axe_lsp.hosting.resuming import continuation_of  # noqa: PLC0415 - only for this
+
+            await session.daemon.runs.archive.until_written()  # It may have ended a moment ago.
+            start = await asyncio.to_thread(
+                continuation_of, order.continues, order.request, order.workplace.open_buffers
+            )
+            going = begin_again(session, start)
+            return await follow(session, going, start.request.agent, order.token, reporter)
         going = session.daemon.runs.start(
             order.request,
             order.workplace,
@@ -74,6 +90,32 @@ async def _run(session: Session, order: RunOrder, reporter: Subscriber) -> Json:
             limit=lambda: session.view.settings.run_max_concurrent,
         )
     return await follow(session, going, order.request.agent, order.token, reporter)
+
+
+def begin_again(session: Session, start: Start) -> Run:
+    """Have a run made by an order that the history has kept, with the rights and settings of this client.
+
+    Trust is for the folders of this client, and the run may be one of another folder.
+    """
+    view = session.view
+    workspace = Path(start.workplace.workspace)
+    is_own = workspace in view.roots or workspace == view.workspace_of(None)
+    start = replace(
+        start,
+        stream=True,
+        keep_days=(start.keep_days or Settings().history_keep_days)
+        if start.after
+        else view.settings.history_keep_days,
+        allow=view.settings.tools_allow,
+        traces=view.settings.open_telemetry,
+        trusted=is_own and is_trusted(session),
+    )
+    return session.daemon.runs.resume(
+        start,
+        ask=asker(session),
+        client=session,
+        limit=lambda: session.view.settings.run_max_concurrent,
+    )
 
 
 async def follow(

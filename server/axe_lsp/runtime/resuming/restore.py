@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from msgspec.structs import replace
-
-from axe_lsp.agentfile.agent_definition import BudgetConfig
 from axe_lsp.agentfile.schema.model_name import parse_model_name
 from axe_lsp.runtime.children.typed_tools import known_typed_tools
 from axe_lsp.runtime.conversation import Conversation
-from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import caller_of
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import wire_of
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.memory.memory import Memory
-from axe_lsp.runtime.messages import Message, ToolCall
+from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.prepare import Prepared, own_timeout
 from axe_lsp.runtime.prompt import Prompt
 from axe_lsp.runtime.resuming.log import First, Room, RunLog
 from axe_lsp.runtime.runs import Order
-from axe_lsp.runtime.structured.output import output_of, settle
+from axe_lsp.runtime.structured.output import output_of
 
 
 def restore(conversation: Conversation, ledger: Ledger, log: RunLog) -> tuple[ToolCall, ...] | None:
@@ -62,41 +58,6 @@ def _make_room(conversation: Conversation, ledger: Ledger, rooms: Iterable[Room]
         if compaction is not None and not room.fault:
             conversation.sum_up(compaction, room.answer.content)
         ledger.charge(room.answer)
-
-
-async def continued(former: RunLog, order: Order) -> First:
-    """What a run begins with that goes on with the conversation of a completed one, by a further message.
-
-    Prompt, tools and messages stay as they were sent, so that caches of the provider hit, and the answer as the
-    provider gave it. For another model, which can't read it, it is told in plain words. Raises ConfigError.
-    """
-    first = former.first
-    if first is None:
-        raise ConfigError("nothing is kept of the conversation")
-    conversation = Conversation(first.request)
-    last = conversation.last
-
-    async def go_on() -> None:
-        nonlocal last
-        restore(conversation, Ledger(BudgetConfig()), former)
-        last = conversation.last  # As it was before it became the compact result.
-
-    await go_on()
-    output = output_of(first.definition)
-    if output is not None:
-        await settle(conversation, output, go_on)
-    answer = Message("assistant", last.content, original=last.original)
-    messages = [*conversation.request.messages, *([answer] if last.content else [])]
-    if order.model and order.model != first.model:
-        messages = [replace(message, original=None) for message in messages]
-    model = order.model or first.model
-    request = replace(
-        conversation.request,
-        model=parse_model_name(model).name,
-        messages=(*messages, Message("user", order.message)),
-        continuation="",
-    )
-    return replace(first, order=order, model=model, request=request)
 
 
 def first_of(prepared: Prepared, remote: Collection[str]) -> First:

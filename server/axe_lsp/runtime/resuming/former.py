@@ -1,0 +1,111 @@
+"""What a new run takes over from a former one: its conversation, or the first turns of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from axe_lsp.agentfile.agent_definition import BudgetConfig
+from axe_lsp.agentfile.schema.model_name import parse_model_name
+from axe_lsp.runtime.conversation import Conversation
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.limits.budget import Ledger
+from axe_lsp.runtime.messages import Message, Response
+from axe_lsp.runtime.resuming.log import First, RunLog, Step, encoded
+from axe_lsp.runtime.resuming.restore import restore
+from axe_lsp.runtime.runs import Order
+from axe_lsp.runtime.structured.output import output_of, settle
+
+
+async def continued(former: RunLog, order: Order) -> First:
+    """What a run begins with that goes on with the conversation of a completed one, by a further message.
+
+    Prompt, tools and messages stay as they were sent, so that caches of the provider hit, and the answer as the
+    provider gave it. For another model, which can't read it, it is told in plain words. Raises ConfigError.
+    """
+    first = _first(former)
+    conversation = Conversation(first.request)
+    last = conversation.last
+
+    async def go_on() -> None:
+        nonlocal last
+        restore(conversation, Ledger(BudgetConfig()), former)
+        last = conversation.last  # As it was before it became the compact result.
+
+    await go_on()
+    output = output_of(first.definition)
+    if output is not None:
+        await settle(conversation, output, go_on)
+    answer = Message("assistant", last.content, original=last.original)
+    messages = (*conversation.request.messages, *([answer] if last.content else ()))
+    if _is_other(order, first):
+        messages = _in_plain_words(messages)
+    model = order.model or first.model
+    request = replace(
+        conversation.request,
+        model=parse_model_name(model).name,
+        messages=(*messages, Message("user", order.message)),
+        continuation="",
+    )
+    return replace(first, order=order, model=model, request=request)
+
+
+def forked(former: RunLog, order: Order, turn: int) -> tuple[First, list[Step]]:
+    """What a run begins with that shares the turns of a former one before `turn`, and the steps of those turns.
+
+    They are the new run's own, and cost it nothing. Raises ConfigError for a turn that the former run has not had.
+    """
+    first, turns = _first(former), former.saved.turns
+    if not 1 <= turn <= turns:
+        which = "has no answer that it could be forked at"
+        if turns:
+            which = f"can be forked at turn {'1' if turns == 1 else f'1 to {turns}'}, not at {turn}"
+        raise ConfigError(f"run {former.ids.run_id[:8]} {which}")
+    is_other = _is_other(order, first)
+    model = order.model or first.model
+    request = replace(first.request, model=parse_model_name(model).name)
+    if is_other:
+        request = replace(request, messages=_in_plain_words(request.messages))
+    steps = [step for number in range(1, turn) for step in _shared(former, number, order, is_other)]
+    return replace(first, order=order, model=model, request=request), steps
+
+
+def _shared(former: RunLog, turn: int, order: Order, is_other: bool) -> Iterator[Step]:
+    root = run = order.ids.run_id
+    for number, room in enumerate(former.rooms(turn)):
+        summary = None if room.answer is None else _free(room.answer, is_other)
+        data = encoded(replace(room, answer=summary))
+        yield Step(root, run, "room", turn, str(number), data)
+    answer = former.answer(turn)
+    assert answer is not None
+    yield Step(root, run, "answer", turn, data=encoded(_free(answer, is_other)))
+    for call in answer.tool_calls:
+        result = former.result(turn, call.event_id)
+        if result is not None:
+            data = encoded(replace(result, child=""))
+            yield Step(root, run, "result", turn, call.event_id, data)
+
+
+def _free(answer: Response, is_other: bool) -> Response:
+    """An answer that another run has paid for, perhaps of another model."""
+    answer = replace(
+        answer, input_tokens=0, output_tokens=0, cache_read_tokens=0, cache_write_tokens=0, cost=0.0
+    )
+    return replace(answer, original=None) if is_other else answer
+
+
+def _first(former: RunLog) -> First:
+    first = former.first
+    if first is None:
+        raise ConfigError("nothing is kept of the conversation")
+    return first
+
+
+def _is_other(order: Order, first: First) -> bool:
+    """Whether another model goes on, which can't read what the first one has signed."""
+    return bool(order.model) and order.model != first.model
+
+
+def _in_plain_words(messages: Iterable[Message]) -> tuple[Message, ...]:
+    return tuple(replace(message, original=None) for message in messages)

@@ -1,0 +1,184 @@
+"""`axe-lsp resume RUN --from-turn N`: a new run that has the first turns of another one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from support.answers import Call, Says, calls_agent
+from support.command_line import Home
+from support.scripted_provider import Refuses, ScriptedProvider
+
+SOLO = 'name = "solo"\nmodel = "anthropic/m"\ntools = ["read_file", "write_file"]\n'
+
+
+@pytest.fixture
+def former(home: Home, provider: ScriptedProvider) -> dict[str, Any]:
+    """A completed run of three turns: it has thought, read a file, written another, and answered."""
+    home.add({"solo": SOLO})
+    (home.work / "note.txt").write_text("x" * 40_000)
+    reads = Call("read_file", {"path": "note.txt"})
+    writes = Call("write_file", {"path": "made.txt", "content": "made"})
+    provider.script(
+        "m",
+        Says("I look.", calls=[reads], thinking="Hm."),
+        Says("I write.", calls=[writes]),
+        Says("It is x."),
+    )
+    assert home.call("run", "solo", "-p", "What is it?", "--yes")[0] == 0
+    return listed(home)[0]
+
+
+def test_the_turns_before_are_shared_and_what_follows_is_new(
+    home: Home, provider: ScriptedProvider, former: dict[str, Any]
+) -> None:
+    asked = [request.raw for request in provider.requests]
+    (home.work / "made.txt").unlink()
+    (home.work / "note.txt").write_text("edited since")
+    home.add({"solo": "this is no agent any more"})
+    provider.script("m", Says("It is only x."))
+
+    code, out, err = home.call("resume", former["runId"][:8], "--from-turn", "3")
+
+    assert (code, out) == (0, "It is only x.")
+    name = former["runId"][:8]
+    assert err == f"Warning: the files that run {name} has changed stay as they are\n"
+    assert [request.raw for request in provider.requests] == [*asked, asked[2]]
+    assert not (home.work / "made.txt").exists()
+    fork, before = listed(home)
+    assert before == former
+    assert fork["forkedFrom"] == {"runId": former["runId"], "turn": 3}
+    assert fork["task"] == "What is it?"
+    used = {name: fork[name] for name in ("turns", "inputTokens", "outputTokens", "status")}
+    [only] = turns_of(home, fork["runId"])
+    assert used == {
+        "turns": 3,
+        "inputTokens": only["inputTokens"],
+        "outputTokens": only["outputTokens"],
+        "status": "completed",
+    }
+    assert only["turn"] == 3
+
+
+def test_a_fork_at_the_first_turn_begins_again_with_the_same_request(
+    home: Home, provider: ScriptedProvider, former: dict[str, Any]
+) -> None:
+    asked = provider.requests[0].raw
+    provider.script("m", Says("I guess x."))
+
+    assert home.call("resume", former["runId"], "--from-turn", "1")[:2] == (0, "I guess x.")
+
+    assert provider.requests[-1].raw == asked
+
+
+def test_another_model_goes_on_without_what_the_first_one_has_signed(
+    home: Home, provider: ScriptedProvider, former: dict[str, Any]
+) -> None:
+    provider.script("other", Says("Many x."))
+
+    assert home.call("resume", former["runId"], "--from-turn", "2", "--model", "openai/other")[
+        :2
+    ] == (0, "Many x.")
+
+    sent = json.dumps(provider.requests[-1].body)
+    assert "I look." in sent
+    assert "x" * 40_000 in sent
+    assert "signature" not in sent
+    assert "I write." not in sent
+    assert listed(home)[0]["model"] == "openai/other"
+
+
+def test_what_sub_agents_have_cost_is_not_paid_twice(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(
+        {
+            "lead": 'name = "lead"\nmodel = "anthropic/lead"\nsub_agents = ["helper"]\n'
+            "[budget]\nmax_tokens = 500\n",
+            "helper": 'name = "helper"\nmodel = "anthropic/helper"\n',
+        }
+    )
+    costly = Says("Found.", usage=(300, 100))
+    provider.script("helper", costly)
+    provider.script("lead", Says(calls=[calls_agent("helper", "find")]), Says("One."), Says("Two."))
+    assert home.call("run", "lead", "-p", "go")[:2] == (0, "One.")
+    run = listed(home)[0]["runId"]
+
+    assert home.call("resume", run, "--from-turn", "2")[:2] == (0, "Two.")
+
+    fork, _ = listed(home)
+    assert fork.get("tree") is None
+    assert len(provider.requests) == 4
+
+
+def test_a_fork_can_be_resumed_continued_and_forked(
+    home: Home, provider: ScriptedProvider, former: dict[str, Any]
+) -> None:
+    provider.script("m", Refuses(401), Says("So."), Says("Further."), Says("Again."))
+    assert home.call("resume", former["runId"], "--from-turn", "2")[0] == 3
+    failed = provider.requests[-1].raw
+    fork = listed(home)[0]["runId"]
+
+    assert home.call("resume", fork)[:2] == (0, "So.")
+    assert provider.requests[-1].raw == failed
+    assert home.call("run", "solo", "--continue", fork, "-p", "And?")[:2] == (0, "Further.")
+    sent = json.dumps(provider.requests[-1].body)
+    assert ("I look." in sent, "I write." in sent, "So." in sent) == (True, False, True)
+    assert home.call("resume", fork, "--from-turn", "2")[:2] == (0, "Again.")
+    assert provider.requests[-1].raw == failed
+
+
+def test_a_dry_run_says_what_is_shared(
+    home: Home, provider: ScriptedProvider, former: dict[str, Any]
+) -> None:
+    arguments = ("resume", former["runId"], "--from-turn", "2", "--dry-run")
+
+    _, out, _ = home.call(*arguments)
+    told = json.loads(home.call(*arguments, "--json")[1])
+
+    assert out.splitlines()[1:] == [
+        "kept: 1 answer, 1 result, 0 finished agents",
+        "next: solo, turn 2",
+    ]
+    assert (told["answers"], told["results"], told["next"][0]["turn"]) == (1, 1, 2)
+    assert len(provider.requests) == 3
+    assert len(listed(home)) == 1
+
+
+def test_what_can_not_be_forked_is_refused_with_the_reason(
+    home: Home, provider: ScriptedProvider, former: dict[str, Any]
+) -> None:
+    run = former["runId"]
+
+    def refused(*arguments: str) -> str:
+        code, out, err = home.call("resume", *arguments)
+        assert (code, out, len(err.splitlines())) == (2, "", 1)
+        return err
+
+    for turn in ("0", "4", "-1"):
+        assert f"can be forked at turn 1 to 3, not at {turn}" in refused(run, "--from-turn", turn)
+    assert "--from-turn needs the run" in refused("--from-turn", "1")
+    assert "--model needs --from-turn" in refused(run, "--model", "openai/other")
+    provider.script("m", Refuses(401))
+    home.call("run", "solo", "-p", "fails")
+    failed = listed(home)[0]["runId"]
+    assert "has no answer" in refused(failed, "--from-turn", "1")
+
+
+def listed(home: Home) -> list[dict[str, Any]]:
+    """The runs of the history, newest first."""
+    runs: list[dict[str, Any]] = json.loads(home.call("history", "list", "--json")[1])
+    return runs
+
+
+def turns_of(home: Home, run: str) -> list[dict[str, Any]]:
+    """The ends of the turns of a run."""
+    lines = home.call("history", "export", run)[1].splitlines()
+    events = [json.loads(line) for line in lines]
+    return [
+        event["params"]
+        for event in events
+        if event["method"] == "axe/turn" and event["params"]["kind"] == "end"
+    ]
