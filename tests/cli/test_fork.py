@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from axe_lsp.hosting.history.tree_text import local_time
 from support.answers import Call, Says, calls_agent
-from support.command_line import Home
+from support.command_line import COMMAND, Home
 from support.scripted_provider import Refuses, ScriptedProvider
+from support.terminal import Terminal
 
 SOLO = 'name = "solo"\nmodel = "anthropic/m"\ntools = ["read_file", "write_file"]\n'
 
@@ -181,4 +183,35 @@ def turns_of(home: Home, run: str) -> list[dict[str, Any]]:
         event["params"]
         for event in events
         if event["method"] == "axe/turn" and event["params"]["kind"] == "end"
+    ]
+
+
+def test_the_history_shows_a_fork_beside_the_run_it_was_made_from(
+    home: Home, provider: ScriptedProvider, former: dict[str, Any]
+) -> None:
+    provider.script("m", Says("Only an x."))
+    home.call("resume", former["runId"], "--from-turn", "3")
+    fork = listed(home)[0]["runId"]
+
+    _, both, _ = home.call("history", "show", fork)
+    with Terminal(
+        [*COMMAND, "history", "show", fork], home.environment, home.work, columns=160
+    ) as terminal:
+        code, rows = terminal.end()
+
+    assert [line for line in both.splitlines() if line.startswith("Run ")] == [
+        f"Run {former['runId']} of {local_time(former['began'])}",
+        f"Run {fork} of {local_time(listed(home)[0]['began'])}",
+    ]
+    assert f"├─ forked from {former['runId'][:8]} at turn 3" in both
+    assert code == 0
+    lines = [row.rstrip() for row in rows]
+    columns = [line.split(" │ ") for line in lines if " │ " in line]
+    [beside] = [pair for pair in columns if "turn 3" in pair[0]]
+    assert "turn 3" in beside[1]
+    assert beside[1].endswith("Only an x.")
+    assert {len(left) for left, *_ in columns} == {78}
+    assert [line for line in lines if line.startswith("Answer of")] == [
+        f"Answer of {former['runId']}:",
+        f"Answer of {fork}:",
     ]

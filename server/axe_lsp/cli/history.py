@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sqlite3
 import sys
 from collections.abc import Callable, Sequence
 from typing import get_args
@@ -21,8 +22,9 @@ from axe_lsp.hosting.history.queries import (
     find_run,
     past_runs,
     runs_below,
+    tree_events,
 )
-from axe_lsp.hosting.history.tree_text import draw, number_of
+from axe_lsp.hosting.history.tree_text import draw, drawing_of, number_of
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import Status
 from axe_lsp.runtime.plain_text import visible
@@ -64,9 +66,25 @@ def _show(options: argparse.Namespace) -> None:
         if options.json:
             _print_json(runs_below(connection, run_id, root))
             return
-        text = draw(events_below(connection, run_id, root))
+        text = _with_former(connection, run_id) or draw(events_below(connection, run_id, root))
     # On a terminal nothing that a model has written is obeyed; elsewhere it is as it was.
     print("\n".join(map(visible, text.splitlines())) if sys.stdout.isatty() else text.rstrip("\n"))
+
+
+def _with_former(connection: sqlite3.Connection, run_id: str) -> str:
+    """A fork beside the run that it was made from; "" if this is none, or that run is not remembered."""
+    run = next(iter(runs_below(connection, run_id, run_id)), None)
+    origin = (run or {}).get("forkedFrom")
+    if not isinstance(origin, dict):
+        return ""
+    former = drawing_of(tree_events(connection, origin["runId"]))
+    fork = drawing_of(tree_events(connection, run_id))
+    if former is None or fork is None:
+        return ""
+    # Imported late, as few runs are forks.
+    from axe_lsp.cli.side_by_side import side_by_side  # noqa: PLC0415
+
+    return side_by_side(former, fork, origin["turn"])
 
 
 def _tail(options: argparse.Namespace) -> None:

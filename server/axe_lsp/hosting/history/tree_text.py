@@ -21,20 +21,52 @@ _LONGEST_ARGUMENTS = 60
 _NO_RESULT = ": no result"
 
 
+class Drawing(Struct):
+    """A run and all below it.
+
+    `lines` begin with the seconds since its begin; `turns` are the numbers of the lines at which its turns begin.
+    `total` is what it took in all.
+    """
+
+    title: str
+    lines: list[str]
+    turns: Mapping[int, int]
+    total: str
+    answer: str
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        tree = "".join(f"{line}\n" for line in self.lines)
+        answer = f"\n{self.answer}\n" if self.answer else ""
+        return f"{self.title}\n\n{tree}\n{self.total}\n{answer}"
+
+
 def draw(events: Iterable[Notification]) -> str:
-    """The tree of a run with the seconds since its begin, what it took in all, and its answer."""
+    """The tree of a run as text."""
+    drawing = drawing_of(events)
+    return drawing.text if drawing is not None else "There are no events of this run.\n"
+
+
+def drawing_of(events: Iterable[Notification]) -> Drawing | None:
+    """The tree of a run; None without events."""
     tree = _Tree()
     for event in events:
         tree.follow(event)
     if not tree.runs:
-        return "There are no events of this run.\n"
+        return None
     root = tree.root
-    text = "".join(
-        f"{_seconds(root.began, node.began):8.1f} s  {line}\n" for node, line in _lines(root)
+    drawn = list(_lines(root))
+    turns = {id(node): turn for turn, node in tree.turns}
+    return Drawing(
+        title=f"Run {tree.run_id} of {local_time(root.began)}",
+        lines=[f"{_seconds(root.began, node.began):8.1f} s  {line}" for node, line in drawn],
+        turns={
+            turns[id(node)]: number for number, (node, _) in enumerate(drawn) if id(node) in turns
+        },
+        total=f"{number_of(len(tree.runs), 'run')}, {_used(tree.tokens, tree.cost)} in all",
+        answer=tree.answer,
     )
-    total = f"{number_of(len(tree.runs), 'run')}, {_used(tree.tokens, tree.cost)} in all"
-    answer = f"\n{tree.answer}\n" if tree.answer else ""
-    return f"Run {tree.run_id} of {local_time(root.began)}\n\n{text}\n{total}\n{answer}"
 
 
 def local_time(time: str) -> str:
@@ -86,6 +118,13 @@ class _Tree:
         """The run on top."""
         return self.runs[self.run_id]
 
+    @property
+    def turns(self) -> Iterator[tuple[int, _Node]]:
+        """The turns of the root."""
+        for (run_id, key), node in self._steps.items():
+            if run_id == self.run_id and isinstance(key, tuple) and key[0] == "turn":
+                yield key[1], node
+
     def follow(self, event: Notification) -> None:
         """Take note of an event."""
         params = event.params
@@ -125,6 +164,10 @@ class _Tree:
 
     def _begin_run(self, params: Mapping[str, Json]) -> None:
         node = _Node(params["time"], f"{_who(params)}: running")
+        former = params.get("forkedFrom")
+        if former:
+            text = f"forked from {former['runId'][:8]} at turn {former['turn']}"
+            node.below.append(_Node(params["time"], text))
         if params["task"].strip():
             node.below.append(_Node(params["time"], f"task: {one_line(params['task'])}"))
         parent = self.runs.get(params.get("parentRunId", ""))
