@@ -33,7 +33,11 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentBegin(Event):
-    """An agent begins: the one that was asked for, or one that it calls."""
+    """An agent begins: the one that was asked for, or one that it calls.
+
+    `continues` is the run whose conversation goes on. `forked_from` is the run whose turns are shared, as `runId`,
+    and the first `turn` that is not.
+    """
 
     task: str
     model: str
@@ -42,6 +46,7 @@ class AgentBegin(Event):
     description: str | None = None
     isolation: str | None = None
     continues: str | None = None
+    forked_from: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
