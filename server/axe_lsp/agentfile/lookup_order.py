@@ -18,6 +18,9 @@ from msgspec import Struct
 AGENT_FOLDERS = ("axe/agents", ".axe/agents")
 """Where a workspace keeps its agents."""
 
+TEST_FOLDERS = ("axe/tests", ".axe/tests")
+"""Where a workspace keeps the tests of its agents."""
+
 
 class Caller(Struct, frozen=True):
     """Who names an agent.

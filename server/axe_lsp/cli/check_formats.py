@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote
@@ -206,8 +206,13 @@ def print_github(files: Sequence[Checked], out: TextIO) -> None:
             level = {1: "error", 2: "warning"}.get(finding.severity, "notice")
             where = _region(file.lines, finding.range, names)
             properties = {"file": file.path, **where, "title": f"axe-lsp {finding.code}"}
-            listed = ",".join(f"{name}={_escaped(value)}" for name, value in properties.items())
-            out.write(f"::{level} {listed}::{_escaped(finding.message, ':,')}\n")
+            out.write(f"{github_line(level, properties, finding.message)}\n")
+
+
+def github_line(level: str, properties: Mapping[str, object], message: str) -> str:
+    """A workflow command that annotates a place in a file."""
+    listed = ",".join(f"{name}={_escaped(value)}" for name, value in properties.items())
+    return f"::{level} {listed}::{_escaped(message, ':,')}"
 
 
 def _escaped(value: object, allowed: str = "") -> str:

@@ -25,6 +25,7 @@ COMMANDS = {
     "resume": Command("axe_lsp.cli.resume", "go on with a run that was interrupted"),
     "undo": Command("axe_lsp.cli.undo", "put back the files that a run has changed"),
     "check": Command("axe_lsp.cli.check", "check agent files, with the editor's diagnostics"),
+    "test": Command("axe_lsp.cli.test", "run tests of agents from recordings, or record them"),
     "agents": Command("axe_lsp.cli.agents", "list, show, create and edit agents"),
     "import": Command("axe_lsp.cli.import_agents", "make agents of other programs agents of axe"),
     "export": Command(

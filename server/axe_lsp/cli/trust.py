@@ -16,6 +16,7 @@ from axe_lsp.cli.streams import complain
 from axe_lsp.cli.whereabouts import whereabouts
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.files.agent_files import AgentFolders, Lookup, agent_places
+from axe_lsp.runtime.files.workspace_folders import project_of_tests
 from axe_lsp.runtime.plain_text import escaped, shown_path
 from axe_lsp.runtime.safety.trust import Appeal, TrustStore, appeal_of
 
@@ -49,7 +50,7 @@ def _parser() -> Parser:
         type=Path,
         default=None,
         metavar="PATH",
-        help="a workspace folder, or an agent file that runs in the current folder (default: the current folder)",
+        help="a workspace folder, or an agent file that runs in the current folder, or a file of tests (default: the current folder)",
     )
     what = parser.add_mutually_exclusive_group().add_argument
     what("--yes", action="store_true", help="allow it without asking")
@@ -59,12 +60,7 @@ def _parser() -> Parser:
 
 
 def _trust(options: argparse.Namespace) -> int:
-    workspace, agents = _agents_at(options.path)
-    found = [
-        appeal
-        for name, agent in agents
-        if (appeal := appeal_of(name, agent, workspace, os.environ)) is not None
-    ]
+    workspace, found = _appeals_at(options.path)
     if not found:
         print(f"No agent of {_shown(workspace)} reaches outside it. There is nothing to allow.")
         return 0
@@ -85,6 +81,25 @@ def _trust(options: argparse.Namespace) -> int:
         store.add(wanted)
         print(f"Allowed in {_shown(workspace)} until these files change.")
     return int(ExitCode.CONFIG) if any(each.refused for each in found) else 0
+
+
+def _appeals_at(path: Path | None) -> tuple[Path, list[Appeal]]:
+    """The workspace, and what its agents or a file of tests reach in it. Raises ConfigError."""
+    project = project_of_tests(path.absolute().parent) if path is not None else None
+    if path is not None and project is not None and path.is_file():
+        return project, _appeals_of_tests(path, project)
+    workspace, agents = _agents_at(path)
+    appeals = (appeal_of(name, agent, workspace, os.environ) for name, agent in agents)
+    return workspace, [each for each in appeals if each is not None]
+
+
+def _appeals_of_tests(path: Path, project: Path) -> list[Appeal]:
+    # Imported late, as only this needs it.
+    from axe_lsp.testing.suite import appeal_of_tests, load_suite
+
+    suite = load_suite(Path(os.path.normpath(path.absolute())), shown_path(path), project)
+    appeal = appeal_of_tests(suite, os.environ)
+    return [] if appeal is None else [appeal]
 
 
 def _agents_at(path: Path | None) -> tuple[Path, Iterator[tuple[str, AgentDefinition]]]:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
-from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, TEST_FOLDERS
 from axe_lsp.agentfile.programs import AGENTS, PROGRAMS, Program
 from axe_lsp.agentfile.programs import project_of as project_of_program
 from axe_lsp.runtime.errors import ConfigError
@@ -66,6 +66,12 @@ def is_agents_folder(folder: Path) -> bool:
     """Whether agents are found in a folder of this name."""
     name = folder.as_posix()
     return name.endswith(_ENDINGS) or project_of_program(name) is not None
+
+
+def project_of_tests(folder: Path) -> Path | None:
+    """The project whose tests a folder holds, None if its name is not that of a folder of tests."""
+    is_one = folder.as_posix().endswith(tuple(f"/{each}" for each in TEST_FOLDERS))
+    return folder.parent.parent if is_one else None
 
 
 def project_of(folder: Path) -> Path:

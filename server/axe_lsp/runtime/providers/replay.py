@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Literal
 
 import anyio
+from msgspec import Struct
 
 from axe_lsp.agentfile.schema.model_name import ModelName
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ProviderError, RunTimeoutError
+from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.messages import Delta, Response
@@ -24,10 +27,29 @@ from axe_lsp.runtime.recordings.recording import (
 )
 from axe_lsp.runtime.safety.redaction import redact
 
+Field = Literal["model", "system", "tools", "sent"]
+"""A part of a request."""
+
+USUAL: frozenset[Field] = frozenset({"system", "tools", "sent"})
+"""What is compared, so that a recording works for any model."""
+
 _WORDS = re.compile(r"\S+\s*|\s+")
 
 _EXCERPT = 30
 """Characters of context on either side, where a difference is shown."""
+
+
+class Deviation(Struct, frozen=True):
+    """A request that is not the recorded one: whose it is, in which turn, and where the two differ.
+
+    `recorded` and `sent` are the whole texts of the field that differs, "" if no request was recorded.
+    """
+
+    run: RunIds
+    turn: int
+    reason: str
+    recorded: str = ""
+    sent: str = ""
 
 
 class Replay:
@@ -39,17 +61,23 @@ class Replay:
     its failure do, too; they fail with the first difference, which is the one to look at.
 
     `pace` 1.0 takes as long as the recorded run did; 0 takes no time. The recording itself says
-    which of the two, if nobody else does.
+    which of the two, if nobody else does. `fields` are the parts of a request that are compared.
+    `deviation` is the first request that is not the recorded one, None while there is none.
     """
 
     def __init__(
-        self, recording: Recording, environment: Environment, pace: float | None = None
+        self,
+        recording: Recording,
+        environment: Environment,
+        pace: float | None = None,
+        fields: Collection[Field] = USUAL,
     ) -> None:
         self._runs = list(enumerate(recording.runs, 1))
         self._environment = environment
         self._pace = float(recording.paced) if pace is None else pace
+        self._fields = fields
         self._playing: dict[str, tuple[int, RecordedRun]] = {}
-        self._first_difference = ""
+        self.deviation: Deviation | None = None
 
     def check(self, model: ModelName, workdir: Path) -> None:
         """Whatever the model is, no request leaves the house."""
@@ -61,7 +89,7 @@ class Replay:
         """The recorded answer. Raises ProviderError when the request is not the recorded one."""
         if exchange.is_aside:
             raise _not_recorded("recordings leave summaries out")
-        request = _Compared(exchange, known_secrets(self._environment))
+        request = _Compared(exchange, known_secrets(self._environment), self._fields)
         turn = self._recorded_turn(request)
         await self._play(turn, on_delta)
         if isinstance(turn.answer, RecordedError):
@@ -77,23 +105,36 @@ class Replay:
         number, run = self._playing[run_id]
         index = request.exchange.turn - 1
         if index >= len(run.turns):
-            raise _not_recorded(
-                f"run {number} (agent {quoted(run.agent)}) has only {len(run.turns)} turns"
-            )
+            reason = f"run {number} (agent {quoted(run.agent)}) has only {len(run.turns)} turns"
+            self._deviate(Deviation(request.exchange.run, index + 1, reason))
+            raise _not_recorded(reason)
         difference = request.difference(run, run.turns[index])
         if difference is not None:
-            self._first_difference = self._first_difference or (
-                f"run {number} (agent {quoted(run.agent)}), turn {index + 1}, {difference}"
+            first = self._deviate(
+                Deviation(
+                    request.exchange.run,
+                    index + 1,
+                    f"run {number} (agent {quoted(run.agent)}), turn {index + 1}, {difference}",
+                    difference.recorded,
+                    difference.sent,
+                )
             )
-            raise _differs(self._first_difference)
+            raise _differs(first.reason)
         return run.turns[index]
+
+    def _deviate(self, deviation: Deviation) -> Deviation:
+        """The first deviation, which is this one if there was none."""
+        self.deviation = self.deviation or deviation
+        return self.deviation
 
     def _take(self, request: _Compared) -> tuple[int, RecordedRun]:
         """The recorded run that this one is. The next request decides about the nearest one."""
         agent = request.exchange.run.agent
         candidates = [entry for entry in self._runs if entry[1].agent == agent and entry[1].turns]
         if not candidates:
-            raise _not_recorded(f"there is no further run of agent {quoted(agent)}")
+            reason = f"there is no further run of agent {quoted(agent)}"
+            self._deviate(Deviation(request.exchange.run, request.exchange.turn, reason))
+            raise _not_recorded(reason)
         differences = [request.difference(run, run.turns[0]) for _, run in candidates]
         best = max(range(len(candidates)), key=lambda index: _likeness(differences[index]))
         if differences[best] is None:
@@ -141,9 +182,12 @@ class _Difference:
 class _Compared:
     """A request, seen as a recording would hold it."""
 
-    def __init__(self, exchange: Exchange, secrets: frozenset[str]) -> None:
+    def __init__(
+        self, exchange: Exchange, secrets: frozenset[str], fields: Collection[Field]
+    ) -> None:
         self.exchange = exchange
         self._secrets = secrets
+        self._compared = fields
 
     def difference(self, run: RecordedRun, turn: RecordedTurn) -> _Difference | None:
         """The first difference from a recorded turn, None if there is none."""
@@ -157,11 +201,13 @@ class _Compared:
     def _fields(self, run: RecordedRun, turn: RecordedTurn) -> Iterator[tuple[str, str, str]]:
         """Name, recorded text and sent text of everything that the recording fixes."""
         request = self.exchange.request
-        if run.system is not None:
+        if run.model and "model" in self._compared:
+            yield "model", run.model, str(self.exchange.model)
+        if run.system is not None and "system" in self._compared:
             yield "system", run.system, request.system
-        if run.tools is not None:
+        if run.tools is not None and "tools" in self._compared:
             yield "tools", ", ".join(run.tools), ", ".join(tool.name for tool in request.tools)
-        if turn.sent is None:
+        if turn.sent is None or "sent" not in self._compared:
             return
         sent = news(request.messages)
         yield "sent", f"{len(turn.sent)} messages", f"{len(sent)} messages"

@@ -1,0 +1,458 @@
+"""The cases of a file of tests, and the problems that the rows of its schema can't express.
+
+One reading finds both, so that what the editor accepts is what `axe-lsp test` can run. Values of a wrong type
+are reported with the rows, and left out here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from axe_lsp.agentfile.check.problem import Problem
+from axe_lsp.agentfile.schema.json_schema import schema_faults
+from axe_lsp.agentfile.schema.key_spec import KeyPath
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.schema.nested import Node, nested
+from axe_lsp.agentfile.schema.test_keys import MATCHES, NUMBERS, WHOLE_NUMBERS
+from axe_lsp.agentfile.text.globs import has_magic
+from axe_lsp.agentfile.text.ranges import TextRange, quoted
+
+RECORDINGS = "recordings"
+"""The folder of recordings, beside the files of tests."""
+
+_TEXT_WORDS = ("contains", "lacks", "matches", "equals", "schema")
+_ARGUMENT_WORDS = (*_TEXT_WORDS, "any")
+_NOWHERE = TextRange(0, 0)
+
+
+class Check(Struct, frozen=True):
+    """One check of one value: `word` says how it is compared with `wanted`, at `range` in the file."""
+
+    word: str
+    wanted: Any
+    range: TextRange
+
+
+class Argument(Struct, frozen=True):
+    """The checks of one argument of a call; `path` leads to it through tables."""
+
+    path: tuple[str, ...]
+    checks: tuple[Check, ...]
+
+
+class Call(Struct, frozen=True):
+    """A tool call that is expected or forbidden. `name` may be a glob; `error` None is either."""
+
+    name: str
+    range: TextRange
+    args: tuple[Argument, ...] = ()
+    error: bool | None = None
+    times: int = 1
+
+
+class Calls(Struct, frozen=True):
+    """The tool calls that are expected of a run, and how they are compared (`match`)."""
+
+    match: str
+    calls: tuple[Call, ...]
+    range: TextRange
+
+
+class Expected(Struct, frozen=True):
+    """What is expected of one run. `measures` are checks of numbers by their key."""
+
+    range: TextRange
+    answer: tuple[Check, ...] = ()
+    status: tuple[Check, ...] = ()
+    error: tuple[Check, ...] = ()
+    measures: Mapping[str, tuple[Check, ...]] = {}
+    tools: tuple[Calls, ...] = ()
+    children: tuple[Child, ...] = ()
+
+
+class Child(Struct, frozen=True):
+    """A child that is expected: the runs of `agent` whose task passes the checks. `times` None is at least once."""
+
+    agent: str
+    run: Expected
+    task: tuple[Check, ...] = ()
+    times: int | None = None
+
+
+class File(Struct, frozen=True):
+    """A file of the workspace after the run: whether it is there, and checks of its content."""
+
+    path: str
+    range: TextRange
+    is_there: bool = True
+    checks: tuple[Check, ...] = ()
+
+
+class Judge(Struct, frozen=True):
+    """An agent that judges the run by criteria."""
+
+    agent: str
+    criteria: str
+    range: TextRange
+
+
+class Case(Struct, frozen=True):
+    """One case. `tasks` are the messages of the conversation; `replay` is a path from the recordings, or ""."""
+
+    name: str
+    range: TextRange
+    run: Expected
+    tasks: tuple[str, ...] = ()
+    input: Mapping[str, Any] | None = None
+    replay: str = ""
+    rate: float = 1.0
+    files: tuple[File, ...] = ()
+    forbidden: tuple[Call, ...] = ()
+    judges: tuple[Judge, ...] = ()
+
+    def recording(self, stem: str) -> str:
+        """The path of its recording from the folder of recordings; `stem` is that of the file of tests."""
+        return (
+            self.replay or f"{stem}/{re.sub(r'[^a-zA-Z0-9_.-]+', '-', self.name).strip('-.')}.toml"
+        )
+
+
+class Cases(Struct, frozen=True):
+    """A file of tests. `workspace` is a path from the folder of the file, or ""."""
+
+    agent: str
+    agent_range: TextRange
+    workspace: str = ""
+    allow: tuple[str, ...] = ()
+    cases: tuple[Case, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def agent_tests(lookup: Lookup) -> Iterator[Problem]:
+    """The problems of a file of tests by itself."""
+    yield from read_cases(lookup).problems
+
+
+def read_cases(lookup: Lookup) -> Cases:
+    """The cases of a file. It is made once for a text."""
+    return lookup.made_once("cases", (), lambda: _Reader().cases(nested(lookup, ())))
+
+
+class _Reader:
+    """Reads nodes; what is wrong with them is in `problems`."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def cases(self, root: Node | None) -> Cases:
+        root = root or Node(_NOWHERE, members={})
+        agent = self._needed(root, "agent", "the file", ("agent",))
+        cases = [self._case(each) for each in _items(root, "case")]
+        self._tell_apart(cases)
+        workspace = _member(root, "workspace")
+        folder = _string(workspace)
+        if workspace is not None and _leads_out(folder, up=True):
+            self._bad_path(workspace, "workspace", folder, "a folder of the project, from here")
+        return Cases(
+            agent=_string(agent),
+            agent_range=agent.range if agent is not None else _NOWHERE,
+            workspace=folder,
+            allow=tuple(_strings(_member(root, "allow"))),
+            cases=tuple(cases),
+            problems=tuple(self.problems),
+        )
+
+    def _case(self, node: Node) -> Case:
+        name = self._needed(node, "name", "the case", ("case", "name"))
+        tasks = tuple(_strings(_member(node, "task")))
+        given = _member(node, "input")
+        path: KeyPath = ("case", "task")
+        if given is not None and tasks:
+            self._problem("contradiction", given, "task and input: a run gets one of them", path)
+        replay, rate = _member(node, "replay"), _member(node, "rate")
+        recording = _string(replay)
+        if replay is not None and (
+            _leads_out(recording, up=True) or not recording.endswith(".toml")
+        ):
+            self._bad_path(replay, "replay", recording, "a .toml file of the project")
+        if rate is not None and isinstance(rate.value, float) and rate.value > 1:
+            self._problem("out-of-range", rate, "case.rate cannot exceed 1", ("case", "rate"))
+        expect = _member(node, "expect") or Node(node.range, members={})
+        where: KeyPath = ("case", "expect")
+        run = self._run(expect, where)
+        if not run.status and not run.error:
+            run = replace(run, status=(Check("equals", "completed", run.range),))
+        forbidden = tuple(self._forbidden(expect, (*where, "forbidden")))
+        self._contradictions(run, forbidden)
+        return Case(
+            name=_string(name),
+            range=name.range if name is not None else node.range,
+            run=run,
+            tasks=tasks,
+            input=_plain(given) if given is not None and given.members is not None else None,
+            replay=recording,
+            rate=float(rate.value) if rate is not None and _is_number(rate.value) else 1.0,
+            files=tuple(self._files(expect, (*where, "files"))),
+            forbidden=forbidden,
+            judges=tuple(self._judges(expect, (*where, "judge"))),
+        )
+
+    def _tell_apart(self, cases: list[Case]) -> None:
+        """Names and recordings of cases must differ: the second of two would overwrite the first."""
+        names: set[str] = set()
+        recordings: set[str] = set()
+        for case in cases:
+            recording = case.recording("")
+            if case.name in names:
+                message = f"another case of this file is named {quoted(case.name)}"
+            elif not case.replay and recording in recordings:
+                message = f"another case has the same recording, {quoted(recording[1:])}; set `replay` or rename one"
+            else:
+                message = ""
+            if message and case.name:
+                self._problem("duplicate-case", Node(case.range), message, ("case", "name"))
+            names.add(case.name)
+            recordings.add(recording)
+
+    # -- one run
+
+    def _run(self, node: Node, path: KeyPath) -> Expected:
+        measures = {
+            name: tuple(self._numbers(_member(node, name)))
+            for name in (*WHOLE_NUMBERS, *NUMBERS)
+            if _member(node, name) is not None
+        }
+        return Expected(
+            range=node.range,
+            answer=self._text(_member(node, "answer"), (*path, "answer")),
+            status=_one("equals", _member(node, "status")),
+            error=_one("contains", _member(node, "error")),
+            measures=measures,
+            tools=tuple(self._tools(node, (*path, "tools"))),
+            children=tuple(self._children(node, (*path, "children"))),
+        )
+
+    def _numbers(self, node: Node | None) -> Iterator[Check]:
+        for word, value in _members(node).items():
+            if word in ("min", "max", "equals") and _is_number(value.value):
+                yield Check(word, value.value, value.range)
+
+    def _text(self, node: Node | None, path: KeyPath) -> tuple[Check, ...]:
+        found = [
+            self._check(word, value, (*path, word))
+            for word, value in _members(node).items()
+            if word in _TEXT_WORDS
+        ]
+        return tuple(each for each in found if each is not None)
+
+    def _check(self, word: str, node: Node, path: KeyPath) -> Check | None:
+        """A check whose value is right for its word; None if it is not, which is reported."""
+        if word in ("contains", "lacks"):
+            texts = tuple(_strings(node))
+            return Check(word, texts, node.range) if texts else None
+        if word == "matches":
+            return self._pattern(node, path)
+        if word == "schema":
+            faults = list(schema_faults(node, ".".join(path)))
+            for fault in faults:
+                self.problems.append(Problem("bad-schema", fault.range, fault.message, path, 0))
+            return None if faults else Check(word, _plain(node), node.range)
+        return Check(word, _plain(node), node.range)
+
+    def _pattern(self, node: Node, path: KeyPath) -> Check | None:
+        if not isinstance(node.value, str):
+            return None
+        try:
+            re.compile(node.value)
+        except (re.error, OverflowError, RecursionError) as error:
+            self._problem("bad-regex", node, f"not a regular expression: {error}", path)
+            return None
+        return Check("matches", node.value, node.range)
+
+    # -- tools
+
+    def _tools(self, node: Node, path: KeyPath) -> Iterator[Calls]:
+        for each in _items(node, "tools"):
+            calls = [self._call(call, (*path, "calls")) for call in _items(each, "calls")]
+            match = _string(_member(each, "match")) or MATCHES[0]
+            place = _member(each, "calls")
+            if place is None:
+                self._problem("missing-key", each, "tools need `calls`", path)
+            where = (place or each).range
+            yield Calls(match, tuple(call for call in calls if call is not None), where)
+
+    def _call(self, node: Node, path: KeyPath) -> Call | None:
+        name = self._needed(node, "name", "a call", (*path, "name"))
+        if name is None:
+            return None
+        error, times = _member(node, "error"), _member(node, "times")
+        return Call(
+            name=_string(name),
+            range=name.range,
+            args=tuple(self._arguments(_member(node, "args"), (*path, "args"), ())),
+            error=error.value if error is not None and isinstance(error.value, bool) else None,
+            times=_whole(times) or 1,
+        )
+
+    def _arguments(
+        self, node: Node | None, path: KeyPath, above: tuple[str, ...]
+    ) -> Iterator[Argument]:
+        """The checks of arguments; a table with other keys than words of checks is a part of the argument."""
+        for name, value in _members(node).items():
+            here = (*above, name)
+            words = _members(value)
+            if not words or not set(words) <= set(_ARGUMENT_WORDS):
+                if value.members:
+                    yield from self._arguments(value, path, here)
+                else:
+                    yield Argument(here, (Check("equals", _plain(value), value.range),))
+                continue
+            checks = [self._check(word, each, (*path, word)) for word, each in words.items()]
+            yield Argument(here, tuple(each for each in checks if each is not None))
+
+    def _forbidden(self, expect: Node, path: KeyPath) -> Iterator[Call]:
+        node = _member(expect, "forbidden")
+        for each in (node.items if node is not None else None) or ():
+            if isinstance(each.value, str):
+                yield Call(each.value, each.range)
+            elif each.members is not None and (call := self._call(each, path)) is not None:
+                yield call
+
+    def _contradictions(self, run: Expected, forbidden: tuple[Call, ...]) -> None:
+        """Calls that are both expected and forbidden, whatever their arguments are."""
+        always = {each.name for each in forbidden if not each.args and not has_magic(each.name)}
+        for call in _expected_calls(run):
+            if call.name in always:
+                message = f"{quoted(call.name)} is expected here and forbidden in the same case"
+                path = ("case", "expect", "forbidden")
+                self._problem("contradiction", Node(call.range), message, path)
+
+    # -- the rest
+
+    def _children(self, node: Node, path: KeyPath) -> Iterator[Child]:
+        for each in _items(node, "children"):
+            agent = self._needed(each, "agent", "a child", (*path, "agent"))
+            if agent is None:
+                continue
+            times = _member(each, "times")
+            yield Child(
+                agent=_string(agent),
+                run=replace(self._run(each, path), range=agent.range),
+                task=self._text(_member(each, "task"), (*path, "task")),
+                times=_whole(times),
+            )
+
+    def _files(self, expect: Node, path: KeyPath) -> Iterator[File]:
+        for name, value in _members(_member(expect, "files")).items():
+            if _leads_out(name) or name in ("", "."):
+                self._bad_path(value, "files", name, "a file of the copied workspace")
+            elif isinstance(value.value, bool):
+                yield File(name, value.range, is_there=value.value)
+            elif value.members is not None:
+                for word, each in value.members.items():
+                    if word not in _TEXT_WORDS:
+                        message = f"unknown key {quoted('.'.join((*path, name, word)))}"
+                        self._problem("unknown-key", each, message, (*path, name, word))
+                yield File(name, value.range, checks=self._text(value, (*path, name)))
+            else:
+                message = f"{'.'.join((*path, name))} must be true, false or a table of checks"
+                self._problem("wrong-type", value, message, (*path, name))
+
+    def _judges(self, expect: Node, path: KeyPath) -> Iterator[Judge]:
+        for each in _items(expect, "judge"):
+            agent = self._needed(each, "agent", "a judge", (*path, "agent"))
+            criteria = self._needed(each, "criteria", "a judge", (*path, "criteria"))
+            if agent is not None and criteria is not None:
+                yield Judge(_string(agent), _string(criteria), agent.range)
+
+    def _needed(self, node: Node, key: str, what: str, path: KeyPath) -> Node | None:
+        """The text that has to be there. One of a wrong type is reported with the rows."""
+        value = _member(node, key)
+        if value is None:
+            self._problem("missing-key", node, f"{what} needs `{key}`", path)
+            return None
+        if not isinstance(value.value, str):
+            return None
+        if not value.value.strip():
+            self._problem("missing-key", value, f"{what} needs a `{key}` that is not empty", path)
+            return None
+        return value
+
+    def _bad_path(self, node: Node, key: str, path: str, wanted: str) -> None:
+        self._problem("bad-path", node, f"{key} must name {wanted}, not {quoted(path)}", (key,))
+
+    def _problem(self, code: str, node: Node, message: str, path: KeyPath) -> None:
+        self.problems.append(Problem(code, node.range, message, path, 0))
+
+
+def _expected_calls(run: Expected) -> Iterator[Call]:
+    for tools in run.tools:
+        if tools.match != "superset":  # Those may be called, and need not.
+            yield from tools.calls
+    for child in run.children:
+        yield from _expected_calls(child.run)
+
+
+def _one(word: str, node: Node | None) -> tuple[Check, ...]:
+    if node is None or not isinstance(node.value, str):
+        return ()
+    wanted = (node.value,) if word == "contains" else node.value
+    return (Check(word, wanted, node.range),)
+
+
+def _leads_out(path: str, *, up: bool = False) -> bool:
+    """Whether a path is absolute or leads above its folder; `up` allows the latter, which is judged on the disk."""
+    parts = path.replace("\\", "/").split("/")
+    is_absolute = path.startswith(("/", "~", "$", "\\")) or parts[0].endswith(":")
+    return is_absolute or "\0" in path or (not up and ".." in parts)
+
+
+def _members(node: Node | None) -> Mapping[str, Node]:
+    return (node.members if node is not None else None) or {}
+
+
+def _member(node: Node, key: str) -> Node | None:
+    return _members(node).get(key)
+
+
+def _items(node: Node, key: str) -> list[Node]:
+    """The tables of an array of tables."""
+    value = _member(node, key)
+    found = (value.items if value is not None else None) or []
+    return [each for each in found if each.members is not None]
+
+
+def _string(node: Node | None) -> str:
+    return node.value if node is not None and isinstance(node.value, str) else ""
+
+
+def _strings(node: Node | None) -> Iterator[str]:
+    """A text, or those of an array."""
+    if node is None:
+        return
+    for each in [node] if node.items is None else node.items:
+        if isinstance(each.value, str):
+            yield each.value
+
+
+def _whole(node: Node | None) -> int | None:
+    is_whole = node is not None and isinstance(node.value, int) and not isinstance(node.value, bool)
+    return node.value if node is not None and is_whole else None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _plain(node: Node) -> Any:
+    """The value of a node as JSON has it."""
+    if node.members is not None:
+        return {name: _plain(each) for name, each in node.members.items()}
+    if node.items is not None:
+        return [_plain(each) for each in node.items]
+    return node.value if node.is_json else str(node.value)

@@ -1,0 +1,189 @@
+"""`axe-lsp test`: tests of agents, replayed from recordings, or recorded with real answers."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from axe_lsp.agentfile.lookup_order import TEST_FOLDERS
+from axe_lsp.cli.arguments import Parser, dollars, runs
+from axe_lsp.cli.interruption import run_until_interrupted
+from axe_lsp.cli.streams import complain
+from axe_lsp.cli.test_formats import FORMATS, Report
+from axe_lsp.runtime.errors import ConfigError, ExitCode
+from axe_lsp.runtime.files.folders import working_folder
+from axe_lsp.runtime.files.workspace_folders import project_of_tests, workspace_above
+from axe_lsp.runtime.plain_text import shown_path
+from axe_lsp.runtime.safety.trust import TrustStore
+from axe_lsp.testing.campaign import Campaign, Plan, run_campaign
+from axe_lsp.testing.running import Outcome
+from axe_lsp.testing.suite import (
+    Suite,
+    appeal_of_tests,
+    chosen_cases,
+    load_suite,
+    tests_below,
+)
+
+FAILED = 1
+"""Exit code when a case failed, is stale or has no recording."""
+
+_JOBS, _LIVE_JOBS = 8, 4
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the cases; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        campaign = Campaign(
+            plans=_plans(options),
+            mode="record" if options.record else "replay",
+            is_loose=options.loose,
+            updates=options.update,
+            trusts_all=options.trust,
+            jobs=options.jobs or (_LIVE_JOBS if options.record else _JOBS),
+            max_cost=options.max_cost,
+        )
+    except ConfigError as error:
+        complain(error)
+        return int(ExitCode.CONFIG)
+    return run_until_interrupted(_run(campaign, options))
+
+
+async def _run(campaign: Campaign, options: argparse.Namespace) -> int:
+    began = time.monotonic()
+    report: Report = FORMATS[options.format](sys.stdout)
+    code = 0
+    found: list[Outcome] = []
+    try:
+        async for outcome in run_campaign(campaign):
+            found.append(outcome)
+            report.add(outcome)
+    except ConfigError as error:
+        complain(error)
+        code = int(ExitCode.CONFIG)
+    finally:
+        # What is done is told, also after Ctrl-C.
+        report.finish(time.monotonic() - began)
+    return code or _exit_code(found)
+
+
+def _exit_code(found: Sequence[Outcome]) -> int:
+    verdicts = {each.verdict for each in found}
+    if "provider" in verdicts:
+        return int(ExitCode.API)
+    if "unfinished" in verdicts:
+        return int(ExitCode.BUDGET)
+    return FAILED if verdicts - {"passed"} else 0
+
+
+def _plans(options: argparse.Namespace) -> tuple[Plan, ...]:
+    """The cases to run, by file. Raises ConfigError."""
+    named: dict[Path, list[str]] = {}
+    for given in options.files:
+        path, _, name = given.partition("::")
+        for file in _files(Path(path)):
+            named.setdefault(file, []).extend([name] if name else [])
+    here = working_folder()
+    if not options.files:
+        root = workspace_above(here, os.environ)
+        named = {file: [] for file in tests_below(root)}
+        if not named:
+            folder = shown_path(root / TEST_FOLDERS[0])
+            raise ConfigError(
+                f"there are no tests: no .toml file in {folder}. `axe-lsp test --help` tells how they look"
+            )
+    suites = {file: load_suite(file, _shown(file, here), _project(file, here)) for file in named}
+    wanted = [each for each in suites.values() if options.agent in ("", each.cases.agent)]
+    if not wanted:
+        raise ConfigError(f"there are no tests of agent {options.agent}")
+    for suite in wanted:
+        if not options.trust:
+            _require_trust(suite)
+    return tuple(Plan(each, tuple(chosen_cases(each, named[each.path]))) for each in wanted)
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """A file itself, or the files of tests below a folder. Raises ConfigError."""
+    whole = working_folder() / path
+    if not whole.is_dir():
+        yield Path(os.path.normpath(whole))
+        return
+    is_empty = True
+    for file in tests_below(whole):
+        is_empty = False
+        yield file
+    if is_empty:
+        raise ConfigError(f"there are no tests below {shown_path(path)}")
+
+
+def _project(file: Path, here: Path) -> Path:
+    """The folder whose agents a file of tests means."""
+    return project_of_tests(file.parent) or workspace_above(here, os.environ)
+
+
+def _shown(file: Path, here: Path) -> str:
+    return shown_path(file.relative_to(here) if here in file.parents else file)
+
+
+def _require_trust(suite: Suite) -> None:
+    appeal = appeal_of_tests(suite, os.environ)
+    if appeal is not None and not TrustStore(os.environ).holds(appeal):
+        raise ConfigError(
+            f"{suite.shown} wants to allow its agents these tools, and you have not trusted that:\n{appeal.lines}\n"
+            f"`axe-lsp trust {suite.shown}` allows it until the file, its recordings or its workspace change; "
+            "`axe-lsp test --trust` allows it once."
+        )
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="axe-lsp test",
+        description="Run tests of agents, the files axe/tests/*.toml of a project. Answers come from recordings, "
+        "so no key and no network is needed. docs/testing.md describes the files.",
+    )
+    add = parser.add_argument
+    add(
+        "files",
+        nargs="*",
+        metavar="FILE[::CASE]",
+        help="files of tests, folders to search for them, or one case of a file (default: all of the project)",
+    )
+    add("--agent", metavar="NAME", default="", help="only tests of this agent")
+    how = parser.add_mutually_exclusive_group().add_argument
+    how(
+        "--record",
+        action="store_true",
+        help="run cases without a recording once with real answers, and record them",
+    )
+    how(
+        "--loose",
+        action="store_true",
+        help="accept changed prompts, tools and models; tasks and results must be the recorded ones",
+    )
+    add("--update", action="store_true", help="with --record: record again what has a recording")
+    add(
+        "--max-cost",
+        metavar="DOLLARS",
+        type=dollars,
+        default=0.0,
+        help="with --record: start no case after this cost (0: no limit)",
+    )
+    add(
+        "--jobs",
+        metavar="N",
+        type=runs,
+        default=0,
+        help=f"cases at the same time (default: {_JOBS}, with real answers {_LIVE_JOBS})",
+    )
+    add("--format", choices=sorted(FORMATS), default="text", help="output format (default: text)")
+    add(
+        "--trust",
+        action="store_true",
+        help="for this command, allow what `allow` of the files names, and agents to reach outside their workspaces",
+    )
+    return parser

@@ -1,0 +1,267 @@
+"""How `axe-lsp test` prints what came of the cases: for people, for programs, for CI."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol, TextIO
+from xml.sax.saxutils import escape, quoteattr
+
+from axe_lsp.cli.check_formats import github_line
+from axe_lsp.runtime.json_data import Json
+from axe_lsp.runtime.plain_text import visible
+from axe_lsp.testing.observed import Observed, ObservedCall
+from axe_lsp.testing.running import Outcome, Verdict
+
+_SIGNS: Mapping[Verdict, str] = {
+    "passed": "ok",
+    "failed": "FAILED",
+    "stale": "STALE",
+    "missing": "MISSING",
+    "provider": "PROVIDER",
+    "unfinished": "NOT RUN",
+}
+_COLOURS: Mapping[Verdict, int] = {"passed": 32, "missing": 33, "unfinished": 33, "stale": 35}
+_RED = 31
+_MOST_DIFF_LINES = 40
+_LONGEST = 160
+"""Characters of a line of a run's tree."""
+
+
+class Report(Protocol):
+    """Takes the outcomes one after the other."""
+
+    def add(self, outcome: Outcome) -> None:
+        """A case is done."""
+
+    def finish(self, seconds: float) -> None:
+        """All are done, or no more will come."""
+
+
+class TextReport:
+    """Lines for people: each case, and of those that did not pass why and in which run."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._coloured = out.isatty() and not os.environ.get("NO_COLOR")
+        self._file = ""
+        self._counts: Counter[Verdict] = Counter()
+
+    def add(self, outcome: Outcome) -> None:
+        """A line for the case, and below it what deviates."""
+        self._counts[outcome.verdict] += 1
+        if outcome.suite.shown != self._file:
+            self._file = outcome.suite.shown
+            self._line(self._file)
+        sign = self._painted(_SIGNS[outcome.verdict], outcome.verdict)
+        self._line(f"  {sign} {outcome.case.name}")
+        if outcome.verdict != "passed":
+            for line in _told(outcome):
+                self._line(f"      {line}")
+        self._out.flush()
+
+    def finish(self, seconds: float) -> None:
+        """The numbers of each verdict."""
+        if not self._counts:
+            return
+        words = {"unfinished": "not run", "provider": "with a provider's failure"}
+        counts = (
+            f"{self._counts[each]} {words.get(each, each)}" for each in _SIGNS if self._counts[each]
+        )
+        self._line(f"{', '.join(counts)} in {seconds:.1f} s")
+
+    def _line(self, text: str) -> None:
+        self._out.write(f"{text}\n")
+
+    def _painted(self, text: str, verdict: Verdict) -> str:
+        colour = _COLOURS.get(verdict, _RED)
+        return f"\x1b[{colour}m{text}\x1b[0m" if self._coloured else text
+
+
+def _told(outcome: Outcome) -> Iterator[str]:
+    for failure in outcome.failures:
+        yield f"{outcome.suite.place(failure.range)}: {_safe(failure.message)}"
+    for warning in outcome.warnings:
+        yield f"warning: {_safe(warning)}"
+    recorded, sent = outcome.diff
+    if recorded != sent:
+        yield from _diff(recorded, sent)
+    first = outcome.failures[0] if outcome.failures else None
+    if outcome.run is not None:
+        marked = first.call if first is not None else None
+        deviating = first.run if first is not None and marked is None else None
+        yield from _tree(outcome.run, marked, deviating)
+
+
+def _diff(recorded: str, sent: str) -> Iterator[str]:
+    lines = list(
+        difflib.unified_diff(
+            recorded.splitlines(), sent.splitlines(), "recorded", "sent", lineterm="", n=1
+        )
+    )
+    yield from (visible(each) for each in lines[:_MOST_DIFF_LINES])
+    if len(lines) > _MOST_DIFF_LINES:
+        yield f"… {len(lines) - _MOST_DIFF_LINES} more lines"
+
+
+def _tree(
+    run: Observed, marked: ObservedCall | None, deviating: Observed | None, depth: int = 0
+) -> Iterator[str]:
+    """The run with its calls and children; the call that deviates first, or the run, has a `>`."""
+    indent = "  " * depth
+    sign = ">" if run is deviating else " "
+    turns = f"{run.turns} turn{'' if run.turns == 1 else 's'}"
+    yield f"{sign} {indent}{run.agent}: {run.status or 'not ended'}, {turns}"
+    by_id = {child.run_id: child for child in run.children}
+    for call in run.calls:
+        sign = ">" if call is marked else " "
+        arguments = json.dumps(call.arguments, ensure_ascii=False, default=str)
+        failed = ", which failed" if call.is_error else ""
+        yield _safe(f"{sign} {indent}  {call.name} {arguments}{failed}")
+        if call.child in by_id:
+            yield from _tree(by_id[call.child], marked, deviating, depth + 2)
+
+
+def _safe(text: str) -> str:
+    shown = visible(text)
+    return shown if len(shown) <= 4 * _LONGEST else f"{shown[: 4 * _LONGEST]}…"
+
+
+# -- for programs
+
+
+def as_json(outcome: Outcome) -> Json:
+    """The outcome of a case as a JSON object. Lines count from 1."""
+    run = outcome.run
+    return {
+        "file": outcome.suite.shown,
+        "name": outcome.case.name,
+        "line": outcome.suite.line(outcome.case.range),
+        "agent": outcome.suite.cases.agent,
+        "verdict": outcome.verdict,
+        "failures": [
+            {
+                "line": outcome.suite.line(each.range),
+                "message": each.message,
+                **({"agent": each.run.agent, "runId": each.run.run_id} if each.run else {}),
+                **({"tool": each.call.name, "turn": each.call.turn} if each.call else {}),
+            }
+            for each in outcome.failures
+        ],
+        **({} if run is None else _numbers(run)),
+    }
+
+
+def _numbers(run: Observed) -> Mapping[str, Json]:
+    return {
+        "runId": run.run_id,
+        "status": run.status,
+        "turns": run.turns,
+        "toolCalls": run.tool_calls,
+        "tokens": run.tokens,
+        "cost": run.cost,
+        "seconds": run.seconds,
+    }
+
+
+class JsonReport:
+    """A JSON object a line for each case."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def add(self, outcome: Outcome) -> None:
+        """Its line."""
+        text = json.dumps(as_json(outcome), ensure_ascii=False, separators=(",", ":"))
+        self._out.write(f"{text}\n")
+        self._out.flush()
+
+    def finish(self, seconds: float) -> None:
+        """Each line stands for itself."""
+
+
+class GithubReport(TextReport):
+    """Workflow commands at the lines of the expectations, and the same text as for people."""
+
+    def add(self, outcome: Outcome) -> None:
+        """The case, and an annotation for each failure."""
+        super().add(outcome)
+        for each in outcome.failures:
+            line = outcome.suite.line(each.range)
+            title = f"{outcome.case.name}: {outcome.verdict}"
+            properties = {"file": outcome.suite.shown, "line": line, "title": title}
+            self._line(github_line("error", properties, each.message))
+
+
+class JunitReport:
+    """JUnit's XML: a suite for each file. It is written at the end, since it counts its cases first."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._outcomes: dict[str, list[Outcome]] = {}
+
+    def add(self, outcome: Outcome) -> None:
+        """Keep it."""
+        self._outcomes.setdefault(outcome.suite.shown, []).append(outcome)
+
+    def finish(self, seconds: float) -> None:
+        """The whole document."""
+        suites = "".join(_suite(name, each) for name, each in self._outcomes.items())
+        self._out.write(
+            f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites time="{seconds:.3f}">\n{suites}</testsuites>\n'
+        )
+
+
+def _suite(name: str, outcomes: list[Outcome]) -> str:
+    counts = Counter(_junit(each.verdict) for each in outcomes)
+    attributes = _attributes(
+        name=name,
+        tests=len(outcomes),
+        failures=counts["failure"],
+        errors=counts["error"],
+        skipped=counts["skipped"],
+    )
+    return f"<testsuite {attributes}>\n{''.join(map(_testcase, outcomes))}</testsuite>\n"
+
+
+def _junit(verdict: Verdict) -> str:
+    """The element for a verdict, "" for a case that passed."""
+    return {"passed": "", "failed": "failure", "unfinished": "skipped"}.get(verdict, "error")
+
+
+def _testcase(outcome: Outcome) -> str:
+    seconds = outcome.run.seconds if outcome.run is not None else 0.0
+    attributes = _attributes(
+        name=outcome.case.name,
+        classname=outcome.suite.shown,
+        file=outcome.suite.shown,
+        line=outcome.suite.line(outcome.case.range),
+        time=f"{seconds:.3f}",
+    )
+    element = _junit(outcome.verdict)
+    if not element:
+        return f"<testcase {attributes}/>\n"
+    message = outcome.failures[0].message if outcome.failures else outcome.verdict
+    details = escape(_xml_text("\n".join(_told(outcome))))
+    told = _attributes(message=message, type=outcome.verdict)
+    return f"<testcase {attributes}><{element} {told}>{details}</{element}></testcase>\n"
+
+
+def _attributes(**values: object) -> str:
+    return " ".join(f"{name}={quoteattr(_xml_text(str(value)))}" for name, value in values.items())
+
+
+def _xml_text(text: str) -> str:
+    """XML has no characters that a terminal would obey."""
+    return "\n".join(visible(line) for line in text.split("\n"))
+
+
+FORMATS: Mapping[str, Callable[[TextIO], Report]] = {
+    "text": TextReport,
+    "json": JsonReport,
+    "github": GithubReport,
+    "junit": JunitReport,
+}

@@ -1,0 +1,85 @@
+"""Where the answers of a case come from: its recording, or a provider, whose answers may be recorded."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Protocol
+
+from axe_lsp.agentfile.check.agent_tests import Case
+from axe_lsp.runtime.errors import RunError
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.providers.provider import Provider, ProviderHook
+from axe_lsp.runtime.providers.replay import Deviation, Field, Replay
+from axe_lsp.runtime.recordings.recorder import Recorder
+from axe_lsp.runtime.recordings.recording import Recording
+from axe_lsp.testing.relocation import WORKSPACE, Renaming
+
+_ALL: frozenset[Field] = frozenset({"model", "system", "tools", "sent"})
+_LOOSE: frozenset[Field] = frozenset({"sent"})
+
+
+class Answers(Protocol):
+    """The answers of one run of one case. `deviation` is the first request that was not recorded."""
+
+    @property
+    def deviation(self) -> Deviation | None: ...
+
+    def hook(self, workspace: Path, environment: Environment) -> ProviderHook:
+        """What stands between the engine and the provider, for the agent and for judges."""
+
+    def is_providers_fault(self, error: RunError, case: Case) -> bool:
+        """Whether a failed run says something about the provider, and nothing about the agent."""
+
+
+class Replayed:
+    """Answers of a recording. With `is_loose`, prompts, tools and models may differ; tasks and results may not."""
+
+    def __init__(self, recording: Recording, *, is_loose: bool = False) -> None:
+        self._recording = recording
+        self._fields = _LOOSE if is_loose else _ALL
+        self._replay: Replay | None = None
+
+    @property
+    def deviation(self) -> Deviation | None:
+        """The first request that is not the recorded one."""
+        return self._replay.deviation if self._replay is not None else None
+
+    def hook(self, workspace: Path, environment: Environment) -> ProviderHook:
+        """One replay for all runs of the case, in whichever folder it was recorded."""
+        replay = self._replay = Replay(self._recording, environment, 0, self._fields)
+        provider = Renaming(replay, str(workspace), WORKSPACE)
+        return lambda _: provider
+
+    def is_providers_fault(self, error: RunError, case: Case) -> bool:
+        """A recorded failure is a part of the case."""
+        return False
+
+
+class Live:
+    """Answers of the provider. `recording` has them afterwards, if they are kept."""
+
+    deviation = None
+
+    def __init__(self) -> None:
+        self._recorder: Recorder | None = None
+
+    def hook(self, workspace: Path, environment: Environment) -> ProviderHook:
+        """One recorder for all runs of the case. It sees one name for the workspace, and the provider the real one."""
+
+        def between(provider: Provider) -> Provider:
+            if self._recorder is None:
+                self._recorder = Recorder(Renaming(provider, WORKSPACE, str(workspace)))
+            return Renaming(self._recorder, str(workspace), WORKSPACE)
+
+        return between
+
+    def is_providers_fault(self, error: RunError, case: Case) -> bool:
+        """A key that is missing or a service that is down, unless the case expects a failure."""
+        return error.kind == "api" and not case.run.error
+
+    def recording(self) -> Recording:
+        """What was sent and answered, without secrets."""
+        assert self._recorder is not None
+        return self._recorder.recording(known_secrets(os.environ))

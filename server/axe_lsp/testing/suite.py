@@ -1,0 +1,177 @@
+"""Files of tests on the disk: found, read, and what they need the user's trust for. Everything here may block."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from axe_lsp.agentfile.check.agent_tests import RECORDINGS, Case, Cases, agent_tests, read_cases
+from axe_lsp.agentfile.check.check import check
+from axe_lsp.agentfile.lookup_order import TEST_FOLDERS
+from axe_lsp.agentfile.rights import Reach
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.schema.test_keys import TESTS
+from axe_lsp.agentfile.text.nearest import nearest
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.ranges import LineIndex, TextRange, quoted
+from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.regular_files import read_file
+from axe_lsp.runtime.files.workspace_folders import agent_folders_below
+from axe_lsp.runtime.plain_text import os_fault, shown_path
+from axe_lsp.runtime.safety.reach import is_users
+from axe_lsp.runtime.safety.trust import Appeal
+
+_NOT_COPIED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"})
+"""Folders of a workspace that a copy leaves out."""
+
+
+class Suite(Struct, frozen=True):
+    """A file of tests. `shown` is its path as people see it, `project` the folder that its agents are found from."""
+
+    path: Path
+    shown: str
+    project: Path
+    cases: Cases
+    lines: LineIndex
+
+    def line(self, where: TextRange) -> int:
+        """The line of a place in the file, from 1."""
+        return self.lines.position(where.start, "utf-32")[0] + 1
+
+    def place(self, where: TextRange) -> str:
+        """A place in the file, as people and editors read it."""
+        return f"{self.shown}:{self.line(where)}"
+
+    def recording(self, case: Case) -> Path:
+        """The recording of a case, whether or not it is there."""
+        return Path(
+            os.path.normpath(self.path.parent / RECORDINGS / case.recording(self.path.stem))
+        )
+
+    @property
+    def workspace(self) -> Path | None:
+        """The folder that is copied for each case, or None for an empty one."""
+        return self.path.parent / self.cases.workspace if self.cases.workspace else None
+
+
+def tests_below(root: Path) -> Iterator[Path]:
+    """The files of tests in the folders of tests below a folder."""
+    homes = dict.fromkeys(folder.parent for folder in agent_folders_below(root))
+    folders = [*(root / each for each in TEST_FOLDERS), *(home / "tests" for home in homes)]
+    for folder in dict.fromkeys(folders):
+        if folder.is_dir():
+            yield from sorted(path for path in folder.glob("*.toml") if path.is_file())
+
+
+def load_suite(path: Path, shown: str, project: Path) -> Suite:
+    """Read a file of tests. Raises ConfigError, which names each problem with its place."""
+    try:
+        text = decode_utf8(read_file(path))
+    except FileNotFoundError as error:
+        raise ConfigError(f"file of tests not found: {shown}") from error
+    except OSError as error:
+        raise ConfigError(f"failed to read {shown}: {os_fault(error)}") from error
+    except NotUtf8Error as error:
+        raise ConfigError(f"failed to read {shown}: {error}") from error
+    parse = Parse(text)
+    lookup, lines = Lookup(parse, TESTS), LineIndex(text)
+    syntax = [(each.range, each.message) for each in parse.problems]
+    found = [(each.range, each.message) for each in check(parse, lookup, agent_tests)]
+    suite = Suite(path, shown, project, read_cases(lookup), lines)
+    problems = [f"{suite.place(where)}: {message}" for where, message in sorted(syntax or found)]
+    if not problems:
+        problems = [*_missing_folder(suite), *_recordings_outside(suite)]
+    if problems:
+        raise ConfigError("\n".join(problems))
+    return suite
+
+
+def _missing_folder(suite: Suite) -> Iterator[str]:
+    """Why the workspace can't be copied, if it can't."""
+    folder = suite.workspace
+    if folder is None:
+        return
+    where, project = suite.shown, suite.project.resolve()
+    real = folder.resolve()
+    if not folder.is_dir():
+        yield f"{where}: workspace {quoted(suite.cases.workspace)} is not a folder: {shown_path(folder)}"
+    elif real != project and project not in real.parents:
+        yield f"{where}: workspace {quoted(suite.cases.workspace)} is outside the project {shown_path(project)}"
+
+
+def _recordings_outside(suite: Suite) -> Iterator[str]:
+    project = suite.project.resolve()
+    for case in suite.cases.cases:
+        path = suite.recording(case)
+        if project not in path.resolve().parents:
+            yield f"{suite.place(case.range)}: the recording is outside the project: {shown_path(path)}"
+
+
+def copy_workspace(suite: Suite, target: Path) -> None:
+    """Copy the workspace of a file of tests to a new folder. Raises ConfigError.
+
+    A link that leads out of the workspace is an error: a run would read what its agents must not see.
+    """
+    source = suite.workspace
+    target.mkdir()
+    if source is None:
+        return
+    root = source.resolve()
+    try:
+        for path in _files_below(root):
+            copy = target / path.relative_to(root)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            real = path.resolve()
+            if real != path and root not in real.parents:
+                raise ConfigError(f"{shown_path(path)} is a link that leads out of the workspace")
+            copy.write_bytes(path.read_bytes())
+            copy.chmod(path.stat().st_mode & 0o777)
+    except OSError as error:
+        raise ConfigError(f"failed to copy the workspace: {os_fault(error)}") from error
+
+
+def _files_below(root: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(each for each in folders if each not in _NOT_COPIED)
+        yield from (path for name in sorted(names) if (path := Path(folder, name)).is_file())
+
+
+def appeal_of_tests(suite: Suite, environment: Environment) -> Appeal | None:
+    """What `allow` of a file of tests needs the user's trust for; None without it, and for the user's own files.
+
+    The digest is that of all that decides which calls are made, and what they work on: the file, its recordings
+    and its workspace.
+    """
+    if not suite.cases.allow or is_users(suite.path, environment):
+        return None
+    digest = hashlib.sha256(suite.lines.text.encode("utf-8", "surrogatepass"))
+    folder = suite.workspace
+    copied = list(_files_below(folder.resolve())) if folder is not None else []
+    for path in (*(suite.recording(case) for case in suite.cases.cases), *copied):
+        content = path.read_bytes() if path.is_file() else b""
+        digest.update(json.dumps([str(path), hashlib.sha256(content).hexdigest()]).encode())
+    return Appeal(
+        agent=suite.cases.agent,
+        file=shown_path(suite.path),
+        workspace=shown_path(suite.project.resolve()),
+        reaches=tuple(Reach("allow", rule) for rule in suite.cases.allow),
+        digest=digest.hexdigest(),
+    )
+
+
+def chosen_cases(suite: Suite, names: Sequence[str]) -> list[Case]:
+    """The cases of these names, all without names. Raises ConfigError for a name that is none."""
+    known = {case.name: case for case in suite.cases.cases}
+    for name in names:
+        if name not in known:
+            meant = nearest(name, known)
+            hint = f" Did you mean {quoted(meant)}?" if meant else ""
+            raise ConfigError(f"{suite.shown} has no case {quoted(name)}.{hint}")
+    return [case for case in suite.cases.cases if not names or case.name in names]

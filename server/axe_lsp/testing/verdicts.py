@@ -1,0 +1,300 @@
+"""Compares what is expected of a run with what happened in it. Pure, except that patterns in schemas take a process."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from msgspec import Struct
+
+from axe_lsp.agentfile.check.agent_tests import Argument, Call, Calls, Case, Check, Child, Expected
+from axe_lsp.agentfile.text.ranges import TextRange, quoted
+from axe_lsp.runtime.json_data import Json
+from axe_lsp.runtime.structured.schemas import check_of
+from axe_lsp.testing.observed import Observed, ObservedCall
+
+_EXCERPT = 60
+"""Characters of a value that a message shows."""
+
+_ABSENT = object()
+
+
+class Failure(Struct, frozen=True):
+    """An expectation that is not met: its place in the file, what was, and the run or call that deviates."""
+
+    range: TextRange
+    message: str
+    run: Observed | None = None
+    call: ObservedCall | None = None
+
+
+def failures(case: Case, run: Observed) -> Iterator[Failure]:
+    """Everything about the tree of a run that is not as its case expects it; files and judges aside."""
+    yield from _of_run(case.run, run, run.agent)
+    for call in case.forbidden:
+        for each in run.tree():
+            for made in each.calls:
+                if fnmatchcase(made.name, call.name) and not _argument_faults(call, made):
+                    shown = _shown(made.arguments)
+                    message = f"{quoted(each.agent)} called {quoted(made.name)} {shown}, which is forbidden"
+                    yield Failure(call.range, message, each, made)
+                    break
+
+
+def _of_run(expected: Expected, run: Observed, who: str) -> Iterator[Failure]:
+    yield from _of_end(expected, run, who)
+    for name, checks in expected.measures.items():
+        number = run.measure(name)
+        for check in checks:
+            if not _FITS[check.word](number, check.wanted):
+                bound = f"{_BOUNDS[check.word]} {check.wanted:g}"
+                yield Failure(check.range, f"{who}: {name} is {number:g}, {bound}", run)
+    for calls in expected.tools:
+        yield from _of_calls(calls, run, who)
+    for child in expected.children:
+        yield from _of_child(child, run, who)
+
+
+def _of_end(expected: Expected, run: Observed, who: str) -> Iterator[Failure]:
+    for check in expected.status:
+        if run.status != check.wanted:
+            why = f": {run.error}" if run.error else ""
+            message = f"{who}: status is {quoted(run.status)}, not {quoted(check.wanted)}{why}"
+            yield Failure(check.range, message, run)
+    for check in expected.error:
+        if fault := text_fault(check, run.error):
+            yield Failure(check.range, f"{who}: error {fault}", run)
+    for check in expected.answer:
+        answer: Json = run.answer
+        if run.output is not None and not isinstance(check.wanted, str) and check.word == "equals":
+            answer = run.output
+        if fault := text_fault(check, answer):
+            yield Failure(check.range, f"{who}: answer {fault}", run)
+
+
+_FITS: Mapping[str, Callable[[float, float], bool]] = {
+    "min": lambda number, wanted: number >= wanted,
+    "max": lambda number, wanted: number <= wanted,
+    "equals": lambda number, wanted: number == wanted,
+}
+_BOUNDS = {"min": "less than", "max": "more than", "equals": "not"}
+
+
+# -- texts and values
+
+
+def text_fault(check: Check, value: Json) -> str:
+    """Why a value does not pass a check, "" if it does. What is no text is compared as JSON."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if check.word == "contains":
+        missing = [each for each in check.wanted if each not in text]
+        return f"lacks {quoted(missing[0])}: {_excerpt(text)}" if missing else ""
+    if check.word == "lacks":
+        there = [each for each in check.wanted if each in text]
+        return f"contains {quoted(there[0])}: {_excerpt(text, there[0])}" if there else ""
+    if check.word == "matches":
+        is_found = re.search(check.wanted, text) is not None
+        return "" if is_found else f"does not match {quoted(check.wanted)}: {_excerpt(text)}"
+    if check.word == "equals":
+        return _difference(check.wanted, value, text)
+    if check.word == "schema":
+        return _schema_fault(check.wanted, value)
+    return ""  # `any`: it is there.
+
+
+def _difference(wanted: Json, value: Json, text: str) -> str:
+    if not isinstance(wanted, str) and isinstance(value, str):
+        value = _parsed(value)
+    if value == wanted and isinstance(value, bool) == isinstance(wanted, bool):
+        return ""
+    expected = wanted if isinstance(wanted, str) else json.dumps(wanted, ensure_ascii=False)
+    pairs = enumerate(zip(expected, text, strict=False))
+    shortest = min(len(expected), len(text))
+    index = next((index for index, (left, right) in pairs if left != right), shortest)
+    start = max(0, index - _EXCERPT // 2)
+    shown = (quoted(each[start : start + _EXCERPT]) for each in (text, expected))
+    return "is {} and not {}, from character {} on".format(*shown, index + 1)
+
+
+def _schema_fault(schema: Any, value: Json) -> str:
+    if isinstance(value, str) and (parsed := _parsed(value)) is not _ABSENT:
+        value = parsed
+    fault = check_of(schema, "it")(value) if isinstance(schema, Mapping) else _by_boolean(schema)
+    return f"does not fit the schema: {fault}" if fault else ""
+
+
+def _by_boolean(schema: bool) -> str:
+    return "" if schema else "nothing fits `false`"
+
+
+def _parsed(text: str) -> Json:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return _ABSENT
+
+
+def _excerpt(text: str, around: str = "") -> str:
+    start = max(0, text.find(around) - _EXCERPT // 2) if around else 0
+    part = text[start : start + _EXCERPT]
+    return quoted(("…" if start else "") + part + ("…" if start + _EXCERPT < len(text) else ""))
+
+
+def _shown(value: Json) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 2 * _EXCERPT else f"{text[: 2 * _EXCERPT]}…"
+
+
+# -- tool calls
+
+
+def _of_calls(expected: Calls, run: Observed, who: str) -> Iterator[Failure]:
+    wanted = [call for call in expected.calls for _ in range(call.times)]
+    made = run.calls
+    if expected.match in ("ordered", "exact"):
+        yield from _in_order(expected, wanted, run, who)
+        return
+    taken = _matched(wanted, made)
+    if expected.match != "superset":
+        for index, call in enumerate(wanted):
+            if index not in taken:
+                yield _missing(call, made, run, who)
+                break
+    if expected.match != "subset":
+        others = [call for number, call in enumerate(made) if number not in taken.values()]
+        if others and (expected.match == "superset" or len(taken) == len(wanted)):
+            yield _unexpected(expected, others[0], run, who)
+
+
+def _in_order(
+    expected: Calls, wanted: Sequence[Call], run: Observed, who: str
+) -> Iterator[Failure]:
+    """The first call that is missing or, if no others may be between them, another one."""
+    made, is_exact, number = run.calls, expected.match == "exact", 0
+    for call in wanted:
+        while not is_exact and number < len(made) and _fault(call, made[number]):
+            number += 1
+        if number == len(made) or _fault(call, made[number]):
+            yield _missing(call, made[number : number + 1] if is_exact else made, run, who)
+            return
+        number += 1
+    if is_exact and number < len(made):
+        yield _unexpected(expected, made[number], run, who)
+
+
+def _matched(wanted: Sequence[Call], made: Sequence[ObservedCall]) -> dict[int, int]:
+    """A largest pairing of expected calls with those that were made, by index (augmenting paths)."""
+    taken: dict[int, int] = {}
+
+    def find(index: int, seen: set[int]) -> bool:
+        for number, call in enumerate(made):
+            if number in seen or _fault(wanted[index], call):
+                continue
+            seen.add(number)
+            owner = owners.get(number)
+            if owner is None or find(owner, seen):
+                owners[number], taken[index] = index, number
+                return True
+        return False
+
+    owners: dict[int, int] = {}
+    for index in range(len(wanted)):
+        find(index, set())
+    return taken
+
+
+def _fault(wanted: Call, made: ObservedCall) -> str:
+    """Why a call is not the expected one, "" if it is."""
+    if not fnmatchcase(made.name, wanted.name):
+        return f"{quoted(made.name)} was called"
+    if fault := _argument_faults(wanted, made):
+        return fault
+    if wanted.error is not None and made.is_error != wanted.error:
+        outcome = "failed" if made.is_error else "did not fail"
+        return f"the call {outcome}: {_excerpt(made.content)}"
+    return ""
+
+
+def _argument_faults(wanted: Call, made: ObservedCall) -> str:
+    for argument in wanted.args:
+        value = _argument(argument, made.arguments)
+        name = ".".join(argument.path)
+        if value is _ABSENT:
+            return f"the call has no argument {quoted(name)}"
+        for check in argument.checks:
+            if fault := text_fault(check, value):
+                return f"argument {quoted(name)} {fault}"
+    return ""
+
+
+def _argument(argument: Argument, arguments: Mapping[str, Json]) -> Any:
+    here: Any = arguments
+    for part in argument.path:
+        if not isinstance(here, Mapping) or part not in here:
+            return _ABSENT
+        here = here[part]
+    return here
+
+
+def _missing(call: Call, made: Sequence[ObservedCall], run: Observed, who: str) -> Failure:
+    """The nearest call that was made says why it is not the expected one."""
+    of_name = [each for each in made if fnmatchcase(each.name, call.name)]
+    nearest = next((each for each in of_name if _fault(call, each)), None)
+    if nearest is None and of_name:
+        reason = "it was called, but not so often or not in this order"
+        nearest = of_name[-1]
+    elif nearest is not None:
+        reason = _fault(call, nearest)
+    elif made:
+        names = ", ".join(dict.fromkeys(each.name for each in made))
+        reason, nearest = f"called were {names}", made[0] if len(made) == 1 else None
+    else:
+        reason = "no tool was called" if not run.calls else "no further tool was called"
+    message = f"{who}: expected a call of {quoted(call.name)}; {reason}"
+    return Failure(call.range, message, run, nearest)
+
+
+def _unexpected(expected: Calls, made: ObservedCall, run: Observed, who: str) -> Failure:
+    message = f"{who}: {quoted(made.name)} {_shown(made.arguments)} was called, which is not among the expected calls"
+    return Failure(expected.range, message, run, made)
+
+
+# -- children
+
+
+def _of_child(expected: Child, run: Observed, who: str) -> Iterator[Failure]:
+    named = [each for each in run.children if each.agent == expected.agent]
+    chosen = [
+        each for each in named if not any(text_fault(check, each.task) for check in expected.task)
+    ]
+    where = expected.run.range
+    if expected.times is not None and len(chosen) != expected.times:
+        message = f"{who}: agent {quoted(expected.agent)} was called {_times(len(chosen))}, not {_times(expected.times)}"
+        yield Failure(where, message, run)
+        return
+    if not chosen and expected.times is None:
+        if named:
+            fault = next(
+                fault for check in expected.task if (fault := text_fault(check, named[0].task))
+            )
+            message = f"{who}: agent {quoted(expected.agent)} was called, but its task {fault}"
+            place = next(check for check in expected.task if text_fault(check, named[0].task))
+            yield Failure(place.range, message, named[0])
+            return
+        others = ", ".join(dict.fromkeys(each.agent for each in run.children)) or "no agent"
+        message = f"{who}: agent {quoted(expected.agent)} was not called; called: {others}"
+        yield Failure(where, message, run)
+        return
+    found = [list(_of_run(expected.run, each, f"{who} → {each.agent}")) for each in chosen]
+    if expected.times is None:
+        # One of them has to be as expected; the nearest one says what is missing.
+        yield from min(found, key=len)
+    else:
+        yield from (failure for each in found for failure in each)
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"

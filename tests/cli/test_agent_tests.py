@@ -1,0 +1,308 @@
+"""`axe-lsp test`: replayed and recorded cases, what is printed of them, exit codes, trust."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from support.agent_tests import HEAD, Project
+from support.command_line import Home
+from support.scripted_provider import Call, Refuses, Says, ScriptedProvider, calls_agent
+
+TEST = ["test", "--trust"]
+
+
+@pytest.fixture
+def project(home: Home) -> Project:
+    return Project(home.work)
+
+
+def test_a_case_is_replayed_without_a_key(home: Home, project: Project) -> None:
+    project.case()
+    home.environment.pop("OPENAI_API_KEY")
+    code, out, err = home.call(*TEST)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[:2] == ["axe/tests/release.toml", "  ok asks"]
+    assert out.splitlines()[2].startswith("1 passed in ")
+
+
+def test_a_failure_names_its_place_and_marks_the_call(home: Home, project: Project) -> None:
+    project.case('\n[case.expect]\nforbidden = ["write_file"]\n')
+    code, out, _ = home.call(*TEST)
+    assert code == 1
+    assert out.splitlines()[1:-1] == [
+        "  FAILED asks",
+        '      axe/tests/release.toml:11: "lead" called "write_file" '
+        '{"path": "CHANGELOG.md", "content": "# 1.2\\n"}, which is forbidden',
+        "        lead: completed, 3 turns",
+        '          read_file {"path": "src/a.py"}',
+        '          call_agent {"agent": "tests", "task": "Run the fast ones"}',
+        "            tests: completed, 2 turns",
+        '              read_file {"path": "gone.py"}, which failed',
+        '      >   write_file {"path": "CHANGELOG.md", "content": "# 1.2\\n"}',
+    ]
+    assert out.splitlines()[-1].startswith("1 failed in ")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason", "diff"),
+    [
+        (
+            "You lead.",
+            "You lead well.",
+            'turn 1, system differs at character 9: recorded "You lead.", sent "You lead well."',
+            ["-You lead.", "+You lead well."],
+        ),
+        (
+            '"write_file"]',
+            '"edit_file"]',
+            "turn 1, tools differs at character 12: recorded",
+            ["-read_file, write_file, call_agent", "+read_file, edit_file, call_agent"],
+        ),
+        (
+            "openai/m-lead",
+            "openai/m-other",
+            'turn 1, model differs at character 10: recorded "openai/m-lead"',
+            ["-openai/m-lead", "+openai/m-other"],
+        ),
+    ],
+)
+def test_a_changed_agent_makes_the_recording_stale(
+    home: Home, project: Project, old: str, new: str, reason: str, diff: list[str]
+) -> None:
+    project.case('\n[case.expect]\nanswer = { contains = "never" }\n')
+    project.edit("axe/agents/lead.toml", old, new)
+    code, out, _ = home.call(*TEST)
+    assert code == 1
+    assert "  STALE asks\n" in out
+    assert f'release.toml:6: run 1 (agent "lead"), {reason}' in out
+    assert all(f"      {line}\n" in out for line in diff)
+    assert "never" not in out, "nothing is judged on a stale answer"
+
+
+def test_loose_accepts_a_changed_prompt_and_no_changed_task(home: Home, project: Project) -> None:
+    project.case()
+    project.edit("axe/agents/lead.toml", "You lead.", "You lead well.")
+    assert home.call(*TEST, "--loose")[0] == 0
+    project.case(head=HEAD.replace("Can this", "Could this"))
+    code, out, _ = home.call(*TEST, "--loose")
+    assert code == 1
+    assert "sent 1, content differs at character 1" in out
+
+
+def test_a_case_without_a_recording_names_the_next_step(home: Home, project: Project) -> None:
+    project.case(head=HEAD.replace('replay = "asks.toml"\n', ""))
+    code, out, _ = home.call(*TEST)
+    assert code == 1
+    assert "MISSING asks" in out
+    assert "`axe-lsp test --record 'axe/tests/release.toml::asks'` makes it" in out
+
+
+def script(provider: ScriptedProvider, answer: str = "Yes: 212 passed") -> None:
+    provider.script(
+        "m-lead",
+        Says(calls=[calls_agent("tests", "Run them"), Call("read_file", {"path": "src/a.py"})]),
+        Says(answer),
+    )
+    provider.script("m-tests", Says("212 passed"))
+
+
+def test_a_case_is_recorded_judged_and_replayed(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    head = HEAD.replace('replay = "asks.toml"\n', "")
+    project.case('\n[case.expect]\nanswer = { contains = "212" }\n', head)
+    recording = project.tests / "recordings" / "release" / "asks.toml"
+    script(provider)
+    assert home.call(*TEST, "--record")[0] == 0
+    assert "212 passed" in recording.read_text()
+    assert "key-openai" not in recording.read_text()
+    assert str(home.work) not in recording.read_text()
+    home.environment.pop("OPENAI_API_KEY")
+    assert home.call(*TEST)[0] == 0
+    before = recording.read_text()
+    assert home.call(*TEST, "--record")[0] == 0, "what has a recording is replayed"
+    assert recording.read_text() == before
+
+
+def test_a_providers_failure_is_no_recording(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    project.case(head=HEAD.replace('replay = "asks.toml"\n', ""))
+    provider.script("m-lead", Refuses(401, "no such key"))
+    code, out, _ = home.call(*TEST, "--record")
+    assert code == 3
+    assert "PROVIDER asks" in out
+    assert "no such key" in out
+    assert not (project.tests / "recordings" / "release").exists()
+
+
+def test_the_folder_of_a_run_is_not_in_its_recording(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    """Commands print the folder, which differs each time; and the model names it again."""
+    project.edit("axe/agents/lead.toml", '"write_file"]', '"run_command"]')
+    head = HEAD.replace('["write_file"]', '["run_command(pwd)", "run_command(ls *)"]')
+    head = head.replace('replay = "asks.toml"\n', "")
+    project.case(
+        '\n[case.expect]\ntools = [{ calls = [{ name = "run_command", error = false }] }]\n', head
+    )
+    provider.script("m-lead", Says(calls=[Call("run_command", {"command": "pwd"})]), Says("done"))
+    code, out, err = home.call(*TEST, "--record")
+    assert (code, err) == (0, ""), out
+    assert "/axe-test-workspace\n" in (project.tests / "recordings/release/asks.toml").read_text()
+    code, out, err = home.call(*TEST)
+    assert (code, err) == (0, ""), out
+
+
+def test_a_conversation_has_several_tasks(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    head = HEAD.replace('"Can this be released?"', '["First", "And then?"]')
+    head = head.replace('replay = "asks.toml"\n', "")
+    project.case('\n[case.expect]\nanswer = { equals = "second" }\nturns = { equals = 2 }\n', head)
+    provider.script("m-lead", Says("first"), Says("second"))
+    code, out, _ = home.call(*TEST, "--record")
+    assert code == 0, out
+    told = provider.requests[1].body["messages"]
+    assert [each["content"] for each in told][-3:] == ["First", "first", "And then?"]
+    code, out, _ = home.call(*TEST)
+    assert code == 0, out
+    assert len(provider.requests) == 2
+
+
+JUDGE = """
+name = "judge"
+model = "openai/m-judge"
+
+[input.properties]
+task = { type = "string" }
+answer = { type = "string" }
+transcript = { type = "string" }
+criteria = { type = "string" }
+
+[output]
+required = ["pass", "reason"]
+
+[output.properties]
+pass = { type = "boolean" }
+reason = { type = "string" }
+"""
+
+
+def test_a_judge_is_an_agent_and_is_replayed(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    project.write("axe/agents/judge.toml", JUDGE)
+    head = HEAD.replace('replay = "asks.toml"\n', "")
+    project.case('\n[[case.expect.judge]]\nagent = "judge"\ncriteria = "Is brief."\n', head)
+    script(provider)
+    provider.script("m-judge", Says(json.dumps({"pass": False, "reason": "It is long."})))
+    code, out, _ = home.call(*TEST, "--record")
+    assert code == 1
+    assert 'release.toml:10: judge "judge": It is long.' in out
+    asked = json.dumps([each.body for each in provider.requests if each.body["model"] == "m-judge"])
+    assert "Is brief." in asked
+    assert "lead called call_agent" in asked
+    requests = len(provider.requests)
+    code, out, _ = home.call(*TEST)
+    assert code == 1
+    assert "It is long." in out
+    assert len(provider.requests) == requests
+
+
+def test_mistakes_of_a_file_have_their_places(home: Home, project: Project) -> None:
+    project.case('\n[case.expect]\nanwser = { contains = "212" }\nturns = { max = "4" }\n')
+    code, out, err = home.call(*TEST)
+    assert (code, out) == (2, "")
+    assert 'axe/tests/release.toml:11: unknown key "case.expect.anwser"' in err
+    assert (
+        "axe/tests/release.toml:12: case.expect.turns.max must be an integer, not a string" in err
+    )
+
+
+@pytest.mark.parametrize(
+    ("expect", "message"),
+    [
+        ('answer = { matches = "(" }', "not a regular expression"),
+        ('answer = { schema = { type = "objekt" } }', "objekt"),
+        (
+            'forbidden = ["read_file"]\ntools = [{ calls = [{ name = "read_file" }] }]',
+            "forbidden in the same case",
+        ),
+        ("tools = [{}]", "tools need `calls`"),
+        ("children = [{ times = 1 }]", "a child needs `agent`"),
+        ('files = { "../x" = true }', "files must name a file of the copied workspace"),
+        ('judge = [{ agent = "j" }]', "a judge needs `criteria`"),
+        ('[[case]]\nname = "asks"', 'another case of this file is named "asks"'),
+        ('[[case]]\ntask = "x"', "the case needs `name`"),
+    ],
+)
+def test_each_mistake_is_an_error(home: Home, project: Project, expect: str, message: str) -> None:
+    project.case(f"\n[case.expect]\n{expect}\n" if not expect.startswith("[") else f"\n{expect}\n")
+    code, _, err = home.call(*TEST)
+    assert code == 2
+    assert message in err
+
+
+def test_files_and_cases_are_chosen(home: Home, project: Project) -> None:
+    more = HEAD[HEAD.index("[[case]]") :].replace("asks", "asks again", 1)
+    project.case(more)
+    project.write("axe/tests/other.toml", 'agent = "docs"\n[[case]]\nname = "x"\ntask = "t"\n')
+    names = ["ok asks", "ok asks again"]
+    code, out, _ = home.call(*TEST, "axe/tests/release.toml", "--jobs", "1")
+    assert (code, [line.strip() for line in out.splitlines()[1:3]]) == (0, names)
+    code, out, _ = home.call(*TEST, "axe/tests/release.toml::asks again")
+    assert (code, out.splitlines()[1].strip(), len(out.splitlines())) == (0, "ok asks again", 3)
+    assert home.call(*TEST, "--agent", "lead")[0] == 0
+    code, _, err = home.call(*TEST, "axe/tests/release.toml::ask")
+    assert (code, 'has no case "ask". Did you mean "asks"?' in err) == (2, True)
+    assert home.call(*TEST, "axe/tests/none.toml")[0] == 2
+
+
+def test_formats_for_programs(home: Home, project: Project) -> None:
+    project.case("\n[case.expect]\nturns = { max = 1 }\n")
+    code, out, _ = home.call(*TEST, "--format", "json")
+    (told,) = map(json.loads, out.splitlines())
+    assert code == 1
+    assert (told["verdict"], told["name"], told["turns"]) == ("failed", "asks", 3)
+    (failure,) = told["failures"]
+    assert (failure["line"], failure["agent"]) == (11, "lead")
+    out = home.call(*TEST, "--format", "github")[1]
+    assert (
+        "::error file=axe/tests/release.toml,line=11,title=asks%3A failed::lead: turns is 3, more than 1"
+        in out
+    )
+    out = home.call(*TEST, "--format", "junit")[1]
+    suite = ElementTree.fromstring(out)[0]
+    assert (suite.get("name"), suite.get("failures")) == ("axe/tests/release.toml", "1")
+    assert suite[0][0].get("message") == "lead: turns is 3, more than 1"
+
+
+def test_allow_needs_trust_of_this_content(home: Home, project: Project) -> None:
+    project.case()
+    code, out, err = home.call("test")
+    assert (code, out) == (2, "")
+    assert "  allow: write_file\n" in err
+    assert "`axe-lsp trust axe/tests/release.toml` allows it" in err
+    assert home.call("trust", "axe/tests/release.toml", "--yes")[0] == 0
+    assert home.call("test")[0] == 0
+    project.edit("axe/tests/fixtures/small/src/a.py", "1", "2")
+    assert home.call("test")[0] == 2, "what the tools work on has changed"
+
+
+def test_a_strangers_workspace_leads_nowhere(home: Home, project: Project, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("s")
+    link = project.tests / "fixtures/small/link"
+    link.symlink_to(secret)
+    project.case()
+    code, _, err = home.call(*TEST)
+    assert (code, "is a link that leads out of the workspace" in err) == (2, True)
+    link.unlink()
+    project.case(head=HEAD.replace("fixtures/small", "../../.."))
+    code, _, err = home.call(*TEST)
+    assert (code, "is outside the project" in err) == (2, True)

@@ -1,0 +1,163 @@
+"""Each kind of expectation passes where it is met, and where it is not, that one failure is found and no other."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.agent_tests import HEAD, Project
+
+MET = """
+[case.expect]
+answer = { contains = ["212"], lacks = "sorry", matches = "(?i)OK", equals = { ok = true, passed = 212 }, schema = { type = "object", required = ["ok"] } }
+status = "completed"
+turns = { max = 3, min = 3, equals = 3 }
+tool_calls = { equals = 3 }
+tokens = { max = 420, min = 420 }
+cost = { max = 1 }
+files = { "CHANGELOG.md" = { contains = ["1.2"], lacks = ["1.1"] }, "src/a.py" = true, "secret" = false }
+forbidden = ["run_command", "issues/*", { name = "read_file", args = { path = { contains = "secret" } } }]
+
+[[case.expect.tools]]
+calls = [{ name = "read_file", args = { path = { matches = "\\\\.py$" } }, error = false }, { name = "write_file" }]
+
+[[case.expect.tools]]
+match = "exact"
+calls = [{ name = "read_file" }, { name = "call_agent", args = { agent = "tests" } }, { name = "write_file" }]
+
+[[case.expect.tools]]
+match = "unordered"
+calls = [{ name = "write_file" }, { name = "*_file" }, { name = "call_agent" }]
+
+[[case.expect.tools]]
+match = "subset"
+calls = [{ name = "write_file", args = { path = "CHANGELOG.md", content = { any = true } } }]
+
+[[case.expect.tools]]
+match = "superset"
+calls = [{ name = "*_file", times = 2 }, { name = "call_agent" }, { name = "run_command" }]
+
+[[case.expect.children]]
+agent = "tests"
+times = 1
+task = { contains = "fast" }
+answer = { contains = "212" }
+status = "completed"
+turns = { max = 2 }
+
+[[case.expect.children.tools]]
+calls = [{ name = "read_file", args = { path = "gone.py" }, error = true }]
+
+[[case.expect.children]]
+agent = "docs"
+times = 0
+"""
+
+
+async def test_all_of_them_are_met_at_once(project: Project) -> None:
+    (outcome,) = await project.outcomes(project.case(MET))
+    assert [each.message for each in outcome.failures] == []
+    assert outcome.verdict == "passed"
+
+
+UNMET = [
+    ('contains = ["212"]', 'contains = ["212", "213"]', 'answer lacks "213"'),
+    ('lacks = "sorry"', 'lacks = "passed"', 'answer contains "passed"'),
+    ('matches = "(?i)OK"', 'matches = "^OK"', 'answer does not match "^OK"'),
+    ("equals = { ok = true, passed = 212 }", "equals = { ok = true, passed = 211 }", "answer is "),
+    ('required = ["ok"]', 'required = ["no"]', "answer does not fit the schema"),
+    (
+        'status = "completed"\nturns = { max = 3,',
+        'status = "failed"\nturns = { max = 3,',
+        'status is "completed"',
+    ),
+    (
+        'status = "completed"\nturns = { max = 3,',
+        'error = "boom"\nturns = { max = 3,',
+        'error lacks "boom"',
+    ),
+    ("max = 3, min", "max = 2, min", "turns is 3, more than 2"),
+    ("min = 3, equals", "min = 4, equals", "turns is 3, less than 4"),
+    ("equals = 3 }\ntool", "equals = 2 }\ntool", "turns is 3, not 2"),
+    ("tool_calls = { equals = 3 }", "tool_calls = { equals = 4 }", "tool_calls is 3, not 4"),
+    ("max = 420", "max = 419", "tokens is 420, more than 419"),
+    ("cost = { max = 1 }", "cost = { min = 0.01 }", "cost is 0, less than 0.01"),
+    ('contains = ["1.2"]', 'contains = ["1.3"]', 'file "CHANGELOG.md" lacks "1.3"'),
+    ('"src/a.py" = true', '"src/b.py" = true', 'file "src/b.py" is not there'),
+    ('"secret" = false', '"src" = false', 'file "src" is there'),
+    ('"run_command", "issues/*"', '"write_*"', '"lead" called "write_file"'),
+    ('contains = "secret" }', 'contains = "gone" }', '"tests" called "read_file"'),
+    ("\\\\.py$", "\\\\.c$", 'argument "path" does not match'),
+    ('}, error = false }, { name = "write_file" }', "}, error = true }", "the call did not fail"),
+    (
+        '[{ name = "read_file" }, { name = "call_agent", args = { agent = "tests" } }, { name = "write_file" }]',
+        '[{ name = "call_agent" }, { name = "read_file" }, { name = "write_file" }]',
+        'expected a call of "call_agent"; called were read_file',
+    ),
+    (
+        '{ agent = "tests" } }, { name = "write_file" }]',
+        '{ agent = "tests" } }]',
+        '"write_file" {"path": "CHANGELOG.md"',
+    ),
+    ('{ name = "*_file" }, { name = "call_agent" }', '{ name = "*_file" }', '"call_agent"'),
+    ('{ name = "*_file" }, { name = "call_agent" }', '{ name = "grep" }', 'call of "grep"'),
+    ('path = "CHANGELOG.md", content', 'path = "OTHER.md", content', 'argument "path" is'),
+    ("content = { any = true }", "contents = { any = true }", 'no argument "contents"'),
+    ('"*_file", times = 2', '"*_file", times = 1', '"write_file" {"path": "CHANGELOG.md"'),
+    ('agent = "tests"\ntimes = 1', 'agent = "tests"\ntimes = 2', "was called once, not 2 times"),
+    ('agent = "docs"\ntimes = 0', 'agent = "docs"', '"docs" was not called; called: tests'),
+    ('times = 1\ntask = { contains = "fast" }', 'task = { contains = "slow" }', "its task lacks"),
+    ('answer = { contains = "212" }', 'answer = { contains = "0" }', "tests: answer lacks"),
+    ("turns = { max = 2 }", "turns = { max = 1 }", "lead → tests: turns is 2"),
+    (
+        'args = { path = "gone.py" }, error',
+        'args = { path = "g" }, error',
+        "lead → tests: expected",
+    ),
+    ("error = true", "error = false", "the call failed"),
+]
+
+
+@pytest.mark.parametrize(("met", "unmet", "message"), UNMET)
+async def test_one_that_is_not_met_is_the_only_failure(
+    project: Project, met: str, unmet: str, message: str
+) -> None:
+    assert MET.count(met) == 1
+    path = project.case(MET.replace(met, unmet))
+    (outcome,) = await project.outcomes(path)
+    assert outcome.verdict == "failed"
+    (failure,) = outcome.failures
+    assert message in failure.message
+    changed = HEAD.count("\n") + MET[: MET.index(met)].count("\n") + 1
+    lines = unmet.count("\n") + 1
+    assert changed <= outcome.suite.line(failure.range) <= changed + lines
+
+
+async def test_without_expectations_the_run_has_to_complete(project: Project) -> None:
+    (outcome,) = await project.outcomes(project.case())
+    assert outcome.verdict == "passed"
+    answer = """text = '{"ok": true, "passed": 212}'\ninput_tokens = 100\noutput_tokens = 10"""
+    failure = 'error = { category = "server", message = "down" }'
+    project.edit("axe/tests/recordings/asks.toml", answer, failure)
+    project.edit("axe/agents/lead.toml", "tools", "retry = { max_retries = 0 }\ntools")
+    (outcome,) = await project.outcomes(project.case())
+    assert outcome.verdict == "failed"
+    assert [each.message for each in outcome.failures] == [
+        'lead: status is "failed", not "completed": server: down'
+    ]
+    (outcome,) = await project.outcomes(project.case('\n[case.expect]\nerror = "down"\n'))
+    assert outcome.verdict == "passed"
+
+
+async def test_what_is_not_allowed_is_denied(project: Project) -> None:
+    head = HEAD.replace('allow = ["write_file"]\n', "")
+    (outcome,) = await project.outcomes(
+        project.case('\n[case.expect]\nfiles = { "CHANGELOG.md" = { contains = "1.1" } }\n', head)
+    )
+    assert outcome.verdict == "passed", "the file is as it was"
+    assert "name it in `allow`" in outcome.warnings[0]
+    assert (project.tests / "fixtures/small/CHANGELOG.md").read_text() == "# 1.1\n"
+
+
+async def test_the_workspace_is_a_copy(project: Project) -> None:
+    await project.outcomes(project.case())
+    assert (project.tests / "fixtures/small/CHANGELOG.md").read_text() == "# 1.1\n"
