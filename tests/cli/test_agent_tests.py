@@ -90,7 +90,7 @@ def test_loose_accepts_a_changed_prompt_and_no_changed_task(home: Home, project:
     project.case(head=HEAD.replace("Can this", "Could this"))
     code, out, _ = home.call(*TEST, "--loose")
     assert code == 1
-    assert "sent 1, content differs at character 1" in out
+    assert "sent 1, content differs at character 2" in out
 
 
 def test_a_case_without_a_recording_names_the_next_step(home: Home, project: Project) -> None:
