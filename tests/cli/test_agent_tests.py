@@ -306,3 +306,67 @@ def test_a_strangers_workspace_leads_nowhere(home: Home, project: Project, tmp_p
     project.case(head=HEAD.replace("fixtures/small", "../../.."))
     code, _, err = home.call(*TEST)
     assert (code, "is outside the project" in err) == (2, True)
+
+
+def test_live_runs_give_a_rate(home: Home, project: Project, provider: ScriptedProvider) -> None:
+    rated = HEAD.replace('replay = "asks.toml"\n', "rate = 0.5\n")
+    project.case(
+        '\n[case.expect]\nanswer = "212"\n'.replace('"212"', '{ contains = "212" }'), rated
+    )
+    provider.script("m-lead", Says("212"), Says("none"), Says("212"), Says("212"))
+    code, out, _ = home.call(*TEST, "--live", "-n", "4", "--jobs", "1")
+    assert code == 0, out
+    assert "3 of 4 passed (75%, 95 % interval 30% to 95%; needed 50%)" in out
+    assert not (project.tests / "recordings/release").exists()
+    provider.script("m-lead", Says("212"), Says("none"), Says("none"))
+    code, out, _ = home.call(*TEST, "--live", "-n", "3", "--jobs", "1", "--format", "json")
+    told = json.loads(out)
+    assert (code, told["verdict"], told["rate"]["passed"], told["rate"]["runs"]) == (
+        1,
+        "failed",
+        1,
+        3,
+    )
+    assert 'answer lacks "212"' in told["failures"][0]["message"]
+
+
+def test_models_are_compared(home: Home, project: Project, provider: ScriptedProvider) -> None:
+    project.case('\n[case.expect]\nanswer = { contains = "212" }\n')
+    provider.script("m-one", Says("212"))
+    provider.script("m-two", Says("none"))
+    models = ["--model", "openai/m-one", "--model", "openai/m-two"]
+    code, out, _ = home.call(*TEST, "--live", *models)
+    assert code == 1
+    assert "openai/m-one, 1 of 1 passed (100%, 95 % interval 21% to 100%" in out
+    assert "openai/m-two, 0 of 1 passed" in out
+
+
+def test_the_cost_limit_ends_live_runs(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    project.edit("axe/agents/lead.toml", "openai/m-lead", "openai/gpt-4o")
+    project.case()
+    provider.script("gpt-4o", Says("212", usage=(1000, 1000)))
+    code, out, _ = home.call(*TEST, "--live", "-n", "3", "--jobs", "1", "--max-cost", "0.001")
+    assert code == 4, out
+    assert "NOT RUN asks" in out
+    assert "1 of 1 passed" in out
+    assert len(provider.requests) == 1
+
+
+def test_a_recording_is_replaced_after_its_difference_was_shown(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    project.case('\n[case.expect]\nanswer = { contains = "213" }\n')
+    recording = project.tests / "recordings" / "asks.toml"
+    before = recording.read_text()
+    code, _, err = home.call(*TEST, "--record", "--update")
+    assert (code, "--yes replaces recordings" in err) == (2, True)
+    assert (recording.read_text(), provider.requests) == (before, [])
+    script(provider, "Yes: 213 passed")
+    code, _, err = home.call(*TEST, "--record", "--update", "--yes")
+    assert code == 0
+    assert '-text = "{\\"ok\\": true' in err or '-text = \'{"ok": true' in err
+    assert '+text = "Yes: 213 passed"' in err
+    assert "213 passed" in recording.read_text()
+    assert home.call(*TEST)[0] == 0

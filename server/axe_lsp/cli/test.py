@@ -1,8 +1,9 @@
-"""`axe-lsp test`: tests of agents, replayed from recordings, or recorded with real answers."""
+"""`axe-lsp test`: tests of agents, replayed from recordings, recorded, or run with real answers."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import sys
 import time
@@ -13,13 +14,13 @@ from axe_lsp.agentfile.lookup_order import TEST_FOLDERS
 from axe_lsp.cli.arguments import Parser, dollars, runs
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.streams import complain
-from axe_lsp.cli.test_formats import FORMATS, Report
+from axe_lsp.cli.test_formats import FORMATS, Report, diff_lines
 from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.files.workspace_folders import project_of_tests, workspace_above
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.safety.trust import TrustStore
-from axe_lsp.testing.campaign import Campaign, Plan, run_campaign
+from axe_lsp.testing.campaign import Agrees, Campaign, Plan, always, run_campaign
 from axe_lsp.testing.running import Outcome
 from axe_lsp.testing.suite import (
     Suite,
@@ -41,17 +42,44 @@ def main(arguments: Sequence[str]) -> int:
     try:
         campaign = Campaign(
             plans=_plans(options),
-            mode="record" if options.record else "replay",
+            mode="record" if options.record else "live" if options.live else "replay",
             is_loose=options.loose,
             updates=options.update,
+            agrees=_agreement(options),
             trusts_all=options.trust,
-            jobs=options.jobs or (_LIVE_JOBS if options.record else _JOBS),
+            jobs=options.jobs or (_LIVE_JOBS if options.record or options.live else _JOBS),
             max_cost=options.max_cost,
+            repeats=max(1, options.repeats),
+            models=tuple(options.model),
         )
     except ConfigError as error:
         complain(error)
         return int(ExitCode.CONFIG)
     return run_until_interrupted(_run(campaign, options))
+
+
+def _agreement(options: argparse.Namespace) -> Agrees:
+    """Shows what would change in a recording and asks, unless `--yes`. Raises ConfigError if nobody can be asked."""
+    if not options.update:
+        return always
+    if not options.record:
+        raise ConfigError("--update needs --record")
+    if not options.yes and (sys.stdin is None or not sys.stdin.isatty()):
+        raise ConfigError("nobody can be asked here; --yes replaces recordings without a question")
+    one_at_a_time = asyncio.Lock()
+
+    async def agrees(outcome: Outcome, before: str, after: str) -> bool:
+        async with one_at_a_time:
+            where = f"{outcome.suite.shown}::{outcome.case.name}"
+            lines = [] if before == after else diff_lines(before, after)
+            print("\n".join([where, *lines]), file=sys.stderr)
+            if options.yes or not lines:
+                return bool(lines)
+            print("Replace the recording? [y]es, [N]o: ", end="", file=sys.stderr, flush=True)
+            answer = await asyncio.to_thread(sys.stdin.readline)
+            return answer.strip().lower() in ("y", "yes")
+
+    return agrees
 
 
 async def _run(campaign: Campaign, options: argparse.Namespace) -> int:
@@ -161,17 +189,42 @@ def _parser() -> Parser:
         help="run cases without a recording once with real answers, and record them",
     )
     how(
+        "--live",
+        action="store_true",
+        help="run cases with real answers, which are not recorded; a case passes at its `rate`",
+    )
+    how(
         "--loose",
         action="store_true",
         help="accept changed prompts, tools and models; tasks and results must be the recorded ones",
     )
-    add("--update", action="store_true", help="with --record: record again what has a recording")
+    add(
+        "--update",
+        action="store_true",
+        help="with --record: record again what has a recording, and show the difference before it is replaced",
+    )
+    add("--yes", action="store_true", help="with --update: replace recordings without asking")
+    add(
+        "-n",
+        dest="repeats",
+        metavar="N",
+        type=runs,
+        default=1,
+        help="with --live: how often each case runs (default: 1)",
+    )
+    add(
+        "--model",
+        metavar="PROVIDER/NAME",
+        action="append",
+        default=[],
+        help="with --live: this model in place of the agent's; may be repeated",
+    )
     add(
         "--max-cost",
         metavar="DOLLARS",
         type=dollars,
         default=0.0,
-        help="with --record: start no case after this cost (0: no limit)",
+        help="with --live and --record: start no case after this cost (0: no limit)",
     )
     add(
         "--jobs",

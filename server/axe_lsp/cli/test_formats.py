@@ -14,7 +14,7 @@ from axe_lsp.cli.check_formats import github_line
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.plain_text import visible
 from axe_lsp.testing.observed import Observed, ObservedCall
-from axe_lsp.testing.running import Outcome, Verdict
+from axe_lsp.testing.running import Outcome, Rate, Verdict
 
 _SIGNS: Mapping[Verdict, str] = {
     "passed": "ok",
@@ -58,6 +58,8 @@ class TextReport:
             self._line(self._file)
         sign = self._painted(_SIGNS[outcome.verdict], outcome.verdict)
         self._line(f"  {sign} {outcome.case.name}")
+        if outcome.rate is not None:
+            self._line(f"      {_rate(outcome.rate, outcome.case.rate)}")
         if outcome.verdict != "passed":
             for line in _told(outcome):
                 self._line(f"      {line}")
@@ -81,6 +83,17 @@ class TextReport:
         return f"\x1b[{colour}m{text}\x1b[0m" if self._coloured else text
 
 
+def _rate(rate: Rate, wanted: float) -> str:
+    low, high = rate.interval
+    figures = [
+        *([rate.model] if rate.model else []),
+        f"{rate.passed} of {rate.runs} passed ({rate.share:.0%}, 95 % interval {low:.0%} to {high:.0%}; needed {wanted:.0%})",
+        f"{rate.tokens:g} tokens and {rate.turns:g} turns (median)",
+        f"${rate.cost:.4f}",
+    ]
+    return ", ".join(figures)
+
+
 def _told(outcome: Outcome) -> Iterator[str]:
     for failure in outcome.failures:
         yield f"{outcome.suite.place(failure.range)}: {_safe(failure.message)}"
@@ -88,7 +101,10 @@ def _told(outcome: Outcome) -> Iterator[str]:
         yield f"warning: {_safe(warning)}"
     recorded, sent = outcome.diff
     if recorded != sent:
-        yield from _diff(recorded, sent)
+        lines = diff_lines(recorded, sent)
+        yield from lines[:_MOST_DIFF_LINES]
+        if len(lines) > _MOST_DIFF_LINES:
+            yield f"… {len(lines) - _MOST_DIFF_LINES} more lines"
     first = outcome.failures[0] if outcome.failures else None
     if outcome.run is not None:
         marked = first.call if first is not None else None
@@ -96,15 +112,11 @@ def _told(outcome: Outcome) -> Iterator[str]:
         yield from _tree(outcome.run, marked, deviating)
 
 
-def _diff(recorded: str, sent: str) -> Iterator[str]:
-    lines = list(
-        difflib.unified_diff(
-            recorded.splitlines(), sent.splitlines(), "recorded", "sent", lineterm="", n=1
-        )
-    )
-    yield from (visible(each) for each in lines[:_MOST_DIFF_LINES])
-    if len(lines) > _MOST_DIFF_LINES:
-        yield f"… {len(lines) - _MOST_DIFF_LINES} more lines"
+def diff_lines(recorded: str, sent: str) -> list[str]:
+    """The lines that differ, and those around them, as a terminal can show them."""
+    before, after = recorded.splitlines(), sent.splitlines()
+    lines = difflib.unified_diff(before, after, "recorded", "sent", lineterm="", n=1)
+    return [visible(each) for each in lines]
 
 
 def _tree(
@@ -152,6 +164,19 @@ def as_json(outcome: Outcome) -> Json:
             for each in outcome.failures
         ],
         **({} if run is None else _numbers(run)),
+        **({} if outcome.rate is None else {"rate": _rate_as_json(outcome.rate)}),
+    }
+
+
+def _rate_as_json(rate: Rate) -> Mapping[str, Json]:
+    return {
+        "model": rate.model,
+        "runs": rate.runs,
+        "passed": rate.passed,
+        "interval": rate.interval,
+        "tokens": rate.tokens,
+        "turns": rate.turns,
+        "cost": rate.cost,
     }
 
 
@@ -163,7 +188,7 @@ def _numbers(run: Observed) -> Mapping[str, Json]:
         "toolCalls": run.tool_calls,
         "tokens": run.tokens,
         "cost": run.cost,
-        "seconds": run.seconds,
+        **({} if run.seconds is None else {"seconds": run.seconds}),
     }
 
 
@@ -233,7 +258,7 @@ def _junit(verdict: Verdict) -> str:
 
 
 def _testcase(outcome: Outcome) -> str:
-    seconds = outcome.run.seconds if outcome.run is not None else 0.0
+    seconds = (outcome.run.seconds if outcome.run is not None else None) or 0.0
     attributes = _attributes(
         name=outcome.case.name,
         classname=outcome.suite.shown,

@@ -21,7 +21,12 @@ _LOOSE: frozenset[Field] = frozenset({"sent"})
 
 
 class Answers(Protocol):
-    """The answers of one run of one case. `deviation` is the first request that was not recorded."""
+    """The answers of one run of one case. `deviation` is the first request that was not recorded.
+
+    `is_live`: they take the time that a provider takes.
+    """
+
+    is_live: bool
 
     @property
     def deviation(self) -> Deviation | None: ...
@@ -35,6 +40,8 @@ class Answers(Protocol):
 
 class Replayed:
     """Answers of a recording. With `is_loose`, prompts, tools and models may differ; tasks and results may not."""
+
+    is_live = False
 
     def __init__(self, recording: Recording, *, is_loose: bool = False) -> None:
         self._recording = recording
@@ -61,6 +68,7 @@ class Live:
     """Answers of the provider. `recording` has them afterwards, if they are kept."""
 
     deviation = None
+    is_live = True
 
     def __init__(self) -> None:
         self._recorder: Recorder | None = None

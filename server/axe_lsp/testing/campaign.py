@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
-from typing import Literal
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from statistics import median
+from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.check.agent_tests import Case
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import Lookup, agent_places
 from axe_lsp.runtime.providers.http_provider import HttpProvider
-from axe_lsp.runtime.recordings.file import load_recording, save_recording
+from axe_lsp.runtime.recordings.file import dump_recording, load_recording, save_recording
+from axe_lsp.runtime.recordings.recording import Recording
 from axe_lsp.testing.answers import Live, Replayed
-from axe_lsp.testing.running import Bench, Outcome, run_case
+from axe_lsp.testing.running import Bench, Outcome, Rate, run_case
 from axe_lsp.testing.suite import Suite
 from axe_lsp.testing.verdicts import Failure
 
-Mode = Literal["replay", "record"]
+Mode = Literal["replay", "record", "live"]
 
 
 class Plan(Struct, frozen=True):
@@ -29,30 +32,45 @@ class Plan(Struct, frozen=True):
     cases: tuple[Case, ...]
 
 
+Agrees = Callable[[Outcome, str, str], Awaitable[bool]]
+"""Shows a user an outcome with the recording before and after, and says whether to replace it."""
+
+
+async def always(_outcome: Outcome, _before: str, _after: str) -> bool:
+    """The user has agreed to everything."""
+    return True
+
+
 class Campaign(Struct, frozen=True):
-    """What is run and how. `max_cost` is in US dollars, 0 for no limit."""
+    """What is run and how. `max_cost` is in US dollars, 0 for no limit.
+
+    `updates`: cases with a recording are recorded again, if somebody `agrees`.
+    With the mode `live` each case runs `repeats` times, with each of `models` in place of the agent's own.
+    """
 
     plans: tuple[Plan, ...]
     mode: Mode = "replay"
     is_loose: bool = False
     updates: bool = False
+    agrees: Agrees = always
     trusts_all: bool = False
     jobs: int = 8
     max_cost: float = 0.0
+    repeats: int = 1
+    models: tuple[str, ...] = ()
 
 
 async def run_campaign(campaign: Campaign) -> AsyncIterator[Outcome]:
     """The outcomes, in the order of files and cases. Raises ConfigError."""
     http = HttpProvider(dict(os.environ))
-    one_of = asyncio.Semaphore(campaign.jobs)
+    work = _Work(campaign)
     tasks: list[asyncio.Task[Outcome]] = []
-    spent = _Spent(campaign.max_cost)
     try:
         for plan in campaign.plans:
             lookup = Lookup(agent_places([plan.suite.project], os.environ))
             bench = Bench(plan.suite, lookup.resolver(), http, campaign.trusts_all)
             for case in plan.cases:
-                tasks.append(asyncio.create_task(_in_turn(one_of, campaign, bench, case, spent)))
+                tasks += map(asyncio.create_task, work.begin(bench, case))
         for task in tasks:
             yield await task
     finally:
@@ -62,55 +80,107 @@ async def run_campaign(campaign: Campaign) -> AsyncIterator[Outcome]:
         await http.close()
 
 
-class _Spent:
-    """The cost of a campaign until now."""
+class _Work:
+    """The cases that run at the same time, and what they have cost until now."""
 
-    def __init__(self, limit: float) -> None:
-        self._limit = limit
-        self.cost = 0.0
+    def __init__(self, campaign: Campaign) -> None:
+        self._campaign = campaign
+        self._free = asyncio.Semaphore(campaign.jobs)
+        self._cost = 0.0
 
-    @property
-    def is_all(self) -> bool:
-        """Whether no further case may begin."""
-        return 0 < self._limit <= self.cost
+    def begin(self, bench: Bench, case: Case) -> Iterator[Coroutine[Any, Any, Outcome]]:
+        """The outcome of a case, with `--live` one for each model."""
+        if self._campaign.mode != "live":
+            yield self._in_turn(bench, case)
+            return
+        for model in self._campaign.models or ("",):
+            yield self._live(bench, case, model)
+
+    async def _in_turn(self, bench: Bench, case: Case, model: str = "") -> Outcome:
+        async with self._free:
+            limit = self._campaign.max_cost
+            if 0 < limit <= self._cost:
+                message = f"the cost limit of ${limit:g} is reached"
+                return _without_run(bench.suite, case, "unfinished", message)
+            outcome = await self._run(bench, case, model)
+            if self._campaign.mode != "replay":
+                self._cost += outcome.cost
+            return outcome
+
+    async def _live(self, bench: Bench, case: Case, model: str) -> Outcome:
+        """Run a case several times; it passes at its rate.
+
+        What the provider failed at, and what was not begun, is no run of it, and the verdict then.
+        """
+        times = range(self._campaign.repeats)
+        outcomes = await asyncio.gather(*(self._in_turn(bench, case, model) for _ in times))
+        done = [each for each in outcomes if each.verdict in ("passed", "failed")]
+        passed = [each for each in done if each.verdict == "passed"]
+        seen = [each.run for each in done if each.run is not None]
+        rate = Rate(
+            model=model,
+            runs=len(done),
+            passed=len(passed),
+            tokens=median([each.tokens for each in seen] or [0]),
+            turns=median([each.turns for each in seen] or [0]),
+            cost=sum(each.cost for each in done),
+        )
+        shown = next((each for each in outcomes if each not in done), None)
+        if shown is None:
+            is_enough = rate.share >= case.rate
+            failed = (each for each in done if each.verdict == "failed")
+            shown = passed[0] if is_enough and passed else next(failed, done[0])
+            shown.verdict = "passed" if is_enough else "failed"
+        shown.rate = rate
+        return shown
+
+    async def _run(self, bench: Bench, case: Case, model: str) -> Outcome:
+        campaign = self._campaign
+        if campaign.mode == "live":
+            return await run_case(bench, case, Live(), model)
+        path = bench.suite.recording(case)
+        if campaign.mode == "record" and (campaign.updates or not path.exists()):
+            return await _record(bench, case, campaign.agrees)
+        if not path.is_file():
+            shown = bench.suite.shown
+            command = f"axe-lsp test --record '{shown}::{case.name}'"
+            message = f"no recording: {path.name} in {path.parent}; `{command}` makes it"
+            return _without_run(bench.suite, case, "missing", message)
+        try:
+            recording = load_recording(path)
+        except ConfigError as error:
+            return _without_run(bench.suite, case, "failed", str(error))
+        return await run_case(bench, case, Replayed(recording, is_loose=campaign.is_loose))
 
 
-async def _in_turn(
-    one_of: asyncio.Semaphore, campaign: Campaign, bench: Bench, case: Case, spent: _Spent
-) -> Outcome:
-    async with one_of:
-        if spent.is_all:
-            limit = f"the cost limit of ${campaign.max_cost:g} is reached"
-            return _without_run(bench.suite, case, "unfinished", limit)
-        outcome = await _run(campaign, bench, case)
-        if campaign.mode != "replay":
-            spent.cost += outcome.cost
-        return outcome
-
-
-async def _run(campaign: Campaign, bench: Bench, case: Case) -> Outcome:
-    path = bench.suite.recording(case)
-    if campaign.mode == "record" and (campaign.updates or not path.exists()):
-        return await _record(bench, case)
-    if not path.is_file():
-        shown = bench.suite.shown
-        message = f"no recording: {path.name} in {path.parent}; `axe-lsp test --record '{shown}::{case.name}'` makes it"
-        return _without_run(bench.suite, case, "missing", message)
-    try:
-        recording = load_recording(path)
-    except ConfigError as error:
-        return _without_run(bench.suite, case, "failed", str(error))
-    return await run_case(bench, case, Replayed(recording, is_loose=campaign.is_loose))
-
-
-async def _record(bench: Bench, case: Case) -> Outcome:
-    """Run a case with real answers and keep them, unless the provider failed."""
+async def _record(bench: Bench, case: Case, agrees: Agrees) -> Outcome:
+    """Run a case with real answers and keep them, unless the provider failed, or the user wants the old ones."""
     answers, path = Live(), bench.suite.recording(case)
     outcome = await run_case(bench, case, answers)
-    if outcome.verdict != "provider" and outcome.run is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save_recording(path, answers.recording())
+    if outcome.verdict == "provider" or outcome.run is None:
+        return outcome
+    recording = answers.recording()
+    if path.exists() and not await agrees(outcome, *_texts(load_recording(path), recording)):
+        return outcome
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_recording(path, recording)
     return outcome
+
+
+def _texts(before: Recording, after: Recording) -> tuple[str, str]:
+    """Two recordings as they are compared: without the durations, which differ each time."""
+    timeless = (
+        replace(
+            each,
+            runs=tuple(
+                replace(run, turns=tuple(replace(turn, duration_ms=0) for turn in run.turns))
+                for run in each.runs
+            ),
+        )
+        for each in (before, after)
+    )
+    before_text, after_text = map(dump_recording, timeless)
+    return before_text, after_text
 
 
 def _without_run(

@@ -27,7 +27,8 @@ class Observed(Struct, eq=False):
     """A run: its end, its calls in the order in which they began, and its children in that order.
 
     `turns` and `tool_calls` are its own; `tokens` and `cost` are those of the run with its children. `answer` is
-    its last text, and `output` the value that stands for it if its agent has `[output]`.
+    its last text, and `output` the value that stands for it if its agent has `[output]`. `seconds` are None for a
+    replayed run, which takes no time.
     """
 
     run_id: str
@@ -41,7 +42,7 @@ class Observed(Struct, eq=False):
     tool_calls: int = 0
     tokens: int = 0
     cost: float = 0.0
-    seconds: float = 0.0
+    seconds: float | None = None
     calls: list[ObservedCall] = field(default_factory=list)
     children: list[Observed] = field(default_factory=list)
 
@@ -51,13 +52,13 @@ class Observed(Struct, eq=False):
         for child in self.children:
             yield from child.tree()
 
-    def measure(self, name: str) -> float:
+    def measure(self, name: str) -> float | None:
         """One of its numbers, by the key of files of tests."""
-        number: float = getattr(self, name)
+        number: float | None = getattr(self, name)
         return number
 
 
-def observed(events: Iterable[Event]) -> list[Observed]:
+def observed(events: Iterable[Event], *, is_live: bool = False) -> list[Observed]:
     """The root runs of these events, in the order in which they began."""
     runs: dict[str, Observed] = {}
     roots: list[Observed] = []
@@ -83,6 +84,7 @@ def observed(events: Iterable[Event]) -> list[Observed]:
             call.child = event.child_run_id or ""
         elif isinstance(event, AgentEnd):
             _end(run, event)
+            run.seconds = event.duration_ms / 1000 if is_live else None
     return roots
 
 
@@ -92,7 +94,6 @@ def _end(run: Observed, event: AgentEnd) -> None:
     run.turns, run.tool_calls = event.turns, event.tool_calls
     run.tokens = used.input_tokens + used.output_tokens
     run.cost = used.cost or 0.0
-    run.seconds = event.duration_ms / 1000
 
 
 def joined(runs: list[Observed]) -> Observed:
@@ -112,7 +113,7 @@ def joined(runs: list[Observed]) -> Observed:
         tool_calls=sum(each.tool_calls for each in runs),
         tokens=sum(each.tokens for each in runs),
         cost=sum(each.cost for each in runs),
-        seconds=sum(each.seconds for each in runs),
+        seconds=None if last.seconds is None else sum(each.seconds or 0.0 for each in runs),
         calls=[call for each in runs for call in each.calls],
         children=[child for each in runs for child in each.children],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -40,10 +41,44 @@ Verdict = Literal["passed", "failed", "stale", "missing", "provider", "unfinishe
 _ADVICE = "name it in `allow` of the file of tests"
 
 
+class Rate(Struct, frozen=True):
+    """The figures of a case that was run several times with real answers. Tokens and turns are medians.
+
+    `model` stands in for that of the agent, "" for its own. `cost` is that of all runs, in US dollars.
+    """
+
+    model: str
+    runs: int
+    passed: int
+    tokens: float
+    turns: float
+    cost: float
+
+    @property
+    def share(self) -> float:
+        """The part of the runs that passed."""
+        return self.passed / self.runs if self.runs else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The bounds of the pass rate with 95 % confidence (Wilson's score interval)."""
+        if not self.runs:
+            return 0.0, 1.0
+        square = _Z * _Z / self.runs
+        middle = (self.share + square / 2) / (1 + square)
+        spread = self.share * (1 - self.share) / self.runs + square / (4 * self.runs)
+        half = _Z * math.sqrt(spread) / (1 + square)
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+
+_Z = 1.959964
+"""Standard deviations on either side that hold 95 % of a normal distribution."""
+
+
 class Outcome(Struct):
     """What came of a case. `diff` has the recorded and the sent text of a stale request.
 
-    `events` are those of its runs, in their order.
+    `events` are those of its runs, in their order. `rate` is there if it was run with `--live`.
     """
 
     suite: Suite
@@ -54,6 +89,7 @@ class Outcome(Struct):
     diff: tuple[str, str] = ("", "")
     warnings: Sequence[str] = ()
     events: Sequence[Event] = ()
+    rate: Rate | None = None
 
     @property
     def cost(self) -> float:
@@ -183,7 +219,7 @@ class _Run(Struct):
         return Known({(run_id, 0, "", "first"): encoded(first)})
 
     def _observed(self, output: Json) -> Observed | None:
-        roots = observed(self.events)
+        roots = observed(self.events, is_live=self.answers.is_live)
         if not roots:
             return None
         roots[-1].output = output

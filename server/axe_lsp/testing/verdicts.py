@@ -49,7 +49,7 @@ def _of_run(expected: Expected, run: Observed, who: str) -> Iterator[Failure]:
     for name, checks in expected.measures.items():
         number = run.measure(name)
         for check in checks:
-            if not _FITS[check.word](number, check.wanted):
+            if number is not None and not _FITS[check.word](number, check.wanted):
                 bound = f"{_BOUNDS[check.word]} {check.wanted:g}"
                 yield Failure(check.range, f"{who}: {name} is {number:g}, {bound}", run)
     for calls in expected.tools:
