@@ -49,6 +49,7 @@ def test_users_install_these_libraries_and_no_other() -> None:
     assert {name: names(extras[name]) for name in EXTRAS} == EXTRAS
 
 
+@pytest.mark.slow
 @pytest.mark.req("001-C1", "001-DD8")
 def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
     """Which distribution a module comes from, the installed ones say themselves."""

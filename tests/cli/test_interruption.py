@@ -15,12 +15,15 @@ import pytest
 from axe_lsp.cli.interruption import run_until_interrupted
 from support.processes import children_of
 
+pytestmark = pytest.mark.process
+
 PATIENCE = 60.0
 BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 
 PROGRAM = """
 import asyncio, os, re, sys, time
 from axe_lsp.cli.interruption import run_until_interrupted
+
 def say(word):
     os.write(1, word.encode() + b"\\n")
 async def work():

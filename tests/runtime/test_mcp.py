@@ -343,6 +343,7 @@ async def test_a_server_that_is_not_there_is_named(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", TRANSPORTS)
 async def test_a_server_that_says_nothing_is_waited_for_as_long_as_the_run_may_take(
     provider: ScriptedProvider, tmp_path: Path, transport: str
@@ -390,6 +391,7 @@ async def test_a_run_whose_caller_gives_up_leaves_as_well(
         assert_nothing_goes_on(work)
 
 
+@pytest.mark.slow
 async def test_a_call_takes_no_longer_than_the_run_may(
     provider: ScriptedProvider, tmp_path: Path, server: McpTestServer
 ) -> None:

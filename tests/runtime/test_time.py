@@ -208,6 +208,7 @@ async def test_a_child_can_be_stopped_alone(provider: ScriptedProvider, tmp_path
     ]
 
 
+@pytest.mark.slow
 async def test_nobody_s_time_goes_by_while_a_person_thinks(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:

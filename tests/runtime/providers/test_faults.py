@@ -124,6 +124,7 @@ def category(answer: Response | RunError) -> str:
     return answer.category if isinstance(answer, ProviderError) else ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stream", "framing"),
     [(False, "length"), (False, "close"), (True, "chunked"), (True, "close")],
@@ -175,6 +176,7 @@ async def test_garbage_is_an_error(dialect: Dialect, stream: bool, tmp_path: Pat
 WRONG: list[Any] = [None, True, 0, -1, 1.5, 10**30, "", "x", [], [1], ["x"], {}, {"x": 1}, [{}]]
 
 
+@pytest.mark.slow
 @STREAMS
 @EACH
 async def test_a_value_of_the_wrong_type_anywhere_is_an_error_or_ignored(
@@ -230,6 +232,7 @@ def _variants(value: Any) -> Iterable[Any]:
             yield from ([*value[:index], each, *value[index + 1 :]] for each in _variants(item))
 
 
+@pytest.mark.slow
 @STREAMS
 @EACH
 async def test_an_answer_that_drips_for_ever_ends_with_the_run_s_time(
@@ -357,6 +360,7 @@ async def test_compressed_answers_are_read_and_spoiled_ones_are_errors(
     assert {category(answer) for answer in found.values()} == {"server"}
 
 
+@pytest.mark.slow
 @STREAMS
 @EACH
 async def test_an_answer_without_end_is_an_error(

@@ -73,6 +73,7 @@ def test_carriage_returns_at_line_ends_change_nothing(dialect: Dialect) -> None:
     assert decode_stream(dialect, data.replace(b"\n", b"\r\n")) == decode_stream(dialect, data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_stream_that_is_cut_anywhere_is_an_error_or_complete(dialect: Dialect) -> None:
     data = b"".join(stream_chunks(dialect, RICH, "m"))

@@ -15,6 +15,8 @@ from support.engines import agent, bench, running
 from support.processes import children_of
 from support.scripted_provider import Says, ScriptedProvider
 
+pytestmark = pytest.mark.process
+
 ENDLESS = "^(a+)+$"
 VICTIM = "a" * 60 + "!"
 TOO_LONG = "can't be checked: a pattern of its schema takes too long on it"
