@@ -370,3 +370,48 @@ def test_a_recording_is_replaced_after_its_difference_was_shown(
     assert '+text = "Yes: 213 passed"' in err
     assert "213 passed" in recording.read_text()
     assert home.call(*TEST)[0] == 0
+
+
+def test_a_case_is_made_of_a_run(home: Home, project: Project, provider: ScriptedProvider) -> None:
+    project.write("src/a.py", "a = 1\n")
+    script(provider)
+    assert home.call("run", "lead", "-p", "Can this be released? Tell me.")[0] == 0
+    (run,) = json.loads(home.call("history", "list", "--json")[1])
+    home.environment.pop("OPENAI_API_KEY")
+    code, out, err = home.call("test", "new", run["runId"][:8])
+    assert (code, err) == (0, ""), out
+    assert out.startswith(
+        "axe/tests/lead.toml::Can this be released Tell me, recorded in axe/tests/rec"
+    )
+    text = (project.tests / "lead.toml").read_text()
+    assert text.startswith('agent = "lead"\nworkspace = "../.."\n')
+    assert text.endswith("# The answer was:\n# Yes: 212 passed\n")
+    recording = project.tests / "recordings/lead/Can-this-be-released-Tell-me.toml"
+    assert "key-openai" not in recording.read_text()
+    assert home.call("test")[0] == 0
+    assert home.call("test", "new", run["runId"][:8])[0] == 0, "a second case has another name"
+    assert "Tell me 2" in (project.tests / "lead.toml").read_text()
+    project.edit("axe/agents/lead.toml", "You lead.", "You read.")
+    code, out, _ = home.call("test")
+    assert code == 1
+    assert out.count("turn 1, system differs at character 5") == 2
+    assert len(provider.requests) == 3
+
+
+def test_a_case_needs_a_run_with_its_requests(home: Home, project: Project) -> None:
+    assert (
+        home.call(
+            "run",
+            "lead",
+            "-p",
+            "Can this be released?",
+            "--replay",
+            "axe/tests/recordings/asks.toml",
+        )[0]
+        == 0
+    )
+    (run,) = json.loads(home.call("history", "list", "--json")[1])
+    code, out, err = home.call("test", "new", run["runId"])
+    assert (code, out) == (2, "")
+    assert "the history has no requests" in err
+    assert home.call("test", "new", "zzz")[0] == 2

@@ -15,12 +15,13 @@ from axe_lsp.cli.arguments import Parser, dollars, runs
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.streams import complain
 from axe_lsp.cli.test_formats import FORMATS, Report, diff_lines
-from axe_lsp.runtime.errors import ConfigError, ExitCode
+from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.files.workspace_folders import project_of_tests, workspace_above
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.safety.trust import TrustStore
 from axe_lsp.testing.campaign import Agrees, Campaign, Plan, always, run_campaign
+from axe_lsp.testing.from_run import remembered, write_case
 from axe_lsp.testing.running import Outcome
 from axe_lsp.testing.suite import (
     Suite,
@@ -37,7 +38,9 @@ _JOBS, _LIVE_JOBS = 8, 4
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the cases; returns the exit code."""
+    """Run the cases, or make a new one; returns the exit code."""
+    if arguments[:1] == ["new"]:
+        return _new(arguments[1:])
     options = _parser().parse_args(arguments)
     try:
         campaign = Campaign(
@@ -55,7 +58,36 @@ def main(arguments: Sequence[str]) -> int:
     except ConfigError as error:
         complain(error)
         return int(ExitCode.CONFIG)
-    return run_until_interrupted(_run(campaign, options))
+    return run_until_interrupted(_run(campaign, options.format))
+
+
+def _new(arguments: Sequence[str]) -> int:
+    """Make a case from a run, and replay it at once."""
+    parser = Parser(
+        prog="axe-lsp test new",
+        description="Make a case and its recording from a run of the history. Nothing is overwritten.",
+    )
+    parser.add_argument("run", metavar="RUN", help="the id of a run, or the beginning of it")
+    parser.add_argument(
+        "--into",
+        metavar="FILE",
+        type=Path,
+        help="the file of tests (default: axe/tests/AGENT.toml of the run's workspace)",
+    )
+    options = parser.parse_args(arguments)
+    try:
+        run = remembered(options.run)
+        here = working_folder()
+        made = write_case(run, here / options.into if options.into is not None else None)
+        suite = load_suite(made.file, _shown(made.file, here), _project(made.file, here))
+    except RunError as error:
+        complain(error)
+        return int(ExitCode.CONFIG)
+    print(f"{suite.shown}::{made.name}, recorded in {_shown(made.recording, here)}")
+    for note in made.notes:
+        print(f"Note: {note}.")
+    cases = tuple(chosen_cases(suite, [made.name]))
+    return run_until_interrupted(_run(Campaign((Plan(suite, cases),)), "text"))
 
 
 def _agreement(options: argparse.Namespace) -> Agrees:
@@ -82,9 +114,9 @@ def _agreement(options: argparse.Namespace) -> Agrees:
     return agrees
 
 
-async def _run(campaign: Campaign, options: argparse.Namespace) -> int:
+async def _run(campaign: Campaign, format_: str) -> int:
     began = time.monotonic()
-    report: Report = FORMATS[options.format](sys.stdout)
+    report: Report = FORMATS[format_](sys.stdout)
     code = 0
     found: list[Outcome] = []
     try:
@@ -172,7 +204,8 @@ def _parser() -> Parser:
     parser = Parser(
         prog="axe-lsp test",
         description="Run tests of agents, the files axe/tests/*.toml of a project. Answers come from recordings, "
-        "so no key and no network is needed. docs/testing.md describes the files.",
+        "so no key and no network is needed. docs/testing.md describes the files. "
+        "`axe-lsp test new RUN` makes a case from a run of the history.",
     )
     add = parser.add_argument
     add(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.schema.model_name import ModelName
-from axe_lsp.runtime.messages import Message, Request, Response
+from axe_lsp.runtime.messages import Message, Request, Response, ToolCall
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 
 WORKSPACE = "/axe-test-workspace"
@@ -21,8 +20,8 @@ class Renaming:
 
     def __init__(self, provider: Provider, old: str, new: str) -> None:
         self._provider = provider
-        self._there = _replacing(old, new)
-        self._back = _replacing(new, old)
+        self._old = old
+        self._new = new
 
     def check(self, model: ModelName, workdir: Path) -> None:
         """The needs of the other one."""
@@ -34,43 +33,49 @@ class Renaming:
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Its answer."""
-        request = _renamed_request(exchange.request, self._there)
+        request = renamed_request(exchange.request, self._old, self._new)
         response = await self._provider.send(replace(exchange, request=request), None)
-        return _renamed_response(response, self._back)
+        return renamed_response(response, self._new, self._old)
 
 
-_Rename = Callable[[str], str]
+def renamed_text(text: str, old: str, new: str) -> str:
+    """The text with another name of the folder."""
+    return text.replace(old, new)
 
 
-def _replacing(old: str, new: str) -> _Rename:
-    return lambda text: text.replace(old, new)
+def renamed_request(request: Request, old: str, new: str) -> Request:
+    """The request with another name of the folder."""
+    messages = tuple(_renamed_message(each, old, new) for each in request.messages)
+    return replace(request, system=renamed_text(request.system, old, new), messages=messages)
 
 
-def _renamed_request(request: Request, rename: _Rename) -> Request:
-    messages = tuple(_renamed_message(each, rename) for each in request.messages)
-    return replace(request, system=rename(request.system), messages=messages)
+def renamed_response(response: Response, old: str, new: str) -> Response:
+    """The answer with another name of the folder."""
+    calls = tuple(_renamed_call(each, old, new) for each in response.tool_calls)
+    return replace(response, content=renamed_text(response.content, old, new), tool_calls=calls)
 
 
-def _renamed_message(message: Message, rename: _Rename) -> Message:
-    results = tuple(replace(each, content=rename(each.content)) for each in message.tool_results)
-    calls = tuple(
-        replace(each, arguments=_renamed(each.arguments, rename)) for each in message.tool_calls
+def _renamed_message(message: Message, old: str, new: str) -> Message:
+    return replace(
+        message,
+        content=renamed_text(message.content, old, new),
+        tool_results=tuple(
+            replace(each, content=renamed_text(each.content, old, new))
+            for each in message.tool_results
+        ),
+        tool_calls=tuple(_renamed_call(each, old, new) for each in message.tool_calls),
     )
-    return replace(message, content=rename(message.content), tool_results=results, tool_calls=calls)
 
 
-def _renamed_response(response: Response, rename: _Rename) -> Response:
-    calls = tuple(
-        replace(each, arguments=_renamed(each.arguments, rename)) for each in response.tool_calls
-    )
-    return replace(response, content=rename(response.content), tool_calls=calls)
+def _renamed_call(call: ToolCall, old: str, new: str) -> ToolCall:
+    return replace(call, arguments=_renamed_value(call.arguments, old, new))
 
 
-def _renamed(value: Any, rename: _Rename) -> Any:
+def _renamed_value(value: Any, old: str, new: str) -> Any:
     if isinstance(value, str):
-        return rename(value)
+        return renamed_text(value, old, new)
     if isinstance(value, dict):
-        return {name: _renamed(each, rename) for name, each in value.items()}
+        return {name: _renamed_value(each, old, new) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_renamed(each, rename) for each in value]
+        return [_renamed_value(each, old, new) for each in value]
     return value
