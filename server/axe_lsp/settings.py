@@ -63,6 +63,13 @@ SETTINGS: tuple[Setting, ...] = (
         "Timeout in seconds of runs started from the editor. 0: the agent's `timeout` applies.",
     ),
     Setting(
+        "run.goOn",
+        {"type": "boolean"},
+        True,
+        "Continue a run by itself, once, if the process that executes it dies. Runs that the history does not keep "
+        "end instead.",
+    ),
+    Setting(
         "openTelemetry",
         {"type": "boolean"},
         False,
@@ -104,6 +111,7 @@ class Settings(Struct, frozen=True):
     history_keep_days: int = 30
     inlay_hints: bool = True
     run_timeout: int = 0
+    run_go_on: bool = True
     run_max_concurrent: int = 0
     open_telemetry: bool = False
     tools_allow: tuple[str, ...] = ()
@@ -130,6 +138,7 @@ def read_settings(section: Any) -> tuple[Settings, list[str]]:
         history_keep_days=values["history.keepDays"],
         inlay_hints=values["inlayHints"],
         run_timeout=values["run.timeout"],
+        run_go_on=values["run.goOn"],
         run_max_concurrent=values["run.maxConcurrent"],
         open_telemetry=values["openTelemetry"],
         tools_allow=tuple(values["tools.allow"]),

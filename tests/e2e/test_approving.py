@@ -244,7 +244,7 @@ def test_a_host_that_dies_leaves_no_question_open(
     project: Project, provider: ScriptedProvider
 ) -> None:
     provider.script("m-left", Says(calls=[WRITE]))
-    with editor_with(project, ASKS) as editor:
+    with editor_with(project, ASKS, run={"goOn": False}) as editor:
         desk = Desk(editor)
         request = editor.client.start_request("axe/run", {"agent": "left"})
         question = desk.question("left")
@@ -253,6 +253,25 @@ def test_a_host_that_dies_leaves_no_question_open(
         os.kill(host, signal.SIGKILL)
         assert editor.client.answer(request)["error"]["code"] == -32803
         editor.client.wait_for("$/cancelRequest", lambda params: params["id"] == question)
+
+
+def test_a_question_is_asked_again_when_its_run_goes_on_in_another_host(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-left", Says(calls=[WRITE]), Says("done"))
+    with editor_with(project, ASKS) as editor:
+        desk = Desk(editor)
+        request = editor.client.start_request("axe/run", {"agent": "left"})
+        question = desk.question("left")
+        editor.client.request("axe/runs", {})  # The history has the answer from then on.
+        assert editor.client.process is not None
+        (host,) = children_of(editor.client.process.pid)
+        os.kill(host, signal.SIGKILL)
+        editor.client.wait_for("$/cancelRequest", lambda params: params["id"] == question)
+        desk.answer(desk.question("left"), decision="allow")
+        assert editor.client.result(request)["content"] == "done"
+    assert (project.root / "a.txt").exists()
+    assert len(provider.requests) == 2
 
 
 def test_an_editor_that_leaves_has_not_agreed(project: Project, provider: ScriptedProvider) -> None:

@@ -104,7 +104,7 @@ def test_a_run_that_died_with_its_host_is_remembered_as_killed(
 ) -> None:
     hold = Hold()
     provider.script("m-solo", Answer(Says("never"), hold=hold))
-    with project.editor() as editor:
+    with project.editor(initializationOptions={"run": {"goOn": False}}) as editor:
         request = editor.client.start_request("axe/run", {"agent": "solo"})
         hold.wait_until_arrived()
         (going,) = editor.client.request("axe/runs", {"status": "running"})

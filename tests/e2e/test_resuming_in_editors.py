@@ -15,6 +15,9 @@ from support.session import Editor, Project
 
 Json = Any
 
+STAYS = {"run": {"goOn": False}}
+"""The settings of a client whose runs do not go on by themselves."""
+
 LEAD = 'name = "lead"\nmodel = "ollama/m-lead"\nsub_agents = ["solo"]\n'
 SOLO = 'name = "solo"\nmodel = "ollama/m-solo"\n'
 ASKS = Says("I ask.", calls=[calls_agent("solo", "s")])
@@ -64,7 +67,7 @@ def test_a_run_whose_host_was_killed_goes_on_in_another_one(
     hold = Hold()
     provider.script("m-lead", ASKS, Says("Done."))
     provider.script("m-solo", Answer(Says("never"), hold=hold), Says("one"))
-    with project.editor() as editor:
+    with project.editor(initializationOptions=STAYS) as editor:
         request = editor.client.start_request("axe/run", {"agent": "lead", "task": "Go"})
         hold.wait_until_arrived()
         wait_until_stored(editor)
@@ -128,7 +131,7 @@ def test_a_client_that_knows_only_lsp_resumes_the_newest_run(
 ) -> None:
     hold = Hold()
     provider.script("m-solo", Answer(Says("never"), hold=hold), Says("one"))
-    with project.editor() as editor:
+    with project.editor(initializationOptions=STAYS) as editor:
         request = editor.client.start_request("axe/run", {"agent": "solo"})
         hold.wait_until_arrived()
         wait_until_stored(editor)

@@ -540,7 +540,7 @@ def test_if_the_run_host_is_killed_the_run_ends_and_the_editor_goes_on(
 ) -> None:
     hold = Hold()
     provider.script("m-left", Answer(Says("never"), hold=hold), Says("again"))
-    with project.editor() as editor:
+    with project.editor(initializationOptions={"run": {"goOn": False}}) as editor:
         editor.open("left")
         request = start_run(editor, agent="left")
         hold.wait_until_arrived()

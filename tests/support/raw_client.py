@@ -195,6 +195,14 @@ class RawClient:
         )
         return message.get("params")
 
+    def wait_for_event(self, number: int, timeout: float = TIMEOUT) -> None:
+        """Wait for the event of a run with that number."""
+        self._await(
+            f"event {number}",
+            lambda message: (message.get("params") or {}).get("seq", 0) == number,
+            timeout,
+        )
+
     def notifications(self, method: str) -> list[Json]:
         """The params of all notifications with `method` so far, in order."""
         with self._changed:

@@ -52,7 +52,8 @@ class Start(Message, frozen=True, tag="start"):
     It is remembered for `keep_days`, if that is not 0. `allow` says what may be done without
     asking (docs/settings.md). Its spans are sent if the user `traces` runs. `trusted` is whether the
     user has told the client that they trust the workspace. A run that is resumed goes on `after` the event of
-    that number, with the steps that the history has of it. One that `continues` a completed root run goes on with
+    that number, with the steps that the history has of it; if its former host has died, the supervisor has adopted it
+    meanwhile and is the `lessor`. One that `continues` a completed root run goes on with
     its conversation; one that is `forked_from` a root run has the first turns of that one.
     """
 
@@ -65,6 +66,7 @@ class Start(Message, frozen=True, tag="start"):
     traces: bool = False
     trusted: bool = False
     after: int = 0
+    lessor: str = ""
     continues: str = ""
     forked_from: Fork | None = None
 
@@ -141,10 +143,14 @@ class Ready(Message, frozen=True, tag="ready"):
 
 
 class Stored(Message, frozen=True, tag="stored"):
-    """From the host: the events of a run up to that number are in the history, or never will be."""
+    """From the host: the events of a run up to that number are in the history.
+
+    They are not, and may never be, if the history `is_failing`.
+    """
 
     run_id: str
     seq: int
+    is_failing: bool = False
 
 
 class Warned(Message, frozen=True, tag="warning"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,7 +12,7 @@ import anyio
 from msgspec.structs import replace
 
 from axe_lsp.hosting import protocol
-from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.events import Fork, RunIds
 from axe_lsp.runtime.files.agent_files import Lookup, agent_places
 from axe_lsp.runtime.files.folders import Environment
@@ -25,6 +25,7 @@ from axe_lsp.runtime.safety.approval import Approval
 
 if TYPE_CHECKING:
     from axe_lsp.hosting.history.writer import HistoryWriter
+    from axe_lsp.hosting.notifications import Notification
 
 _PATIENCE = 2.0
 """Seconds that a call waits for the disk."""
@@ -73,17 +74,50 @@ def resumable(root: str) -> protocol.Start:
     try:
         return replace(order_of(known, root), after=known.after)
     except ValueError as error:
-        raise ConfigError(f"the steps of run {root} can't be read: {error}") from error
+        raise _unreadable(root, error) from error
 
 
-def claimed(writer: HistoryWriter, root: str) -> Known:
-    """Become the process that goes on with a run; returns what is known of it. Blocks. Raises RunError."""
+def claimed(writer: HistoryWriter, root: str, lessor: str = "") -> Known:
+    """Become the process that goes on with a run; returns what is known of it. Blocks. Raises RunError.
+
+    A `lessor` is the writer that has adopted the run for this process.
+    """
     from axe_lsp.hosting.history.local import opened_history
     from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
 
-    writer.claim(root)
+    writer.claim(root, lessor)
     with opened_history() as connection:
         return known_steps(connection, root)
+
+
+async def written(writer: HistoryWriter, root: str) -> None:
+    """Wait until all events and steps of a tree are in the history. Raises RunError if they don't get there."""
+    await on_disk(writer, root)
+    if writer.is_failing:
+        raise RunError("the history can't be written")
+
+
+class Left(NamedTuple):
+    """What a host that has died has left of a run: events that nobody has got, and the runs that can go on."""
+
+    events: Sequence[Notification]
+    unfinished: Collection[str]
+
+
+def left_by(root: str, after: int) -> Left:
+    """What the history has of a root run `after` the event of that number. Blocks. Raises RunError."""
+    from axe_lsp.hosting.history.local import opened_history
+    from axe_lsp.hosting.history.queries import tree_events  # noqa: PLC0415
+    from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
+
+    with opened_history() as connection:
+        events = list(tree_events(connection, root, after))
+        known = known_steps(connection, root)
+    try:
+        log = Log(known=known)
+        return Left(events, {root, *(run.ids.run_id for run in log.unfinished(root))})
+    except ValueError as error:
+        raise _unreadable(root, error) from error
 
 
 def order_step(start: protocol.Start, environment: Environment) -> Step:
@@ -202,4 +236,8 @@ def _former_order(root: str, known: Known) -> protocol.Start:
     try:
         return order_of(known, root)
     except (KeyError, ValueError) as error:
-        raise ConfigError(f"the steps of run {root} can't be read: {error}") from error
+        raise _unreadable(root, error) from error
+
+
+def _unreadable(root: str, error: Exception) -> ConfigError:
+    return ConfigError(f"the steps of run {root} can't be read: {error}")

@@ -6,7 +6,7 @@ When the runs can't tell any more, this says which have not ended, and how far t
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -53,21 +53,33 @@ class RunTree:
             case "axe/tool", "end":
                 self._open[run_id].tool_calls += 1
 
-    def end(self, status: Status, error: str, now: str) -> tuple[list[AgentEnd], RunResult | None]:
-        """End every run, children before their parents.
+    @property
+    def is_going_on(self) -> bool:
+        """Whether a run has begun and not ended."""
+        return bool(self._open)
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event; 0 before the first."""
+        return self._last_seq
+
+    def end(
+        self, status: Status, error: str, now: str, kept: Container[str] = ()
+    ) -> tuple[list[AgentEnd], RunResult | None]:
+        """End every run but those that are `kept`, children before their parents.
 
         Returns the events that say so, and what the root, which began first, had come to, if it
         had not ended before.
         """
         events = []
         root = None
-        for run in reversed(self._open.values()):
+        for run in [each for each in reversed(self._open.values()) if each.ids.run_id not in kept]:
             self._last_seq += 1
             result = run.result(status)
             event = end_event(run.ids, result, error)
             events.append(replace(event, seq=self._last_seq, time=now))
             root = result if run.ids.run_id == self._root else None
-        self._open.clear()
+            del self._open[run.ids.run_id]
         return events, root
 
 

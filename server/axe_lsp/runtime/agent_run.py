@@ -170,7 +170,8 @@ class AgentRun:
         who = "sub-agent" if self._order.ids.depth else "agent"
         self._conversation = Conversation(prepared.request, who)
         around = self._surroundings(prepared, remote)
-        if self._log.begun is None:  # Also if it continues another run, or is forked from one.
+        # A run that continues another one, or is forked from one, has this from that one.
+        if self._log.begun is None or self._first is None:
             around.log.keep_first(first_of(prepared, remote.by_name))
         try:
             await self._converse(around, self._conversation)

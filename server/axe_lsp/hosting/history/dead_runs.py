@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from datetime import datetime
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 from axe_lsp.hosting.history.database import transaction
 from axe_lsp.hosting.history.queries import tree_events
 from axe_lsp.hosting.history.rows import Batch, Bookkeeping, Origin, write
-from axe_lsp.hosting.history.steps import has_steps
+from axe_lsp.hosting.history.steps import has_steps, milliseconds
 from axe_lsp.hosting.history.writer_lock import is_locked, remove_lock
 from axe_lsp.hosting.notifications import notification
 from axe_lsp.hosting.run_tree import RunTree
@@ -45,7 +44,7 @@ def _end_runs_of(connection: sqlite3.Connection, writer: str) -> None:
     )
     for (root,) in roots.fetchall():
         _end_tree(connection, root)
-        _release(connection, root, writer)
+        release(connection, root, writer)
 
 
 def _end_tree(connection: sqlite3.Connection, root: str) -> None:
@@ -64,14 +63,14 @@ def _end_tree(connection: sqlite3.Connection, root: str) -> None:
     error = _RESUMABLE.format(run=root) if is_kept else _ERROR
     for end in tree.end("killed", error, timestamp())[0]:
         since, before = began[end.run.run_id]
-        lasted = replace(end, duration_ms=before + _milliseconds(since, last), reason="host")
+        lasted = replace(end, duration_ms=before + milliseconds(since, last), reason="host")
         books.add(batch, notification(lasted), Origin("", 0))
     write(connection, batch)
     if not is_kept:  # Else the run may be resumed.
         forget_run(root, os.environ)
 
 
-def _release(connection: sqlite3.Connection, root: str, writer: str) -> None:
+def release(connection: sqlite3.Connection, root: str, writer: str) -> None:
     """Give a tree back that was claimed and in which nothing has happened since. Inside of a transaction."""
     connection.execute(
         "UPDATE runs SET (status, end_seq) = (SELECT json_extract(params, '$.status'), seq FROM events "
@@ -81,9 +80,3 @@ def _release(connection: sqlite3.Connection, root: str, writer: str) -> None:
         "WHERE run_id = ? AND status = 'running' AND writer = ?",
         (root, writer),
     )
-
-
-def _milliseconds(begin: str, end: str) -> int:
-    """How long a run is known to have lived."""
-    moments = [datetime.fromisoformat(time.replace("Z", "+00:00")) for time in (begin, end)]
-    return round((moments[1] - moments[0]).total_seconds() * 1000)

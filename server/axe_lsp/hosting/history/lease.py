@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history.database import faults_named, open_history, transaction
-from axe_lsp.hosting.history.writer_lock import lock_folder
+from axe_lsp.hosting.history.writer_lock import is_locked, lock_folder
 from axe_lsp.runtime.errors import ConfigError
 
 Reason = Literal[
@@ -33,10 +33,11 @@ class NotResumableError(ConfigError):
         self.reason = reason
 
 
-def claim(path: Path, root: str, writer: str) -> None:
+def claim(path: Path, root: str, writer: str, lessor: str = "") -> None:
     """Make `writer` the process that executes a root run. Raises NotResumableError or HistoryError.
 
-    The sign of life of the writer has to be there already.
+    The sign of life of the writer has to be there already. If a `lessor` has adopted the run, it is taken from
+    that writer and nobody else.
     """
     # Imported late, with what it takes to read events.
     from axe_lsp.hosting.history.dead_runs import end_runs_of_the_dead
@@ -44,11 +45,60 @@ def claim(path: Path, root: str, writer: str) -> None:
     with faults_named(path), closing(open_history(path)) as connection:
         end_runs_of_the_dead(connection, lock_folder(path))
         with transaction(connection):
-            require_resumable(connection, root)
-            connection.execute(
-                "UPDATE runs SET writer = ?, status = 'running', end_seq = NULL WHERE run_id = ?",
-                (writer, root),
-            )
+            if not (lessor and _take_running(connection, root, writer, lessor)):
+                _take_ended(connection, root, writer)
+
+
+def adopt(path: Path, root: str, writer: str) -> int:
+    """Make `writer` answer for a root run whose process has died, so that nobody ends the run.
+
+    Returns the number of its last event in the history, 0 if the run is not there. Raises NotResumableError or
+    HistoryError. The sign of life of the writer has to be there already.
+    """
+    with faults_named(path), closing(open_history(path)) as connection, transaction(connection):
+        found = connection.execute("SELECT writer FROM runs WHERE run_id = ?", (root,)).fetchone()
+        if found is None:
+            return 0
+        (former,) = found
+        is_dead = not is_locked(lock_folder(path), former)
+        if not (is_dead and _take_running(connection, root, writer, former)):
+            _take_ended(connection, root, writer)  # Somebody has looked at the history meanwhile.
+        (last,) = connection.execute(
+            "SELECT max(seq) FROM events WHERE root_run_id = ?", (root,)
+        ).fetchone()
+        return int(last or 0)
+
+
+def let_go(path: Path, root: str, writer: str) -> None:
+    """Give back a root run that `writer` has claimed and that did not go on. Raises HistoryError."""
+    # Imported late, with what it takes to read events.
+    from axe_lsp.hosting.history.dead_runs import release
+
+    with faults_named(path), closing(open_history(path)) as connection, transaction(connection):
+        release(connection, root, writer)
+
+
+def _take_running(connection: sqlite3.Connection, root: str, writer: str, former: str) -> bool:
+    """Take what is running of a tree from another writer; whether its root was."""
+    taken = connection.execute(
+        "UPDATE runs SET writer = ? WHERE run_id = ? AND status = 'running' AND writer = ?",
+        (writer, root, former),
+    )
+    if not taken.rowcount:
+        return False
+    connection.execute(
+        "UPDATE runs SET writer = ? WHERE root_run_id = ? AND status = 'running'", (writer, root)
+    )
+    return True
+
+
+def _take_ended(connection: sqlite3.Connection, root: str, writer: str) -> None:
+    """Take a root run that has ended. Raises NotResumableError."""
+    require_resumable(connection, root)
+    connection.execute(
+        "UPDATE runs SET writer = ?, status = 'running', end_seq = NULL WHERE run_id = ?",
+        (writer, root),
+    )
 
 
 def require_resumable(connection: sqlite3.Connection, root: str) -> None:

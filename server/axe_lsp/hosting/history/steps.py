@@ -7,6 +7,7 @@ A new kind of step is a word more in `runtime/resuming/log.py` and, if it is not
 from __future__ import annotations
 
 import sqlite3
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -76,14 +77,34 @@ def known_steps(connection: sqlite3.Connection, root: str) -> Known:
         "SELECT run_id, turn, call, kind, data FROM steps WHERE root_run_id = ?", (root,)
     )
     steps = {(run_id, turn, call, kind): data for run_id, turn, call, kind, data in found}
-    runs = connection.execute(
-        "SELECT runs.run_id, began, coalesce(json_extract(ends.params, '$.durationMs'), 0) FROM runs "
-        "LEFT JOIN events AS ends ON ends.root_run_id = runs.root_run_id AND ends.seq = end_seq "
-        "WHERE runs.root_run_id = ?",
-        (root,),
-    )
-    begun = {run_id: Begun(began, used_ms) for run_id, began, used_ms in runs}
+    runs = connection.execute("SELECT run_id, began FROM runs WHERE root_run_id = ?", (root,))
+    used = _used_ms(connection, root)
+    begun = {run_id: Begun(began, used.get(run_id, 0)) for run_id, began in runs}
     (after,) = connection.execute(
         "SELECT coalesce(max(seq), 0) FROM events WHERE root_run_id = ?", (root,)
     ).fetchone()
     return Known(steps, begun, after)
+
+
+def _used_ms(connection: sqlite3.Connection, root: str) -> dict[str, int]:
+    """For how long the runs of a tree have run; one that has not ended, until the last event of the tree."""
+    time = connection.execute(
+        "SELECT json_extract(params, '$.time') FROM events WHERE root_run_id = ? ORDER BY seq DESC LIMIT 1",
+        (root,),
+    ).fetchone()
+    found = connection.execute(
+        "SELECT run_id, json_extract(params, '$.kind'), json_extract(params, '$.time'), "
+        "coalesce(json_extract(params, '$.durationMs'), json_extract(params, '$.saved.durationMs'), 0) "
+        "FROM events WHERE root_run_id = ? AND method = 'axe/agent' ORDER BY seq",
+        (root,),
+    )
+    return {  # The last of a run counts.
+        run_id: known if kind == "end" else known + milliseconds(since, time[0])
+        for run_id, kind, since, known in found
+    }
+
+
+def milliseconds(begin: str, end: str) -> int:
+    """How long it is from one time to another, both as events have them."""
+    moments = [datetime.fromisoformat(time.replace("Z", "+00:00")) for time in (begin, end)]
+    return round((moments[1] - moments[0]).total_seconds() * 1000)

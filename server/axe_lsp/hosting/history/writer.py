@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from axe_lsp.hosting.handover import Handover
 from axe_lsp.hosting.history.database import (
@@ -39,6 +39,8 @@ _log = logging.getLogger(__name__)
 
 Warn = Callable[[str, str], None]
 """Takes the id of a root run and what its user should know, in any thread."""
+
+_Taken = TypeVar("_Taken")
 
 Stored = Callable[[str, int], None]
 """Takes the id of a root run and the number of its last event that is no longer waiting."""
@@ -89,8 +91,8 @@ class HistoryWriter:
         self._entries: Handover[_Entry | None] = Handover(_TOGETHER, _PIECES_TOGETHER)
         self._steps: dict[str, list[Step]] = {}
         self._thread: threading.Thread | None = None
-        self._name = uuid.uuid4().hex
-        self._books = Bookkeeping(self._name, self._clean)
+        self.name = uuid.uuid4().hex
+        self._books = Bookkeeping(self.name, self._clean)
         self._owed = Batch()
         self._secrets: frozenset[str] = frozenset()
         self._connection: sqlite3.Connection | None = None
@@ -122,17 +124,44 @@ class HistoryWriter:
         """
         self._put(_Entry(None, None, tuple(self._steps.pop(root, ())), on_disk), urgent=True)
 
-    def claim(self, root: str) -> None:
-        """Become the one writer of a tree that no process executes, to resume it. Blocks. Raises RunError."""
+    def claim(self, root: str, lessor: str = "") -> None:
+        """Become the one writer of a tree that no process executes, to resume it. Blocks. Raises RunError.
+
+        The tree may have been adopted by another writer, the `lessor`.
+        """
         # Imported late: hardly any run is resumed.
         from axe_lsp.hosting.history.lease import claim  # noqa: PLC0415
 
+        self._answer_for(root, lambda path: claim(path, root, self.name, lessor))
+
+    def adopt(self, root: str) -> int:
+        """Become the writer of a tree whose process has died, for another one that is to go on with it.
+
+        Blocks. Returns the number of the last event in the history. Raises RunError.
+        """
+        from axe_lsp.hosting.history.lease import adopt  # noqa: PLC0415
+
+        return self._answer_for(root, lambda path: adopt(path, root, self.name))
+
+    def handed_over(self, root: str) -> None:
+        """Another process writes about a tree that this one has adopted."""
+        self._claimed.discard(root)
+
+    def let_go(self, root: str) -> None:
+        """Give back a claimed tree in which nothing has happened since. Blocks. Raises RunError."""
+        from axe_lsp.hosting.history.lease import let_go  # noqa: PLC0415
+
+        if root in self._claimed:
+            let_go(history_file(os.environ), root, self.name)
+            self._claimed.discard(root)
+
+    def _answer_for(self, root: str, take: Callable[[Path], _Taken]) -> _Taken:
         path = history_file(os.environ)
         if self._lock is None:
-            self._lock = WriterLock(lock_folder(path), self._name)
+            self._lock = WriterLock(lock_folder(path), self.name)
         self._claimed.add(root)
         try:
-            claim(path, root, self._name)
+            return take(path)
         except BaseException:
             self._claimed.discard(root)
             raise
@@ -226,7 +255,8 @@ class HistoryWriter:
             batch.steps.extend(entry.steps)
             if entry.event is not None and entry.origin is not None:
                 self._books.add(batch, entry.event, entry.origin)
-                self._claimed.discard(entry.event.params["rootRunId"])
+                if _begins_tree(entry.event):  # The books know it from now on.
+                    self._claimed.discard(entry.event.params["rootRunId"])
         self._books.end_row(batch)
         while self._books.overfull:
             self._warn(
@@ -250,7 +280,7 @@ class HistoryWriter:
         is_first = self._connection is None
         connection = self._connection = self._connection or open_history(path)
         if self._lock is None and not self._books.is_idle:
-            self._lock = WriterLock(lock_folder(path), self._name)
+            self._lock = WriterLock(lock_folder(path), self.name)
         with written_through(connection) if through else nullcontext(), transaction(connection):
             write(connection, batch)
         if self._books.is_idle and not self._claimed:

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from axe_lsp.hosting.resuming import (
 from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.engine import Engine
+from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import Event, EventSink
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.prepare import prepare_request
@@ -61,7 +63,7 @@ class EngineFactory:
         self._telemetry = Telemetry()
         self._history = HistoryWriter(
             warn=lambda run_id, text: send(protocol.Warned(run_id, text)),
-            stored=lambda run_id, seq: send(protocol.Stored(run_id, seq)),
+            stored=lambda run_id, seq: send(protocol.Stored(run_id, seq, self._history.is_failing)),
         )
 
     async def engine_for(self, start: protocol.Start) -> tuple[Engine, Known | None]:
@@ -71,7 +73,7 @@ class EngineFactory:
         """
         known, begin = None, []
         if start.after:
-            known = await asyncio.to_thread(claimed, self._history, start.run_id)
+            known = await asyncio.to_thread(claimed, self._history, start.run_id, start.lessor)
         else:
             begin.append(order_step(start, self._environment))
         if start.former:
@@ -86,6 +88,12 @@ class EngineFactory:
             for step in begin:
                 steps.keep(step)
         return self._engine(start, start.run_id, self._sink(start), steps, known), known
+
+    async def let_go(self, start: protocol.Start) -> None:
+        """Give back a run that was to go on and did not, unless the supervisor will."""
+        if start.after and not start.lessor:
+            with suppress(RunError):  # Then it is given back when this process ends.
+                await asyncio.to_thread(self._history.let_go, start.run_id)
 
     def engine_for_child(self, start: protocol.StartChild) -> Engine:
         """The engine for a run that belongs to a tree of another process, which remembers it."""

@@ -238,9 +238,12 @@ class Host:
 
     async def _run(self, start: protocol.Start) -> Message:
         factory = await self._engine_factory()
-        engine, known = await factory.engine_for(start)
-        async with self._engine(start.run_id, engine):
-            return protocol.Finished(await engine.run(start.request, start.run_id, known=known))
+        try:
+            engine, known = await factory.engine_for(start)
+            async with self._engine(start.run_id, engine):
+                return protocol.Finished(await engine.run(start.request, start.run_id, known=known))
+        finally:
+            await factory.let_go(start)
 
     async def _run_child(self, start: protocol.StartChild) -> Message:
         now = asyncio.get_running_loop().time()

@@ -7,6 +7,7 @@ yet is written here, together with the ends of its runs: what was once seen is r
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import deque
 from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
@@ -14,10 +15,13 @@ from typing import TYPE_CHECKING
 
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.notifications import Notification
+from axe_lsp.runtime.errors import RunError
 
 if TYPE_CHECKING:
+    from axe_lsp.hosting import protocol
     from axe_lsp.hosting.history.queries import Wanted
     from axe_lsp.hosting.history.writer import HistoryWriter
+    from axe_lsp.hosting.resuming import Left
     from axe_lsp.runtime.json_data import Json
 
 _PATIENCE = 2.0
@@ -32,6 +36,7 @@ class Archive:
         self._origins: dict[str, Origin] = {}
         self._unwritten: dict[str, deque[Notification]] = {}
         self._unheard: set[str] = set()
+        self._incomplete: set[str] = set()
         self._progress = asyncio.Event()
         self._writer: HistoryWriter | None = None
 
@@ -49,8 +54,10 @@ class Archive:
             unwritten.append(event)
             self._no_longer_unheard(run_id)
 
-    def stored(self, run_id: str, seq: int) -> None:
-        """The events of a root run up to that number need no more care."""
+    def stored(self, run_id: str, seq: int, *, is_failing: bool = False) -> None:
+        """The events of a root run up to that number need no more care, as they are in the history or can't get there."""
+        if is_failing:
+            self._incomplete.add(run_id)
         unwritten = self._unwritten.get(run_id)
         while unwritten and unwritten[0].params["seq"] <= seq:
             if _is_last(unwritten.popleft()):
@@ -61,6 +68,8 @@ class Archive:
         """A root run has ended. If nothing was ever heard of it, nothing will be."""
         if self._unwritten.get(run_id) == deque():
             self._forget(run_id)
+        if self._writer is not None:
+            self._writer.handed_over(run_id)
 
     def take_over(self, run_id: str, ends: Iterable[Notification]) -> None:
         """The host of a root run won't write any more: write what it hasn't, and these events."""
@@ -68,6 +77,32 @@ class Archive:
             self.hear(event)
         for event in self._unwritten.get(run_id, ()):
             self._writer_here().keep(event, self._origins[run_id])
+
+    async def adopt(self, start: protocol.Start, after: int) -> tuple[str, Left]:
+        """Answer for a root run until another host goes on with it, and write what its dead host has not.
+
+        `after` is the number of the last event that has arrived. Returns the `lessor` for the next host, and what
+        the dead one has left. Raises RunError if the history can't be relied on.
+        """
+        # Imported late, with what it takes to read steps: hosts hardly ever die.
+        from axe_lsp.hosting import resuming  # noqa: PLC0415
+
+        root, writer = start.run_id, self._writer_here()
+        if root in self._incomplete:
+            raise RunError("the history could not be written while this run was executed")
+        self.stored(root, await asyncio.to_thread(writer.adopt, root))
+        try:
+            if (
+                after and not start.after
+            ):  # Events may have arrived before the host has kept its order.
+                writer.keep_step(resuming.order_step(start, os.environ))
+            self.take_over(root, ())
+            await resuming.written(writer, root)
+            left = await asyncio.to_thread(resuming.left_by, root, after)
+        except BaseException:
+            writer.handed_over(root)
+            raise
+        return writer.name, left
 
     def take_over_finished(self, going_on: Container[str]) -> None:
         """The same for the runs that are over."""
@@ -124,6 +159,7 @@ class Archive:
 
     def _forget(self, run_id: str) -> None:
         del self._origins[run_id], self._unwritten[run_id]
+        self._incomplete.discard(run_id)
         self._no_longer_unheard(run_id)
 
     def _writer_here(self) -> HistoryWriter:

@@ -46,7 +46,8 @@ class Order(Struct, eq=False):
     `outcome` is the answer or a RunError; `tree` stays empty in a preview.
     `ask` leads to the person who answers the questions of the run. `limit` says how many root runs of its `client`
     may be at work at the same time, 0 for any number. One that `may_move` goes to the next host if this one dies:
-    it was sent to a host that was up, and that has never said to have begun.
+    it was sent to a host that was up, and that has never said to have begun. A run that `goes_on` has begun, and the
+    next host goes on with it if this one dies. It `is_cancelled` once somebody has stopped it.
     """
 
     message: protocol.Start | protocol.Preview
@@ -56,6 +57,8 @@ class Order(Struct, eq=False):
     limit: Callable[[], int] = lambda: 0
     link: Link | None = None
     may_move: bool = False
+    goes_on: bool = False
+    is_cancelled: bool = False
     tree: RunTree = field(default_factory=RunTree)
 
     @property

@@ -12,6 +12,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -32,7 +33,12 @@ from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.runtime.safety.questions import Ask, nobody
 from axe_lsp.tasks import Tasks
 
+if TYPE_CHECKING:
+    from axe_lsp.hosting.resuming import Left
+
 _log = logging.getLogger(__name__)
+
+_DIED = "the process that executed this run has died, and its caller has to ask again"
 
 
 class Runs:
@@ -72,17 +78,19 @@ class Runs:
         trusted: bool = False,
         client: object = None,
         limit: Callable[[], int] = lambda: 0,
+        go_on: bool = False,
     ) -> Run:
         """Have a run made. Who subscribes to it before the next `await` misses nothing of it.
 
         `ask` is asked before it changes something, unless it is allowed already by `allow`, and before it
         reaches out of a workspace that is not `trusted`.
-        `limit` says how many runs of that `client` may be at work at the same time, 0 for any number.
+        `limit` says how many runs of that `client` may be at work at the same time, 0 for any number. A run that is
+        remembered may `go_on` in another host, once, if its host dies.
         """
         start = protocol.Start(
             new_run_id(), request, workplace, stream, keep_days, allow, traces, trusted
         )
-        return self._begin(start, ask, client, limit)
+        return self._begin(start, ask, client, limit, go_on)
 
     def resume(
         self,
@@ -91,6 +99,7 @@ class Runs:
         ask: Ask = nobody,
         client: object = None,
         limit: Callable[[], int] = lambda: 0,
+        go_on: bool = False,
     ) -> Run:
         """Have a run go on `after` its last event, by an order as `start` makes them. Raises RunError."""
         if self.is_going_on(start.run_id):
@@ -98,13 +107,19 @@ class Runs:
             from axe_lsp.hosting.history.lease import NotResumableError  # noqa: PLC0415
 
             raise NotResumableError(f"run {start.run_id} is going on in this server", "running")
-        return self._begin(start, ask, client, limit)
+        return self._begin(start, ask, client, limit, go_on)
 
     def _begin(
-        self, start: protocol.Start, ask: Ask, client: object, limit: Callable[[], int]
+        self,
+        start: protocol.Start,
+        ask: Ask,
+        client: object,
+        limit: Callable[[], int],
+        go_on: bool,
     ) -> Run:
         order = self._order(start, ask)
         order.client, order.limit = client, limit
+        order.goes_on = go_on and start.keep_days > 0  # Else there is nothing to go on with.
         if start.keep_days:
             origin = Origin(start.workplace.workspace, start.keep_days)
             self.archive.expect(order.id, origin)
@@ -139,8 +154,11 @@ class Runs:
             return False
         if order.link is None:
             self._settle(order.id, RunCancelledError())
+        elif order.link not in self._serving and run_id != order.id:
+            return False  # It will go on in the next host, which does not know it yet.
         else:
             order.may_move = False
+            order.is_cancelled = order.is_cancelled or run_id == order.id
             order.link.send(protocol.Cancel(run_id))
             ending = self._see_the_end(order, order.link, run_id)
             self._tasks.start_unattended(ending, f"cancellation of {run_id}")
@@ -201,11 +219,50 @@ class Runs:
             del self._serving[link]
             self._turn_away_from(link)
             for order in self._orders_at(link):
-                if order.may_move and not self._closed:
-                    self._hand_over(order)
-                else:
-                    self._end(order, "killed", HostedRunError(_reason_of_end(how)))
+                await self._after_death(order, how)
             self.archive.take_over_finished(self._orders)
+
+    async def _after_death(self, order: Order, how: str) -> None:
+        """The host of an order has died: the next one gets the order, or it ends."""
+        if order.may_move and not self._closed:
+            self._hand_over(order)
+            return
+        if isinstance(order.message, protocol.Start) and self._may_go_on(order):
+            order.goes_on = False  # Twice would be a run that kills its host.
+            self._questions.forget(order.id)
+            seen = max(order.tree.last_seq, order.message.after)
+            try:
+                lessor, left = await self.archive.adopt(order.message, seen)
+            except RunError as error:
+                _log.warning("Run %s does not go on by itself: %s", order.id, error)
+            else:
+                self._catch_up(order, left)
+                if order.is_cancelled:  # While nobody executed it.
+                    self._end(order, "cancelled", RunCancelledError())
+                    return
+                if not self._closed:
+                    self._warn(
+                        order,
+                        f"the process that executes runs {how}; run {order.id:.8} goes on in a new one",
+                    )
+                    after = max(order.tree.last_seq, seen)
+                    order.message = replace(order.message, after=after, lessor=lessor)
+                    self._hand_over(order)
+                    return
+        self._end(order, "killed", HostedRunError(_reason_of_end(order, how)))
+
+    def _may_go_on(self, order: Order) -> bool:
+        return order.goes_on and not (order.is_cancelled or self._closed)
+
+    def _catch_up(self, order: Order, left: Left) -> None:
+        """Publish what a dead host has written and not told, and the ends of runs that will not go on."""
+        for event in left.events:
+            self._on_event(event)
+        ends, _ = order.tree.end("killed", _DIED, timestamp(), kept=left.unfinished)
+        news = [notification(replace(event, reason="host")) for event in ends]
+        self.archive.take_over(order.id, news)
+        for event in news:
+            self._subscribers.publish(order.id, event)
 
     async def _watch(self, link: Link) -> None:
         silence = self._patience.silence
@@ -248,7 +305,7 @@ class Runs:
             case protocol.Taken(run_id) if run_id in self._orders:
                 self._orders[run_id].may_move = False
             case protocol.Stored(run_id, seq):
-                self.archive.stored(run_id, seq)
+                self.archive.stored(run_id, seq, is_failing=message.is_failing)
             case protocol.Warned() if message.run_id in self._orders:
                 self._subscribers.publish(message.run_id, message)
             case protocol.Asked():
@@ -260,7 +317,17 @@ class Runs:
             case protocol.Previewed():
                 self._settle(message.run_id, message.preview)
             case protocol.Failed():
-                self._settle(message.run_id, error_of(message))
+                self._on_failure(message)
+
+    def _on_failure(self, failed: protocol.Failed) -> None:
+        order, error = self._orders.get(failed.run_id), error_of(failed)
+        if order is not None and order.tree.is_going_on:  # The next host could not go on with it.
+            self._end(order, "cancelled" if failed.cancelled else "killed", error)
+        else:
+            self._settle(failed.run_id, error)
+
+    def _warn(self, order: Order, text: str) -> None:
+        self._subscribers.publish(order.id, protocol.Warned(order.id, text))
 
     def _on_event(self, event: Notification) -> None:
         order = self._orders.get(event.params["rootRunId"])
@@ -297,8 +364,12 @@ class Runs:
             self.admit()
 
 
-def _reason_of_end(how: str) -> str:
-    return (
-        f"the process that executes runs {how}, and this run ended with it. "
-        "Run the agent again: it gets a new process"
-    )
+def _reason_of_end(order: Order, how: str) -> str:
+    next_step = "Run the agent again: it gets a new process"
+    if (
+        isinstance(order.message, protocol.Start)
+        and order.message.keep_days
+        and order.tree.last_seq
+    ):
+        next_step = f"`axe-lsp resume {order.id:.8}` continues it"
+    return f"the process that executes runs {how}, and this run ended with it. {next_step}"

@@ -88,6 +88,7 @@ async def _run(session: Session, order: RunOrder, reporter: Subscriber) -> Json:
             trusted=is_trusted(session),
             client=session,
             limit=lambda: session.view.settings.run_max_concurrent,
+            go_on=session.view.settings.run_go_on,
         )
     return await follow(session, going, order.request.agent, order.token, reporter)
 
@@ -115,6 +116,7 @@ def begin_again(session: Session, start: Start) -> Run:
         ask=asker(session),
         client=session,
         limit=lambda: session.view.settings.run_max_concurrent,
+        go_on=session.view.settings.run_go_on,
     )
 
 
