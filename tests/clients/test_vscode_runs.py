@@ -174,6 +174,43 @@ def test_runs_of_others_are_followed_and_past_ones_found_compared_and_run_again(
         assert provider.asked("m-reader")[-1].body["messages"][0]["content"] == "When?"
 
 
+@pytest.mark.editor
+def test_a_finished_run_is_replied_to_and_forked_and_the_fork_compared(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "notes"
+    reader = project / "axe" / "agents" / "reader.toml"
+    reader.parent.mkdir(parents=True)
+    reader.write_text(agent("reader", tools=["read_file"])["reader"], encoding="utf-8")
+    (project / "notes.txt").write_text("Ship on Friday.\n", encoding="utf-8")
+    put_server_into(project).symlink_to(server_program())
+    reads = Says(calls=[Call("read_file", {"path": "notes.txt"})])
+    provider.script("m-reader", reads, Says("On Friday."), Says("At noon."))
+    provider.script("m-other", Says("On some Friday."))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    subprocess.run(_command("When?"), cwd=project, env=environment, check=True)
+    with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
+        window.open_file("axe/agents/reader.toml")
+        runs = window.open_view("Runs")
+        runs.wait_until_spoken("When?", "reader, completed, ")
+        runs.press("When?", "Reply to Run…")
+        window.answer_question("Reply to reader", "At what time?")
+        runs.wait_until_spoken("At what time?", "reader, completed, ")
+        sent = provider.asked("m-reader")[-1].body["messages"]
+        assert [each["content"] for each in sent[-2:]] == ["On Friday.", "At what time?"]
+
+        runs.choose("When?", entry="Fork Run…")
+        window.pick("Turn 1")
+        window.answer_question("Fork reader at turn 1", "ollama/m-other")
+        window.wait_for_output("reader ▶ When?", "reader | On some Friday.")
+        runs.wait_for("When?", "At what time?", "When?")
+        runs.choose("When?", entry="Compare Runs")
+        window.wait_for_tab("reader", "↔")
+        window.wait_for_diff("2 turns", "1 turn ")
+        window.screenshot("fork")
+    assert len(provider.asked("m-other")) == 1
+
+
 def _old_run(number: int, day: date) -> Tale:
     return Tale(f"{number:032x}", day.isoformat()).begin("old").end()
 

@@ -27,6 +27,13 @@ export interface PastRun extends Partial<Omit<AgentEnd, 'kind' | 'status'>> {
   readonly task?: string;
   readonly description?: string;
   readonly model?: string;
+  readonly forkedFrom?: Fork;
+}
+
+/** The run whose turns before `turn` another one shares. */
+export interface Fork {
+  readonly runId: string;
+  readonly turn: number;
 }
 
 /** Who a run is, and where in the order of events this one stands. */
@@ -46,6 +53,7 @@ export interface AgentBegin extends RunEvent {
   /** What the caller calls the task in a few words. */
   readonly description?: string;
   readonly model: string;
+  readonly forkedFrom?: Fork;
 }
 
 /** A run goes on that had begun in a former process; `turn` is its next one. */
@@ -224,11 +232,24 @@ export interface Approval {
   readonly note?: string;
 }
 
-export const RunRequest = new RequestType<RunParams, RunResult, unknown>('axe/run');
+/** A further message in the conversation of a completed root run. */
+export interface ReplyParams {
+  readonly continue: string;
+  readonly task: string;
+}
+
+export const RunRequest = new RequestType<RunParams | ReplyParams, RunResult, unknown>('axe/run');
 export const RunsRequest = new RequestType<{ limit: number; before?: string }, PastRun[], unknown>('axe/runs');
 export const EventsRequest = new RequestType<{ runId: string; after?: number }, Happening[], unknown>('axe/events');
 export const SubscribeRequest = new RequestType<Record<string, never>, unknown, unknown>('axe/subscribe');
-export const ResumeRequest = new RequestType<{ runId: string }, RunResult, unknown>('axe/resume');
+/** With `fromTurn` it makes a new run that shares the turns before; another `model` may go on. */
+export interface ResumeParams {
+  readonly runId: string;
+  readonly fromTurn?: number;
+  readonly model?: string;
+}
+
+export const ResumeRequest = new RequestType<ResumeParams, RunResult, unknown>('axe/resume');
 export const StopRequest = new RequestType<{ runId: string }, { stopped: boolean }, unknown>('axe/stop');
 export const AskRequest = new RequestType<Inquiry, Reply | null, unknown>('axe/ask');
 export const ApproveRequest = new RequestType<Question, Approval, unknown>('axe/approve');

@@ -1,7 +1,7 @@
 // What a run consists of: its turns, their tool calls, and the runs of the agents that were called. These are the nodes of the
 // tree that is shown; they change while the run goes on. Knows nothing of VS Code.
 
-import type { CompactionEnd, ContextEvent, ContextShortened, Incomplete, PastRun, TurnRetry, TurnWait, Used } from '../protocol';
+import type { CompactionEnd, ContextEvent, ContextShortened, Fork, Incomplete, PastRun, TurnRetry, TurnWait, Used } from '../protocol';
 
 export type Status = PastRun['status'] | 'denied';
 
@@ -22,6 +22,8 @@ export interface RunNode extends Lasting {
   /** Whether it has begun in a former process, so that its figures leave out the time between. */
   isResumed?: boolean;
   task: string;
+  /** The run whose first turns this one shares. */
+  readonly forkedFrom?: Fork | undefined;
   /** What the caller calls the task in a few words. */
   description?: string | undefined;
   model: string;

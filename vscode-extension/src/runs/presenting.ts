@@ -2,7 +2,7 @@
 
 import { count, duration, joined, money, shortened, tail, tokens, tokensInWords, stateInWords } from './figures';
 import type { Incomplete } from '../protocol';
-import { durationOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from './nodes';
+import { durationOf, runOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from './nodes';
 
 const MOST = 100;
 
@@ -26,7 +26,7 @@ export interface Asks {
 export function rowOf(node: Node, now: number, asks: readonly Asks[] = []): Row {
   const { label, ...texts } = textsOf(node, now);
   const state = node.status === 'running' ? 'running' : 'ended';
-  const kind = node.kind === 'run' && node.depth === 0 ? 'root run' : node.kind;
+  const kind = kindOf(node);
   if (asks[0] !== undefined) {
     const asked = joined([asks.length > 1 ? `1 of ${asks.length} questions` : '', asks[0].purpose], ': ');
     return {
@@ -43,6 +43,15 @@ export function rowOf(node: Node, now: number, asks: readonly Asks[] = []): Row 
   const isUnfinished = kind === 'root run' && state === 'ended' && node.status !== 'completed';
   const context = `${kind} ${state}${isUnfinished ? ' unfinished' : ''}`;
   return { label, description: texts.description, tooltip: texts.tooltip, icon, spoken, context };
+}
+
+/** As the menus tell rows apart: what can be done with a root run, or at a turn of it. */
+function kindOf(node: Node): string {
+  const isOfRoot = runOf(node).depth === 0;
+  if (isOfRoot && node.kind === 'run') {
+    return 'root run';
+  }
+  return isOfRoot && node.kind === 'turn' ? 'main turn' : node.kind;
 }
 
 const ICONS: Record<Status, readonly [id: string, color?: string]> = {

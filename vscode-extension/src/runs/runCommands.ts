@@ -37,6 +37,8 @@ export class RunCommands {
       register('axeLsp.stopNode', (client, given) => this.stopNode(client, given)),
       register('axeLsp.runAgain', inTrust((client, given) => this.runAgain(client, given))),
       register('axeLsp.resumeRun', inTrust((client, given) => this.resume(client, given))),
+      register('axeLsp.replyToRun', inTrust((client, given) => this.reply(client, given))),
+      register('axeLsp.forkRun', inTrust((client, given) => this.fork(client, given))),
       register('axeLsp.searchRuns', () => this.search()),
       register('axeLsp.refreshRuns', () => this.runs.refresh()),
       register('axeLsp.loadMoreRuns', () => this.runs.store.loadMore()),
@@ -92,6 +94,39 @@ export class RunCommands {
     }
   }
 
+  /** A further message in the conversation of a completed run. */
+  private async reply(client: LanguageClient, given: unknown): Promise<void> {
+    const run = await this.chosen(given, 'Reply to which run?', (each) => each.status === 'completed');
+    const task = run && (await window.showInputBox({ title: `Reply to ${run.agent}`, prompt: shortened(run.task, 200), ignoreFocusOut: true }));
+    if (run && task?.trim()) {
+      this.runs.show();
+      await client.sendRequest(RunRequest, { continue: run.rootRunId, task });
+    }
+  }
+
+  /** A new run shares the turns before one of a run that has ended, and goes on from there. */
+  private async fork(client: LanguageClient, given: unknown): Promise<void> {
+    const run = await this.chosen(given, 'Fork which run?', (each) => each.status !== 'running');
+    const fromTurn = isNode(given) && given.kind === 'turn' ? given.number : run && (await this.chooseTurn(run));
+    if (!run || fromTurn === undefined) {
+      return;
+    }
+    const title = `Fork ${run.agent} at turn ${fromTurn}`;
+    const model = await window.showInputBox({ title, prompt: 'Model of the fork', value: run.model, ignoreFocusOut: true });
+    if (model !== undefined) {
+      this.runs.show();
+      const other = model.trim() === run.model ? '' : model.trim();
+      await client.sendRequest(ResumeRequest, { runId: run.rootRunId, fromTurn, ...(other ? { model: other } : {}) });
+    }
+  }
+
+  private async chooseTurn(run: RunNode): Promise<number | undefined> {
+    await this.runs.store.load(run);
+    const items = run.turns.map((turn) => ({ turn, label: `Turn ${turn.number}`, description: shortened(turn.text, 100) }));
+    const placeHolder = 'At which turn? It and the turns after it are requested anew.';
+    return (await window.showQuickPick(items, { placeHolder, matchOnDescription: true }))?.turn.number;
+  }
+
   private async search(): Promise<void> {
     const run = await this.chooseRun('Search by agent, status, day or task');
     if (run) {
@@ -103,7 +138,8 @@ export class RunCommands {
   private async compare(given: unknown, selected: unknown): Promise<void> {
     const chosen = Array.isArray(selected) ? selected.filter(isNode).map(runOf) : [];
     const one = chosen[0] ?? (await this.chosen(given, 'Which run?'));
-    const other = chosen[1] ?? (one && (await this.chooseRun(`Compare ${one.agent} with which run?`, one)));
+    const former = one?.forkedFrom && (await this.runs.store.find(one.forkedFrom.runId));
+    const other = chosen[1] ?? former ?? (one && (await this.chooseRun(`Compare ${one.agent} with which run?`, (each) => each !== one)));
     if (one && other) {
       const [before, after] = one.began <= other.began ? [one, other] : [other, one];
       const title = `${before.agent} ${clock(before)} ↔ ${after.agent} ${clock(after)}`;
@@ -131,13 +167,13 @@ export class RunCommands {
   }
 
   /** The run of the row or the document that a menu was opened on, of what is in front, or of a list. */
-  private async chosen(given: unknown, question: string): Promise<RunNode | undefined> {
+  private async chosen(given: unknown, question: string, fits = (_: RunNode) => true): Promise<RunNode | undefined> {
     if (isNode(given)) {
       return runOf(given);
     }
     const uri = given instanceof Uri ? given : window.activeTextEditor?.document.uri;
     const node = uri?.scheme === RUN_SCHEME ? await this.documents.nodeOf(uri) : undefined;
-    return node ? runOf(node) : this.chooseRun(question);
+    return node ? runOf(node) : this.chooseRun(question, fits);
   }
 
   private async chooseGoing(): Promise<RunNode | undefined> {
@@ -145,14 +181,14 @@ export class RunCommands {
     return going.length <= 1 ? going[0] : pickRun(going, 'Which run?');
   }
 
-  private async chooseRun(question: string, except?: RunNode): Promise<RunNode | undefined> {
+  private async chooseRun(question: string, fits = (_: RunNode) => true): Promise<RunNode | undefined> {
     await this.runs.refresh();
     if (this.runs.store.hasMore) {
       await this.runs.store.loadMore(MOST_FOUND);
     }
-    const runs = this.runs.store.roots().filter((run) => run !== except);
+    const runs = this.runs.store.roots().filter(fits);
     if (runs.length === 0) {
-      void window.showInformationMessage('No run is remembered yet.');
+      void window.showInformationMessage('No such run is remembered yet.');
       return undefined;
     }
     return pickRun(runs, question);

@@ -131,6 +131,7 @@ function newRun(who: AgentBegin | AgentResume | PastRun, began: string, workspac
     depth: who.depth,
     workspace,
     task: who.task ?? '',
+    forkedFrom: 'forkedFrom' in who ? who.forkedFrom : undefined,
     description: who.description,
     model: who.model ?? '',
     status: 'running',

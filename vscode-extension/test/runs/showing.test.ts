@@ -205,3 +205,17 @@ test('a root run that ended unfinished can be continued', () => {
 
   assert.deepEqual(rows.map((row) => row.context), ['root run ended unfinished', 'root run ended']);
 });
+
+test('the turns of a root run can be told from those below', () => {
+  const run = rootOf(finished());
+  const turns = [run.turns[0], run.turns[0]?.calls[0]?.child?.turns[0]].flatMap((turn) => (turn ? [rowOf(turn, START).context] : []));
+
+  assert.deepEqual(turns, ['main turn ended', 'turn ended']);
+});
+
+test('a fork knows the run that it was made from', () => {
+  const forkedFrom = { runId: 'l', turn: 2 };
+
+  assert.deepEqual(RunTree.remembered(past('f', START, { forkedFrom })).root.forkedFrom, forkedFrom);
+  assert.equal(RunTree.remembered(past('l', START)).root.forkedFrom, undefined);
+});
