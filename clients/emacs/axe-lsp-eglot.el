@@ -31,7 +31,7 @@
   "Where DIRECTORY has agents or their settings, the project around it.
 Only Eglot is told so, and only where nothing else makes a project."
   (when (and (bound-and-true-p eglot-lsp-context)
-             (string-match "\\`\\(.*?/\\)\\(?:\\.?axe/agents/?\\'\\|\\(\\.\\(?:codex\\|vibe\\)/\\)\\(?:agents/\\|\\'\\)\\)" directory))
+             (string-match "\\`\\(.*?/\\)\\(?:\\.?axe/\\(?:agents\\|tests\\)/?\\'\\|\\(\\.\\(?:codex\\|vibe\\)/\\)\\(?:agents/\\|\\'\\)\\)" directory))
     (let ((around (match-string 1 directory))
           (layer (match-string 2 directory))
           (configuration (or (getenv "XDG_CONFIG_HOME") "~/.config")))

@@ -71,7 +71,7 @@ server counts for the whole project; it may stand in .dir-locals.el."
 (put 'axe-agent-mode 'eglot-language-id "axe-agent")
 
 ;;;###autoload
-(add-to-list 'auto-mode-alist '("/\\.?axe/agents/[^/]+\\.toml\\'" . axe-agent-mode))
+(add-to-list 'auto-mode-alist '("/\\.?axe/\\(?:agents\\|tests\\)/[^/]+\\.toml\\'" . axe-agent-mode))
 ;;;###autoload
 (add-to-list 'auto-mode-alist '("/\\.codex/\\(?:agents/.+\\|config\\)\\.toml\\'" . axe-agent-mode))
 ;;;###autoload

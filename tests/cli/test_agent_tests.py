@@ -415,3 +415,19 @@ def test_a_case_needs_a_run_with_its_requests(home: Home, project: Project) -> N
     assert (code, out) == (2, "")
     assert "the history has no requests" in err
     assert home.call("test", "new", "zzz")[0] == 2
+
+
+def test_check_finds_tests_of_agents_that_are_gone(home: Home, project: Project) -> None:
+    home.environment["OPENAI_API_KEY"] = "key-openai"
+    project.case('\n[[case.expect.children]]\nagent = "tests"\n')
+    assert home.call("check", "--strict", "axe/tests/release.toml")[1] == "No problems in 1 file.\n"
+    (project.root / "axe/agents/tests.toml").unlink()
+    code, out, _ = home.call("check", "--strict")
+    assert code == 1
+    assert (
+        'axe/tests/release.toml:11:9: warning[unknown-agent]: no agent file defines "tests"' in out
+    )
+    project.case(head=HEAD.replace("asks.toml", "gone.toml"))
+    assert (
+        "release.toml:8:10: warning[missing-file]: there is no recording" in home.call("check")[1]
+    )

@@ -13,8 +13,13 @@ const AGENT_FILES = [
   '**/.vibe/agents/*.toml',
 ];
 
-/** Files of settings keep their language: they are not about agents alone. */
-const SETTINGS_FILES = ['**/.codex/config.toml', '**/.vibe/config.toml'];
+/** Tests of agents, and settings. They keep their language. */
+const SETTINGS_FILES = [
+  '**/axe/tests/*.toml',
+  '**/.axe/tests/*.toml',
+  '**/.codex/config.toml',
+  '**/.vibe/config.toml',
+];
 
 /** A folder's files are agents whatever language another extension has given them. */
 export function agentFiles(): DocumentSelector {
@@ -38,7 +43,7 @@ export function isInAgentFolder(document: TextDocument): boolean {
   return isOneOf(AGENT_FILES, document) || furtherFolders().some((further) => resolve(further) === folder);
 }
 
-/** Whether the document is settings of a project that may declare agents. */
+/** Whether the document is a file of tests, or settings of a project that may declare agents. */
 export function isSettings(document: TextDocument): boolean {
   return isOneOf(SETTINGS_FILES, document);
 }

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec import Struct
 
 from axe_lsp.agentfile import programs
+from axe_lsp.agentfile.check.agent_tests import agent_tests
 from axe_lsp.agentfile.check.check import Judge, axe_agent
 from axe_lsp.agentfile.check.codex import codex_agent, codex_config
 from axe_lsp.agentfile.check.config_values import config_values
@@ -21,6 +22,7 @@ from axe_lsp.agentfile.schema.codex_keys import CODEX_AGENT, CODEX_CONFIG
 from axe_lsp.agentfile.schema.codex_names import BUILT_IN_AGENTS
 from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import Schema
+from axe_lsp.agentfile.schema.test_keys import TESTS
 from axe_lsp.agentfile.schema.vibe_keys import BUILT_IN_AGENTS as VIBES_OWN_AGENTS
 from axe_lsp.agentfile.schema.vibe_keys import RESERVED_NAME, VIBE_AGENT, VIBE_CONFIG
 
@@ -78,7 +80,11 @@ VIBE = Dialect(
     reserved=(RESERVED_NAME,),
 )
 
-DIALECTS = (AXE, CODEX, VIBE)
+_TESTS = FileKind(TESTS, agent_tests, is_agent=False)
+AGENT_TESTS = Dialect(_TESTS, _TESTS)
+"""Tests of axe's agents. They name agents and are none, and have no settings."""
+
+DIALECTS = (AXE, AGENT_TESTS, CODEX, VIBE)
 LAYERED: Mapping[Program, Dialect] = {
     each.program: each for each in DIALECTS if each.program is not None
 }

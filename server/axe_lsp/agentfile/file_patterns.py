@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.dialects import LAYERED, SETTINGS_FILE
-from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, TEST_FOLDERS
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 
 
@@ -20,12 +20,14 @@ def agent_globs() -> Iterator[str]:
 
 
 def settings_globs() -> Iterator[str]:
-    """Those of the settings that projects have: `**/.codex/config.toml`."""
+    """Those of files about agents that are none: tests, and the settings that projects have (`**/.codex/config.toml`)."""
+    yield from (f"**/{folder}/*{SUFFIX}" for folder in TEST_FOLDERS)
     yield from (f"**/{program.layer}/{SETTINGS_FILE}" for program in LAYERED)
 
 
 def usual_folders() -> Iterator[str]:
-    """The folders of agents and of settings, below a project: `.codex/agents` and `.codex`."""
+    """The folders of agents, of tests and of settings, below a project: `.codex/agents` and `.codex`."""
     yield from AGENT_FOLDERS
+    yield from TEST_FOLDERS
     for program in LAYERED:
         yield from (program.agents, program.layer)

@@ -254,6 +254,7 @@ def _files(path: Path) -> Iterator[Path]:
     folders = folders or [inside if is_agents_folder(inside) else path]
     for folder in folders:
         yield from disk.agent_files_in(folder)
+    yield from disk.tests_beside(folders)
 
 
 def _here() -> str:

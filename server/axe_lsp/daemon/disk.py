@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from msgspec import Struct
 
 from axe_lsp.agentfile.dialects import LAYERED, SETTINGS_FILE
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, TEST_FOLDERS
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.daemon.uris import path_of, uri_of
@@ -22,6 +23,9 @@ from axe_lsp.workspace.layers import declared_files as declared_by
 from axe_lsp.workspace.places import CONFIG_FILE, Places
 
 _LAYERS = tuple(each.layer for each in LAYERED)
+_AGENT_ENDINGS = tuple(f"/{each}" for each in AGENT_FOLDERS)
+_TESTS = PurePath(TEST_FOLDERS[0]).name
+"""The name of the folder of tests, beside that of agents."""
 
 
 def user_folder(environment: Environment) -> Path | None:
@@ -54,8 +58,16 @@ def agent_files_below(roots: Sequence[Path], folders: Sequence[Path]) -> Iterato
     for root in roots:
         for folder in agent_folders_below(root, tuple(LAYERED)):
             yield from agent_files_in(folder)
+            yield from tests_beside([folder])
     for folder in folders:
         yield from agent_files_in(folder)
+
+
+def tests_beside(folders: Iterable[Path]) -> Iterator[Path]:
+    """The files of tests of the agents in some folders, which lie in folders beside those."""
+    for folder in folders:
+        if folder.as_posix().endswith(_AGENT_ENDINGS):
+            yield from agent_files_in(folder.parent / _TESTS)
 
 
 def declared_files(places: Places, folders: Iterable[Path]) -> dict[Path, str]:

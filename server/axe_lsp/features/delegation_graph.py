@@ -17,7 +17,6 @@ from axe_lsp.workspace.graph_algorithms import (
 )
 from axe_lsp.workspace.linked_agents import LinkedAgents
 from axe_lsp.workspace.meaning import Kind, meaning
-from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
 
 
@@ -81,9 +80,7 @@ def delegation_graph(snapshot: Snapshot, linked: LinkedAgents | None = None) -> 
     """The graph of all agents that can be found by name. Of those that are `linked` others stand for them."""
     instead = linked or {}
     found = (
-        file
-        for file in snapshot.files()
-        if file.place.scope is not Scope.LOOSE and file.uri not in instead
+        file for file in snapshot.files() if file.place.holds_agent and file.uri not in instead
     )
     files = {
         file.uri: file

@@ -60,5 +60,9 @@ def _targets(snapshot: Snapshot, file: AgentFile) -> Iterator[PathTarget]:
         matches = facts.matches.get(glob.value)
         for each in matches.files if matches is not None else ():
             yield PathTarget(glob.range, each.uri, f"{each.name} · {shown_size(each.size)}")
+    for path in outside.paths:
+        found = facts.paths.get(path.value)
+        if found is not None and found.exists:
+            yield PathTarget(path.range, found.uri, found.shown)
     if file.model is not None and facts.recording is not None and facts.recording.uri:
         yield PathTarget(file.model.range, facts.recording.uri, "the recording")

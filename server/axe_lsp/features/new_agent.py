@@ -55,7 +55,9 @@ def folder_for(snapshot: Snapshot, seen_from: AgentFile) -> str:
     if seen_from.place.scope is not Scope.LOOSE:
         return seen_from.place.folder
     folders = (
-        each.place.folder for each in snapshot.files() if each.place.scope is Scope.WORKSPACE
+        each.place.folder
+        for each in snapshot.files()
+        if each.place.holds_agent and each.place.scope is Scope.WORKSPACE
     )
     return min(folders, default=snapshot.places.user_folder)
 

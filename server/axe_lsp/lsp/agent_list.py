@@ -10,7 +10,6 @@ from axe_lsp.lsp import from_proto
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
-from axe_lsp.workspace.places import Scope
 
 
 def register(session: Session) -> None:
@@ -27,9 +26,7 @@ def _agents(session: Session) -> list[JsonObject]:
     The built-in types, which need no file, come last among those of their name.
     """
     files, linked = session.view.snapshot.files(), session.view.linked_agents()
-    found = [
-        file for file in files if file.place.scope is not Scope.LOOSE and file.uri not in linked
-    ]
+    found = [file for file in files if file.place.holds_agent and file.uri not in linked]
     found.sort(key=lambda each: (each.place.scope, each.uri))
     all_agents = [_agent(session, file) for file in found]
     all_agents += [_built_in(name, type_) for name, type_ in BUILT_IN_TYPES.items()]

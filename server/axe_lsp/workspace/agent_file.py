@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import DEFAULT_MAX_DEPTH
+from axe_lsp.agentfile.check.agent_tests import RECORDINGS, read_cases
 from axe_lsp.agentfile.check.check import Judge, check
 from axe_lsp.agentfile.check.codex import DECLARED_AGENTS
 from axe_lsp.agentfile.check.fast_path import ShortenedText, shortened, valid_values
@@ -22,7 +23,7 @@ from axe_lsp.agentfile.check.ignores import Ignore, read_ignores
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.check.schema_tables import INPUT, OUTPUT
 from axe_lsp.agentfile.check.secret_values import discreet
-from axe_lsp.agentfile.dialects import AXE
+from axe_lsp.agentfile.dialects import AGENT_TESTS, AXE
 from axe_lsp.agentfile.schema.agent_types import filled_by
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, Names, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
@@ -38,6 +39,8 @@ from axe_lsp.workspace.places import Place
 SYNTAX = "syntax"
 SUB_AGENTS: KeyPath = ("sub_agents",)
 TASK_TYPES: KeyPath = ("task", "types")
+RECORDING: KeyPath = ("case", "replay")
+"""The key of recordings of tests, also where a case names none and has the usual one."""
 MAX_MAX_DEPTH = 5
 """Deeper than this no agent is called, whatever the files say."""
 _NOWHERE = TextRange(0, 0)
@@ -219,16 +222,36 @@ def _said_in_layer(place: Place, values: TreeValues) -> AgentFile:
         model=None,
         description=description if isinstance(description, str) else "",
         tools=(),
-        references=(),
+        references=tuple(_agents_named(values)),
         max_depth=0,
-        outside=replace(NOTHING, paths=paths) if (paths := tuple(_paths(values))) else NOTHING,
+        outside=replace(NOTHING, paths=paths)
+        if (paths := tuple(_paths(place, values)))
+        else NOTHING,
         lacking=_lacking(place, values),
     )
 
 
-def _paths(values: TreeValues) -> Iterator[Written]:
+def _agents_named(values: TreeValues) -> Iterator[Reference]:
+    """The agents of axe that single keys name, in tests."""
+    lookup = values.lookup
+    for item in lookup.located:
+        spec, value = lookup.schema.find(item.path), item.entry.value
+        if spec is None or spec.names is not Names.AGENT or value is None or not value.complete:
+            continue
+        name = decode(lookup.parse.text, value)
+        if isinstance(name, str) and name.strip():
+            yield Reference(name, value.range, item.path)
+
+
+def _paths(place: Place, values: TreeValues) -> Iterator[Written]:
     """The files that are named by a path from the folder of this one."""
     lookup = values.lookup
+    if place.dialect is AGENT_TESTS:
+        for case in read_cases(lookup).cases:
+            if case.name:
+                path = f"{RECORDINGS}/{case.recording(place.stem)}"
+                yield Written(path, case.replay_range, RECORDING)
+        return
     for item in lookup.located:
         spec = lookup.schema.find(item.path)
         if spec is None or spec.names is not Names.FILE or item.entry.value is None:

@@ -15,14 +15,30 @@ from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.dialects import AXE, LAYERED, SETTINGS_FILE, Dialect, FileKind, dialect_of
-from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, AgentPlaces, Caller, precedence, root_of
+from axe_lsp.agentfile.dialects import (
+    AGENT_TESTS,
+    AXE,
+    LAYERED,
+    SETTINGS_FILE,
+    Dialect,
+    FileKind,
+    dialect_of,
+)
+from axe_lsp.agentfile.lookup_order import (
+    AGENT_FOLDERS,
+    TEST_FOLDERS,
+    AgentPlaces,
+    Caller,
+    precedence,
+    root_of,
+)
 from axe_lsp.agentfile.programs import AGENTS, Program
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 
 CONFIG_FILE = SETTINGS_FILE
 _FILE = "file:"
 _ENDINGS = tuple(f"/{each}" for each in AGENT_FOLDERS)
+_TEST_ENDINGS = tuple(f"/{each}" for each in TEST_FOLDERS)
 
 
 class Scope(IntEnum):
@@ -37,7 +53,7 @@ class Scope(IntEnum):
 class Place(Struct, frozen=True):
     """The kind of a document by its URI: the agent in it, or config.toml.
 
-    `layer` is the folder of its program that it lies in, for dialects with layers.
+    `layer` is the folder of its program that it lies in, for dialects with layers; of tests their own folder.
     """
 
     uri: str
@@ -51,6 +67,11 @@ class Place(Struct, frozen=True):
     def dialect(self) -> Dialect:
         """Whose file it is."""
         return dialect_of(self.kind)
+
+    @property
+    def holds_agent(self) -> bool:
+        """Whether it is an agent that others can find: neither settings nor tests, and in a folder of agents."""
+        return self.kind.is_agent and self.scope is not Scope.LOOSE
 
 
 class Places(Struct, frozen=True, dict=True):
@@ -76,6 +97,8 @@ class Places(Struct, frozen=True, dict=True):
 
         A `~` or a variable in it is not followed here, since that needs the environment.
         """
+        if place.dialect is AGENT_TESTS:  # Tests mean the agents of their project.
+            return Caller(base=place.folder.rpartition("/")[0].rpartition("/")[0])
         if not workdir or "$" in workdir or workdir.startswith("~"):
             return Caller(place.folder)
         root = root_of(place.folder, self.roots) or next(iter(self.roots), "")
@@ -107,7 +130,9 @@ class Places(Struct, frozen=True, dict=True):
         return self.is_agent(uri) or uri == self.config_file
 
     def is_in_layer(self, folder: str) -> bool:
-        """Whether a folder is a layer of another dialect, or in one."""
+        """Whether a folder is a layer of another dialect, or in one, or holds tests."""
+        if folder.endswith(_TEST_ENDINGS):
+            return True
         homes = self.homes
         return any(layer_of(f"{folder}/", each, homes.get(each.name, "")) for each in LAYERED)
 
@@ -115,6 +140,8 @@ class Places(Struct, frozen=True, dict=True):
         """The place of a file of a dialect with layers."""
         if not name.endswith(SUFFIX) or not uri.startswith(_FILE):
             return None
+        if folder.endswith(_TEST_ENDINGS):
+            return Place(uri, folder, stem, Scope.WORKSPACE, AGENT_TESTS.agent, folder)
         for program, dialect in LAYERED.items():
             home = self.homes.get(program.name, "")
             named_by = self.declared.get(uri, "")

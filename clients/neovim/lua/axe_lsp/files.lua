@@ -24,13 +24,14 @@ function M.project(folder)
 end
 
 -- Where agents lie, as the server's table of dialects has it. `layer` is the folder of another program, in which
--- its settings are, too.
+-- its settings are, too. Tests are served like settings.
 local AGENTS = {
   { path = '%.?axe/agents/[^/]+' },
   { path = '%.codex/agents/.+', layer = '.codex' },
   { path = '%.vibe/agents/[^/]+', layer = '.vibe' },
 }
 local SETTINGS = {
+  { path = '%.?axe/tests/[^/]+' },
   { path = '%.codex/config', layer = '.codex' },
   { path = '%.vibe/config', layer = '.vibe' },
 }

@@ -102,7 +102,10 @@ class Judge(Struct, frozen=True):
 
 
 class Case(Struct, frozen=True):
-    """One case. `tasks` are the messages of the conversation; `replay` is a path from the recordings, or ""."""
+    """One case. `tasks` are the messages of the conversation; `replay` is a path from the recordings, or "".
+
+    `replay_range` is where the recording is named: by `replay`, else by the name.
+    """
 
     name: str
     range: TextRange
@@ -110,6 +113,7 @@ class Case(Struct, frozen=True):
     tasks: tuple[str, ...] = ()
     input: Mapping[str, Any] | None = None
     replay: str = ""
+    replay_range: TextRange = _NOWHERE
     rate: float = 1.0
     files: tuple[File, ...] = ()
     forbidden: tuple[Call, ...] = ()
@@ -173,7 +177,7 @@ class _Reader:
         given = _member(node, "input")
         path: KeyPath = ("case", "task")
         if given is not None and tasks:
-            self._problem("contradiction", given, "task and input: a run gets one of them", path)
+            self._problem("bad-test", given, "task and input: a run gets one of them", path)
         replay, rate = _member(node, "replay"), _member(node, "rate")
         recording = _string(replay)
         if replay is not None and (
@@ -196,6 +200,7 @@ class _Reader:
             tasks=tasks,
             input=_plain(given) if given is not None and given.members is not None else None,
             replay=recording,
+            replay_range=(replay or name or node).range,
             rate=float(rate.value) if rate is not None and _is_number(rate.value) else 1.0,
             files=tuple(self._files(expect, (*where, "files"))),
             forbidden=forbidden,
@@ -215,7 +220,7 @@ class _Reader:
             else:
                 message = ""
             if message and case.name:
-                self._problem("duplicate-case", Node(case.range), message, ("case", "name"))
+                self._problem("bad-test", Node(case.range), message, ("case", "name"))
             names.add(case.name)
             recordings.add(recording)
 
@@ -270,7 +275,7 @@ class _Reader:
         try:
             re.compile(node.value)
         except (re.error, OverflowError, RecursionError) as error:
-            self._problem("bad-regex", node, f"not a regular expression: {error}", path)
+            self._problem("bad-test", node, f"not a regular expression: {error}", path)
             return None
         return Check("matches", node.value, node.range)
 
@@ -330,7 +335,7 @@ class _Reader:
             if call.name in always:
                 message = f"{quoted(call.name)} is expected here and forbidden in the same case"
                 path = ("case", "expect", "forbidden")
-                self._problem("contradiction", Node(call.range), message, path)
+                self._problem("bad-test", Node(call.range), message, path)
 
     # -- the rest
 
@@ -384,7 +389,7 @@ class _Reader:
         return value
 
     def _bad_path(self, node: Node, key: str, path: str, wanted: str) -> None:
-        self._problem("bad-path", node, f"{key} must name {wanted}, not {quoted(path)}", (key,))
+        self._problem("bad-test", node, f"{key} must name {wanted}, not {quoted(path)}", (key,))
 
     def _problem(self, code: str, node: Node, message: str, path: KeyPath) -> None:
         self.problems.append(Problem(code, node.range, message, path, 0))

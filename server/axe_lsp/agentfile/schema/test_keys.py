@@ -87,7 +87,10 @@ def _run(path: KeyPath) -> Iterator[KeySpec]:
 
 def _call(path: KeyPath) -> Iterator[KeySpec]:
     yield _row(
-        (*path, "name"), KeyType.STRING, "The tool; a glob such as `issues/*` means several."
+        (*path, "name"),
+        KeyType.STRING,
+        "The tool; a glob such as `issues/*` means several.",
+        names=Names.TOOL,
     )
     yield _row(
         (*path, "args"),

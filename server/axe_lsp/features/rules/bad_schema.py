@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, replace
-from axe_lsp.features.rule import Rule, Subject, problems_of
+from axe_lsp.features.rule import Dialects, Rule, Subject, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -51,5 +51,6 @@ type = "strng"    # must be one of array, boolean, integer, null, number, object
 """,
     check=check,
     fixes=fixes,
+    is_for=Dialects.ALL,
     about=Subject.PROBLEMS,
 )

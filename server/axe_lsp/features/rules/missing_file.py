@@ -10,7 +10,7 @@ from axe_lsp.features.edit import NewFile
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix
 from axe_lsp.features.rule import Dialects, Rule, Subject, once_looked
-from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.agent_file import RECORDING, AgentFile
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -27,7 +27,11 @@ def _paths(file: AgentFile, facts: Facts) -> Iterator[Finding]:
     for written in file.outside.paths:
         found = facts.paths.get(written.value)
         if found is not None and not found.exists:
-            message = f"there is no file {found.shown}; a path starts at the folder of this file"
+            message = (
+                f"there is no recording {found.shown}; `axe-lsp test --record` makes it"
+                if written.key == RECORDING
+                else f"there is no file {found.shown}; a path starts at the folder of this file"
+            )
             yield Finding(RULE.code, RULE.severity, written.range, message, path=written.key)
 
 

@@ -11,7 +11,7 @@ from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, find_value, remove_item, respell
 from axe_lsp.features.new_agent import new_agent
-from axe_lsp.features.rule import Rule, Subject, once_complete
+from axe_lsp.features.rule import Dialects, Rule, Subject, once_complete
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Reference
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -75,6 +75,7 @@ these names when it loads a file: the call fails when the model makes it.
 """,
     check=check,
     fixes=fixes,
+    is_for=Dialects.ALL,
     about=Subject.REFERENCES,
     is_settled=once_complete,
 )

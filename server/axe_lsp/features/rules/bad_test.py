@@ -1,0 +1,31 @@
+"""A case of a test that can't be run, or that no run can pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.features.finding import Severity
+from axe_lsp.features.fix import Case, Fix
+from axe_lsp.features.rule import Dialects, Rule, Subject, problems_with
+
+
+def fixes(_: Case) -> Iterator[Fix]:
+    """None: what was meant is not known."""
+    return iter(())
+
+
+RULE = Rule(
+    code="bad-test",
+    severity=Severity.ERROR,
+    summary="A case of a test that can't be run, or that no run can pass.",
+    documentation="""
+In a file of tests (`axe/tests/*.toml`, see `docs/testing.md`): two cases have one name or one
+recording, a pattern is not a regular expression, a path leads out of the project or of the copied
+workspace, a case has both `task` and `input`, or a call is both expected and forbidden. `axe-lsp
+test` runs no case of such a file.
+""",
+    is_for=Dialects.OTHERS,
+    check=problems_with("bad-test", Severity.ERROR),
+    fixes=fixes,
+    about=Subject.PROBLEMS,
+)

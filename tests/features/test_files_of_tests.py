@@ -1,0 +1,168 @@
+"""Language features in files of tests, which name agents and recordings."""
+
+from __future__ import annotations
+
+import pytest
+
+from axe_lsp.features.completion.completion import completion
+from axe_lsp.features.definition import definition
+from axe_lsp.features.delegation_graph import delegation_graph
+from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.features.document_link import path_targets
+from axe_lsp.features.hover import hover
+from axe_lsp.features.references import references
+from axe_lsp.features.rename import rename
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.facts import Facts, Found
+from axe_lsp.workspace.places import Places
+from axe_lsp.workspace.snapshot import Snapshot
+from axe_lsp.workspace.workspace import Change, Workspace
+from support.edits import edited
+
+ROOT = "file:///project"
+LEAD, SCOUT = f"{ROOT}/axe/agents/lead.toml", f"{ROOT}/axe/agents/scout.toml"
+TESTS = f"{ROOT}/axe/tests/lead.toml"
+AGENTS = {
+    LEAD: 'name = "lead"\nmodel = "ollama/m"\nsub_agents = ["scout"]\n',
+    SCOUT: 'name = "scout"\nmodel = "ollama/m"\n',
+}
+CASE = """\
+agent = "lead"
+
+[[case]]
+name = "looks"
+task = "Look."
+
+[[case.expect.children]]
+agent = "scout"
+status = "completed"
+
+[[case.expect.judge]]
+agent = "scout"
+criteria = "Looks."
+"""
+
+
+def opened(text: str = CASE) -> tuple[Snapshot, AgentFile]:
+    workspace = Workspace(Places(roots=(ROOT,)))
+    changes = [Change(uri, each) for uri, each in AGENTS.items()]
+    workspace.apply([*changes, Change(TESTS, text, in_buffer=True)], complete=True)
+    file = workspace.snapshot.file(TESTS)
+    assert file is not None
+    return workspace.snapshot, file
+
+
+def found(text: str) -> list[tuple[str, str]]:
+    snapshot, file = opened(text)
+    return [(each.code, each.range.of(text)) for each in diagnostics(snapshot, file)]
+
+
+def test_a_file_in_order_has_no_problems() -> None:
+    assert found(CASE) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('agent = "lead"', 'agent = "laed"', ("unknown-agent", '"laed"')),
+        ('children]]\nagent = "scout"', 'children]]\nagent = "gone"', ("unknown-agent", '"gone"')),
+        ("task = ", "taks = ", ("unknown-key", "taks")),
+        ('"completed"', '"complete"', ("out-of-range", '"complete"')),
+        ('"Look."', "3", ("wrong-type", "3")),
+        ('criteria = "Looks."\n', "", ("missing-key", "judge")),
+        ('status = "completed"', 'answer = { matches = "(" }', ("bad-test", '"("')),
+        (
+            'status = "completed"',
+            'answer = { schema = { type = "objekt" } }',
+            ("bad-schema", '"objekt"'),
+        ),
+    ],
+)
+def test_a_mistake_has_its_place(old: str, new: str, problem: tuple[str, str]) -> None:
+    assert CASE.count(old) == 1
+    assert found(CASE.replace(old, new)) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
+        ('agent = "|"', "scout"),
+        ('agent = "lead"\n[[case.expect.children]]\nagent = "|"', "scout"),
+        ('[[case.expect.tools]]\nmatch = "|"', "superset"),
+        ('[case.expect]\nstatus = "|"', "killed"),
+        ("[[case]]\n|", "task"),
+        ("[[case.expect.children.children]]\n|", "times"),
+    ],
+)
+def test_keys_words_and_agents_are_completed(marked: str, expected: str) -> None:
+    snapshot, file = opened(marked.replace("|", ""))
+    labels = [each.label for each in completion(snapshot, file, marked.index("|"))]
+    assert expected in labels
+
+
+def test_hover_describes_keys_and_agents() -> None:
+    snapshot, file = opened()
+    key = hover(snapshot, file, CASE.index("criteria"))
+    agent = hover(snapshot, file, CASE.index('"lead"') + 2)
+    assert key is not None
+    assert agent is not None
+    assert "The criteria that it judges by." in key.markdown
+    assert "agent of this workspace" in agent.markdown
+
+
+def test_a_name_leads_to_its_agent_and_counts_as_a_reference() -> None:
+    snapshot, file = opened()
+    target = definition(snapshot, file, CASE.index('"scout"') + 1)
+    assert target is not None
+    assert target.uri == SCOUT
+    there = references(snapshot, file, CASE.index('"scout"') + 1, include_declaration=False)
+    assert [each.uri for each in there] == [LEAD, TESTS, TESTS]
+
+
+def test_a_rename_of_an_agent_reaches_its_tests() -> None:
+    snapshot, file = opened()
+    texts = {**AGENTS, TESTS: CASE}
+    edit = rename(snapshot, file, CASE.index('"scout"') + 1, "finder", texts.__getitem__)
+    assert edit is not None
+    after = edited(texts, edit)
+    assert after[TESTS] == CASE.replace("scout", "finder")
+    assert '"finder"' in after[LEAD]
+    assert after[f"{ROOT}/axe/agents/finder.toml"].startswith('name = "finder"')
+
+
+def test_tests_are_no_agents() -> None:
+    snapshot, _ = opened()
+    assert snapshot.names == {"lead": (LEAD,), "scout": (SCOUT,)}
+    assert [each.name for each in delegation_graph(snapshot).nodes] == ["lead", "scout"]
+
+
+def test_a_project_within_another_means_its_own_agents() -> None:
+    inner = f"{ROOT}/part"
+    other = f"{inner}/axe/agents/lead.toml"
+    tests = f"{inner}/axe/tests/t.toml"
+    workspace = Workspace(Places(roots=(ROOT,)))
+    changes = [Change(LEAD, AGENTS[LEAD]), Change(other, AGENTS[SCOUT])]
+    workspace.apply([*changes, Change(tests, CASE, in_buffer=True)], complete=True)
+    file = workspace.snapshot.file(tests)
+    assert file is not None
+    target = definition(workspace.snapshot, file, CASE.index('"lead"') + 1)
+    assert target is not None
+    assert target.uri == other
+
+
+def test_a_recording_is_linked_or_missing() -> None:
+    text = CASE.replace("task =", 'replay = "a.toml"\ntask =') + '\n[[case]]\nname = "new"\n'
+    workspace = Workspace(Places(roots=(ROOT,)))
+    file = workspace.apply([Change(TESTS, text, in_buffer=True)]).snapshot.file(TESTS)
+    assert file is not None
+    there = Found(f"{ROOT}/axe/tests/recordings/a.toml", "a.toml", exists=True)
+    paths = {
+        "recordings/a.toml": there,
+        "recordings/lead/new.toml": Found("", "…/lead/new.toml", exists=False),
+    }
+    snapshot = workspace.apply([], facts={TESTS: Facts(file.question, paths=paths)}).snapshot
+    links = path_targets(snapshot, file, text.index('"a.toml"') + 1)
+    assert [each.uri for each in links] == [there.uri]
+    (missing,) = diagnostics(snapshot, file)
+    assert (missing.code, missing.range.of(text)) == ("missing-file", '"new"')
+    assert "`axe-lsp test --record` makes it" in missing.message
