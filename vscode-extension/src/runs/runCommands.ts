@@ -123,7 +123,7 @@ export class RunCommands {
   private async chooseTurn(run: RunNode): Promise<number | undefined> {
     await this.runs.store.load(run);
     const items = run.turns.map((turn) => ({ turn, label: `Turn ${turn.number}`, description: shortened(turn.text, 100) }));
-    const placeHolder = 'At which turn? It and the turns after it are requested anew.';
+    const placeHolder = 'At which turn? Turns before it are kept.';
     return (await window.showQuickPick(items, { placeHolder, matchOnDescription: true }))?.turn.number;
   }
 
