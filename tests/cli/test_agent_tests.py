@@ -27,16 +27,20 @@ def test_a_case_is_replayed_without_a_key(home: Home, project: Project) -> None:
     assert (code, err) == (0, "")
     assert out.splitlines()[:2] == ["axe/tests/release.toml", "  ok asks"]
     assert out.splitlines()[2].startswith("1 passed in ")
+    assert home.call("history", "list", "--json")[1] == "[]\n"
 
 
 def test_a_failure_names_its_place_and_marks_the_call(home: Home, project: Project) -> None:
     project.case('\n[case.expect]\nforbidden = ["write_file"]\n')
     code, out, _ = home.call(*TEST)
     assert code == 1
+    runs = json.loads(home.call("history", "list", "--json")[1])
+    assert [(each["agent"], each["status"]) for each in runs] == [("lead", "completed")]
     assert out.splitlines()[1:-1] == [
         "  FAILED asks",
         '      axe/tests/release.toml:11: "lead" called "write_file" '
         '{"path": "CHANGELOG.md", "content": "# 1.2\\n"}, which is forbidden',
+        f"      run {runs[0]['runId'][:8]}",
         "        lead: completed, 3 turns",
         '          read_file {"path": "src/a.py"}',
         '          call_agent {"agent": "tests", "task": "Run the fast ones"}',

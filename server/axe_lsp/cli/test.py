@@ -8,12 +8,14 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from axe_lsp.agentfile.lookup_order import TEST_FOLDERS
 from axe_lsp.cli.arguments import Parser, dollars, runs
 from axe_lsp.cli.interruption import run_until_interrupted
-from axe_lsp.cli.streams import complain
+from axe_lsp.cli.run_history import RunHistory
+from axe_lsp.cli.streams import complain, shown
 from axe_lsp.cli.test_formats import FORMATS, Report, diff_lines
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.files.folders import working_folder
@@ -58,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
     except ConfigError as error:
         complain(error)
         return int(ExitCode.CONFIG)
-    return run_until_interrupted(_run(campaign, options.format))
+    return run_until_interrupted(_run(campaign, options.format, remembers=not options.no_history))
 
 
 def _new(arguments: Sequence[str]) -> int:
@@ -87,7 +89,7 @@ def _new(arguments: Sequence[str]) -> int:
     for note in made.notes:
         print(f"Note: {note}.")
     cases = tuple(chosen_cases(suite, [made.name]))
-    return run_until_interrupted(_run(Campaign((Plan(suite, cases),)), "text"))
+    return run_until_interrupted(_run(Campaign((Plan(suite, cases),)), "text", remembers=False))
 
 
 def _agreement(options: argparse.Namespace) -> Agrees:
@@ -114,15 +116,47 @@ def _agreement(options: argparse.Namespace) -> Agrees:
     return agrees
 
 
-async def _run(campaign: Campaign, format_: str) -> int:
+def _warn(text: str) -> None:
+    print(shown(f"Warning: {text}", sys.stderr), file=sys.stderr)
+
+
+class _History:
+    """Remembers the runs of cases that did not pass. An async context manager."""
+
+    def __init__(self, *, is_wanted: bool) -> None:
+        self._is_wanted = is_wanted
+        self._opened = AsyncExitStack()
+        self._of_project: dict[Path, RunHistory] = {}
+
+    async def __aenter__(self) -> _History:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._opened.aclose()
+
+    async def add(self, outcome: Outcome) -> None:
+        """Remember the runs of a case, if there is something to look for in them."""
+        if not self._is_wanted or outcome.verdict == "passed":
+            return
+        project = outcome.suite.project
+        if project not in self._of_project:
+            history = RunHistory(project, _warn, is_wanted=True)
+            self._of_project[project] = await self._opened.enter_async_context(history)
+        for event in outcome.events:
+            self._of_project[project].event(event)
+
+
+async def _run(campaign: Campaign, format_: str, *, remembers: bool) -> int:
     began = time.monotonic()
     report: Report = FORMATS[format_](sys.stdout)
     code = 0
     found: list[Outcome] = []
     try:
-        async for outcome in run_campaign(campaign):
-            found.append(outcome)
-            report.add(outcome)
+        async with _History(is_wanted=remembers) as history:
+            async for outcome in run_campaign(campaign):
+                found.append(outcome)
+                report.add(outcome)
+                await history.add(outcome)
     except ConfigError as error:
         complain(error)
         code = int(ExitCode.CONFIG)
@@ -267,6 +301,11 @@ def _parser() -> Parser:
         help=f"cases at the same time (default: {_JOBS}, with real answers {_LIVE_JOBS})",
     )
     add("--format", choices=sorted(FORMATS), default="text", help="output format (default: text)")
+    add(
+        "--no-history",
+        action="store_true",
+        help="do not store the runs of cases that did not pass in the history",
+    )
     add(
         "--trust",
         action="store_true",

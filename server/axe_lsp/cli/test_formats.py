@@ -11,6 +11,7 @@ from typing import Protocol, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from axe_lsp.cli.check_formats import github_line
+from axe_lsp.cli.history_table import ID_LENGTH
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.plain_text import visible
 from axe_lsp.testing.observed import Observed, ObservedCall
@@ -109,6 +110,7 @@ def _told(outcome: Outcome) -> Iterator[str]:
     if outcome.run is not None:
         marked = first.call if first is not None else None
         deviating = first.run if first is not None and marked is None else None
+        yield f"run {outcome.run.run_id[:ID_LENGTH]}"
         yield from _tree(outcome.run, marked, deviating)
 
 
