@@ -256,19 +256,54 @@ In the buffer of the runs it is the agent of the line."
 (defun axe-resume ()
   "Go on with a run that ended before it was completed, which you choose."
   (interactive)
-  (let ((server (axe-lsp-runs--server)))
-    (axe-lsp-send server "axe/runs" '(:limit 200)
-                  (lambda (runs)
-                    (run-at-time 0 nil #'axe-lsp-runs--resume server (append runs nil))))))
+  (axe-lsp-runs--with-past
+   (lambda (run) (plist-get run :resumable))
+   "axe: no run can be resumed"
+   (lambda (server run)
+     (axe-lsp-send server "axe/resume" (list :runId (plist-get run :runId)) #'ignore)
+     (display-buffer (axe-lsp-runs-buffer)))))
 
-(defun axe-lsp-runs--resume (server past)
-  "Have SERVER go on with one of PAST."
-  (let ((resumable (cl-remove-if-not (lambda (run) (plist-get run :resumable)) past)))
-    (if (null resumable)
-        (message "axe: no run can be resumed")
-      (let ((run (axe-lsp-runs--pick resumable)))
-        (axe-lsp-send server "axe/resume" (list :runId (plist-get run :runId)) #'ignore)
-        (display-buffer (axe-lsp-runs-buffer))))))
+;;;###autoload
+(defun axe-reply ()
+  "Send a further message in the conversation of a completed run, which you choose."
+  (interactive)
+  (axe-lsp-runs--with-past
+   (lambda (run) (plist-get run :continuable))
+   "axe: no completed run can be continued"
+   (lambda (server run)
+     (let ((text (read-string (format "Reply to %s: " (plist-get run :agent)))))
+       (unless (string-blank-p text)
+         (axe-lsp-send server "axe/run" (list :continue (plist-get run :runId) :task text) #'ignore)
+         (display-buffer (axe-lsp-runs-buffer)))))))
+
+;;;###autoload
+(defun axe-fork ()
+  "Make a new run that shares the first turns of one that you choose."
+  (interactive)
+  (axe-lsp-runs--with-past
+   (lambda (run) (or (plist-get run :continuable) (plist-get run :resumable)))
+   "axe: no run can be forked"
+   (lambda (server run)
+     (let* ((last (or (plist-get run :turns) 1))
+            (turn (read-number (format "Fork %s at turn (1 to %d): " (plist-get run :agent) last) last))
+            (model (read-string "Model: " (plist-get run :model)))
+            (other (unless (member model (list "" (plist-get run :model))) (list :model model))))
+       (axe-lsp-send server "axe/resume"
+                     (append (list :runId (plist-get run :runId) :fromTurn turn) other)
+                     #'ignore)
+       (display-buffer (axe-lsp-runs-buffer))))))
+
+(defun axe-lsp-runs--with-past (fits none use)
+  "Have the user choose a past run of which FITS says so, and call USE with the server and it.
+NONE is what to say if there is no such run."
+  (let ((server (axe-lsp-runs--server)))
+    (axe-lsp-send
+     server "axe/runs" '(:limit 200)
+     (lambda (runs)
+       (let ((fitting (cl-remove-if-not fits (append runs nil))))
+         (if (null fitting)
+             (message none)
+           (run-at-time 0 nil (lambda () (funcall use server (axe-lsp-runs--pick fitting))))))))))
 
 (defun axe-lsp-runs--show-past (server root)
   "Have SERVER tell of ROOT again, in a buffer of its own."

@@ -187,6 +187,21 @@ def test_runs_end_in_emacs_when_the_server_is_killed(
 
 
 @pytest.mark.editor
+def test_a_completed_run_is_replied_to_and_forked_in_emacs(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    reader = tmp_path / "project" / "axe" / "agents" / "reader.toml"
+    reader.parent.mkdir(parents=True)
+    reader.write_text('name = "reader"\nmodel = "openai/m-reader"\n', encoding="utf-8")
+    provider.script("m-reader", *map(Says, ("On Friday.", "At noon.", "Yes.")))
+    provider.script("m-other", Says("On some Friday."))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    _play(emacs, "reply_and_fork.el", reader, environment)
+    sent = provider.asked("m-reader")[1].body["messages"]
+    assert [each["content"] for each in sent] == ["When?", "On Friday.", "At what time?"]
+
+
+@pytest.mark.editor
 def test_an_agent_is_mended_run_and_looked_back_at_through_lsp_mode(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:

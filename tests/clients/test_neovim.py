@@ -81,6 +81,21 @@ def test_runs_end_in_neovim_when_the_server_is_killed(nvim: Path, tmp_path: Path
 
 
 @pytest.mark.editor
+def test_a_completed_run_is_replied_to_and_forked_in_neovim(
+    nvim: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    reader = tmp_path / "project" / "axe" / "agents" / "reader.toml"
+    reader.parent.mkdir(parents=True)
+    reader.write_text('name = "reader"\nmodel = "openai/m-reader"\n', encoding="utf-8")
+    provider.script("m-reader", *map(Says, ("On Friday.", "At noon.", "Yes.")))
+    provider.script("m-other", Says("On some Friday."))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    _play(nvim, "reply_and_fork.lua", reader, environment)
+    sent = provider.asked("m-reader")[1].body["messages"]
+    assert [each["content"] for each in sent] == ["When?", "On Friday.", "At what time?"]
+
+
+@pytest.mark.editor
 def test_one_child_one_run_and_all_runs_are_stopped_in_neovim(
     nvim: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:

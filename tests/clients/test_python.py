@@ -134,6 +134,30 @@ async def test_a_run_that_was_cancelled_is_resumed(
     assert refused.value.data["reason"] == "completed"
 
 
+async def test_a_completed_run_is_replied_to_and_forked(
+    provider: ScriptedProvider, start: Start
+) -> None:
+    provider.script("solo", Says("one"), Says("two"))
+    provider.script("other", Says("three"))
+    async with start() as client:
+        async with client.run("solo", "Count.") as run:
+            await run.result()
+        async with client.reply(run.id, "Go on.", timeout=60) as reply:
+            further = [event async for event in reply]
+            second = await reply.result()
+        async with client.fork(run.id, 1, model="anthropic/other") as fork:
+            forked = [event async for event in fork]
+            third = await fork.result()
+
+    assert (second.content, third.content) == ("two", "three")
+    begin, other = further[0], forked[0]
+    assert isinstance(begin, AgentBegin)
+    assert isinstance(other, AgentBegin)
+    assert begin.continues == run.id
+    assert other.forked_from == {"runId": run.id, "turn": 1}
+    assert len({run.id, reply.id, fork.id}) == 3
+
+
 async def test_a_block_that_fails_leaves_no_run_behind(
     provider: ScriptedProvider, start: Start
 ) -> None:

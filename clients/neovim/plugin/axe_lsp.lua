@@ -31,6 +31,13 @@ command('AxeAnswer', 'answer', {
 command('AxeResume', 'resume', {
   desc = 'Go on with a run that ended before it was completed',
 })
+command('AxeReply', 'reply', {
+  nargs = '*',
+  desc = 'Send a further message in the conversation of a completed run',
+})
+command('AxeFork', 'fork', {
+  desc = 'Make a new run that shares the first turns of another one',
+})
 command('AxeStop', 'stop', {
   nargs = '?',
   bang = true,

@@ -257,6 +257,41 @@ class Client:
             yield run
 
     @asynccontextmanager
+    async def reply(
+        self, run_id: str, task: str, *, model: str | None = None, timeout: float | None = None
+    ) -> AsyncIterator[Run]:
+        """Send a further message in the conversation of a completed root run. It is a new run; else as `run`."""
+        params = {
+            "continue": run_id,
+            "task": task,
+            "model": model,
+            "timeoutMs": None if timeout is None else round(timeout * 1000),
+        }
+        async with self._begun("axe/run", params) as run:
+            yield run
+
+    @asynccontextmanager
+    async def fork(
+        self,
+        run_id: str,
+        turn: int,
+        *,
+        model: str | None = None,
+        timeout: float | None = None,
+        max_tokens: int | None = None,
+    ) -> AsyncIterator[Run]:
+        """Make a new run that shares the turns of a root run before `turn`, with another model if wanted; else as `run`."""
+        params = {
+            "runId": run_id,
+            "fromTurn": turn,
+            "model": model,
+            "timeoutMs": None if timeout is None else round(timeout * 1000),
+            "maxTokens": max_tokens,
+        }
+        async with self._begun("axe/resume", params) as run:
+            yield run
+
+    @asynccontextmanager
     async def _begun(self, method: str, params: Mapping[str, Any]) -> AsyncIterator[Run]:
         # Notifications do not say which request they belong to. As only one run begins at a time,
         # the one that begins next is the one that was asked for last.

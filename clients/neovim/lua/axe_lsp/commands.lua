@@ -56,6 +56,14 @@ function M.resume()
   runs.resume(vim.api.nvim_get_current_buf())
 end
 
+function M.reply(given)
+  runs.reply(given.args, vim.api.nvim_get_current_buf())
+end
+
+function M.fork()
+  runs.fork(vim.api.nvim_get_current_buf())
+end
+
 function M.stop(given)
   if given.bang then
     runs.stop_all()

@@ -126,24 +126,77 @@ function M.run_again(bufnr)
   end
 end
 
---- Goes on with a run that ended before it was completed; the user picks which.
-function M.resume(bufnr)
+--- Has the user pick one of the past runs that fit, and hands it to `use(run, send)`; `none` says that there is none.
+local function pick_past(bufnr, fits, prompt, none, use)
   local client = requests.client_for(bufnr)
   if not client then
     return
   end
+  local function send(method, params)
+    views.show(buffers.live().bufnr)
+    requests.send(client, method, params, bufnr, pass)
+  end
   requests.send(client, 'axe/runs', { limit = 200 }, bufnr, function(found)
-    local resumable = vim.tbl_filter(function(run)
-      return run.resumable
-    end, found)
-    if #resumable == 0 then
-      return vim.notify('axe: no run can be resumed', vim.log.levels.INFO)
+    local fitting = vim.tbl_filter(fits, found)
+    if #fitting == 0 then
+      return vim.notify('axe: ' .. none, vim.log.levels.INFO)
     end
-    vim.ui.select(resumable, { prompt = 'Resume which run?', format_item = words.past }, function(run)
+    vim.ui.select(fitting, { prompt = prompt, format_item = words.past }, function(run)
       if run then
-        views.show(buffers.live().bufnr)
-        requests.send(client, 'axe/resume', { runId = run.runId }, bufnr, pass)
+        use(run, send)
       end
+    end)
+  end)
+end
+
+--- Goes on with a run that ended before it was completed; the user picks which.
+function M.resume(bufnr)
+  local function is_resumable(run)
+    return run.resumable
+  end
+  pick_past(bufnr, is_resumable, 'Resume which run?', 'no run can be resumed', function(run, send)
+    send('axe/resume', { runId = run.runId })
+  end)
+end
+
+--- Sends a further message in the conversation of a completed run; the user picks which, and is asked for the text if
+--- it is ''.
+function M.reply(text, bufnr)
+  local function is_continuable(run)
+    return run.continuable
+  end
+  pick_past(bufnr, is_continuable, 'Reply to which run?', 'no completed run can be continued', function(run, send)
+    local function say(message)
+      if message and vim.trim(message) ~= '' then
+        send('axe/run', { ['continue'] = run.runId, task = message })
+      end
+    end
+    if text ~= '' then
+      say(text)
+    else
+      vim.ui.input({ prompt = ('Reply to %s: '):format(run.agent) }, say)
+    end
+  end)
+end
+
+--- Makes a new run that shares the first turns of one that is at rest, and goes on with the same model or another.
+function M.fork(bufnr)
+  local function is_kept(run)
+    return run.continuable or run.resumable
+  end
+  pick_past(bufnr, is_kept, 'Fork which run?', 'no run can be forked', function(run, send)
+    local last = tostring(run.turns or 1)
+    vim.ui.input({ prompt = ('Fork %s at turn (1 to %s): '):format(run.agent, last), default = last }, function(turn)
+      local number = tonumber(turn or '')
+      if not number then
+        return
+      end
+      vim.ui.input({ prompt = 'Model: ', default = run.model }, function(model)
+        if model then
+          local other = model ~= run.model and model ~= '' and model or nil
+          send('axe/resume', { runId = run.runId, fromTurn = number, model = other })
+        end
+      end)
     end)
   end)
 end
