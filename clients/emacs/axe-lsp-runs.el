@@ -294,7 +294,7 @@ In the buffer of the runs it is the agent of the line."
        (display-buffer (axe-lsp-runs-buffer))))))
 
 (defun axe-lsp-runs--with-past (fits none use)
-  "Have the user choose a past run of which FITS says so, and call USE with the server and it.
+  "Have the user choose a past run that FITS, for USE with the server and the run.
 NONE is what to say if there is no such run."
   (let ((server (axe-lsp-runs--server)))
     (axe-lsp-send
