@@ -278,7 +278,7 @@ In the buffer of the runs it is the agent of the line."
 
 ;;;###autoload
 (defun axe-fork ()
-  "Make a new run that shares the first turns of one that you choose."
+  "Fork a run that you choose: make a new one that shares its beginning."
   (interactive)
   (axe-lsp-runs--with-past
    (lambda (run) (or (plist-get run :continuable) (plist-get run :resumable)))
