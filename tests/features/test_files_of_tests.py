@@ -73,6 +73,11 @@ def test_a_file_in_order_has_no_problems() -> None:
         ('status = "completed"', 'answer = { matches = "(" }', ("bad-test", '"("')),
         (
             'status = "completed"',
+            'tools = [{ calls = [{ name = "read_fiel" }] }]',
+            ("bad-test", '"read_fiel"'),
+        ),
+        (
+            'status = "completed"',
             'answer = { schema = { type = "objekt" } }',
             ("bad-schema", '"objekt"'),
         ),

@@ -15,7 +15,7 @@ tool_calls = { equals = 3 }
 tokens = { max = 420, min = 420 }
 cost = { max = 1 }
 files = { "CHANGELOG.md" = { contains = ["1.2"], lacks = ["1.1"] }, "src/a.py" = true, "secret" = false }
-forbidden = ["run_command", "issues/*", { name = "read_file", args = { path = { contains = "secret" } } }]
+forbidden = ["Bash", "issues/*", { name = "read_file", args = { path = { contains = "secret" } } }]
 
 [[case.expect.tools]]
 calls = [{ name = "read_file", args = { path = { matches = "\\\\.py$" } }, error = false }, { name = "write_file" }]
@@ -84,7 +84,11 @@ UNMET = [
     ('contains = ["1.2"]', 'contains = ["1.3"]', 'file "CHANGELOG.md" lacks "1.3"'),
     ('"src/a.py" = true', '"src/b.py" = true', 'file "src/b.py" is not there'),
     ('"secret" = false', '"src" = false', 'file "src" is there'),
-    ('"run_command", "issues/*"', '"write_*"', '"lead" called "write_file"'),
+    (
+        '"Bash", "issues/*"',
+        '{ name = "Write", args = { path = "CHANGELOG.md" } }',
+        '"lead" called "write_file"',
+    ),
     ('contains = "secret" }', 'contains = "gone" }', '"tests" called "read_file"'),
     ("\\\\.py$", "\\\\.c$", 'argument "path" does not match'),
     ('}, error = false }, { name = "write_file" }', "}, error = true }", "the call did not fail"),

@@ -83,7 +83,8 @@ def load_suite(path: Path, shown: str, project: Path) -> Suite:
     parse = Parse(text)
     lookup, lines = Lookup(parse, TESTS), LineIndex(text)
     syntax = [(each.range, each.message) for each in parse.problems]
-    found = [(each.range, each.message) for each in check(parse, lookup, agent_tests)]
+    checked = check(parse, lookup, agent_tests)
+    found = [(each.range, each.message) for each in checked if not each.is_warning]
     suite = Suite(path, shown, project, read_cases(lookup), lines)
     problems = [f"{suite.place(where)}: {message}" for where, message in sorted(syntax or found)]
     if not problems:

@@ -14,12 +14,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.check.problem import Problem
+from axe_lsp.agentfile.schema.agent_keys import TOOL_ALIASES, TOOLS
 from axe_lsp.agentfile.schema.json_schema import schema_faults
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.nested import Node, nested
 from axe_lsp.agentfile.schema.test_keys import MATCHES, NUMBERS, WHOLE_NUMBERS
 from axe_lsp.agentfile.text.globs import has_magic
+from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 
 RECORDINGS = "recordings"
@@ -27,6 +29,7 @@ RECORDINGS = "recordings"
 
 _TEXT_WORDS = ("contains", "lacks", "matches", "equals", "schema")
 _ARGUMENT_WORDS = (*_TEXT_WORDS, "any")
+_TOOLS = frozenset({*TOOLS, "call_agent", "Task"})
 _NOWHERE = TextRange(0, 0)
 
 
@@ -297,12 +300,25 @@ class _Reader:
             return None
         error, times = _member(node, "error"), _member(node, "times")
         return Call(
-            name=_string(name),
+            name=self._tool(name, path),
             range=name.range,
             args=tuple(self._arguments(_member(node, "args"), (*path, "args"), ())),
             error=error.value if error is not None and isinstance(error.value, bool) else None,
             times=_whole(times) or 1,
         )
+
+    def _tool(self, node: Node, path: KeyPath) -> str:
+        """The name of a tool as runs have it. One that is nearly that of a tool may be the name of a typed agent."""
+        written = _string(node)
+        name = TOOL_ALIASES.get(written, written)
+        if name not in _TOOLS and "/" not in name and not has_magic(name):
+            meant = nearest_of(name, _TOOLS)
+            if meant is not None:
+                message = f"no tool is named {quoted(name)}. Did you mean {quoted(meant)}?"
+                self.problems.append(
+                    Problem("bad-test", node.range, message, path, 0, fatal=False, is_warning=True)
+                )
+        return name
 
     def _arguments(
         self, node: Node | None, path: KeyPath, above: tuple[str, ...]
@@ -324,7 +340,7 @@ class _Reader:
         node = _member(expect, "forbidden")
         for each in (node.items if node is not None else None) or ():
             if isinstance(each.value, str):
-                yield Call(each.value, each.range)
+                yield Call(self._tool(each, path), each.range)
             elif each.members is not None and (call := self._call(each, path)) is not None:
                 yield call
 

@@ -22,7 +22,8 @@ RULE = Rule(
 In a file of tests (`axe/tests/*.toml`, see `docs/testing.md`): two cases have one name or one
 recording, a pattern is not a regular expression, a path leads out of the project or of the copied
 workspace, a case has both `task` and `input`, or a call is both expected and forbidden. `axe-lsp
-test` runs no case of such a file.
+test` runs no case of such a file. A tool that does not exist and is named nearly like one is a
+warning: it may be the name of an agent with `[input]`.
 """,
     is_for=Dialects.OTHERS,
     check=problems_with("bad-test", Severity.ERROR),
