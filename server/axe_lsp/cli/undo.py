@@ -11,26 +11,21 @@ from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.history_table import ID_LENGTH
 from axe_lsp.cli.streams import complain
 from axe_lsp.hosting.history.database import HistoryError
-from axe_lsp.hosting.history.queries import find_run
-from axe_lsp.hosting.history.steps import known_steps
+from axe_lsp.hosting.resuming import undoable
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
-from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.plain_text import shown_path, visible
-from axe_lsp.runtime.resuming.log import Known, decoded
-from axe_lsp.runtime.resuming.undoing import FileUndo, plan_undo, undo
+from axe_lsp.runtime.resuming.log import Known
+from axe_lsp.runtime.resuming.undoing import FileUndo, has_commands, plan_undo, undo
 
 LEFT = 1
 """Exit code when a file was left as it is."""
-
-_MOST_COMPARED = 512 * 1024
-_COMMANDS = ("run_command",)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Undo the changes of a run; returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        root, known = _found(options.run)
+        root, known = undoable(options.run)
         return _undo(root, known, options)
     except (RunError, ValueError) as error:
         complain(error if isinstance(error, RunError) else HistoryError(f"its steps: {error}"))
@@ -43,7 +38,7 @@ def _undo(root: str, known: Known, options: argparse.Namespace) -> int:
         print(f"No file is different from what it was before run {root[:ID_LENGTH]}.")
     for each in plans:
         print(_shown(each))
-    if _has_commands(known):
+    if has_commands(known):
         print("The effects of commands are not known, and are not undone.")
     wanted = [each for each in plans if not each.reason]
     if not wanted or options.dry_run:
@@ -58,25 +53,10 @@ def _undo(root: str, known: Known, options: argparse.Namespace) -> int:
     return LEFT if failed or len(wanted) < len(plans) else 0
 
 
-def _found(beginning: str) -> tuple[str, Known]:
-    """The root run, and what is known of it. Raises RunError."""
-    # Imported late, as it looks for the runs of dead processes.
-    from axe_lsp.hosting.history.local import opened_history
-
-    with opened_history() as connection:
-        _, root = find_run(connection, beginning)
-        (status,) = connection.execute(
-            "SELECT status FROM runs WHERE run_id = ?", (root,)
-        ).fetchone()
-        if status == "running":
-            raise HistoryError(f"run {root[:ID_LENGTH]} has not ended; stop it first")
-        return root, known_steps(connection, root)
-
-
 def _shown(plan: FileUndo) -> str:
     if plan.reason:
         return f"left {_path(plan)}: {plan.reason}"
-    if len(plan.now or b"") + len(plan.before or b"") > _MOST_COMPARED:
+    if not plan.is_comparable:
         return f"put back {_path(plan)} (too large to compare)"
     import difflib
 
@@ -93,13 +73,6 @@ def _path(plan: FileUndo) -> str:
 
 def _files(count: int) -> str:
     return f"{count} file{'' if count == 1 else 's'}"
-
-
-def _has_commands(known: Known) -> bool:
-    answers = (
-        decoded(text, Response) for (*_, kind), text in known.steps.items() if kind == "answer"
-    )
-    return any(call.name in _COMMANDS for answer in answers for call in answer.tool_calls)
 
 
 def _agrees(count: int) -> bool:

@@ -219,6 +219,23 @@ def continuation_of(
     )
 
 
+def undoable(beginning: str) -> tuple[str, Known]:
+    """The root of the run whose id begins so, and what is known of it. Blocks. Raises RunError for one that has not ended."""
+    from axe_lsp.hosting.history.lease import NotResumableError  # noqa: PLC0415
+    from axe_lsp.hosting.history.local import opened_history
+    from axe_lsp.hosting.history.queries import find_run  # noqa: PLC0415
+    from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
+
+    with opened_history() as connection:
+        _, root = find_run(connection, beginning)
+        (status,) = connection.execute(
+            "SELECT status FROM runs WHERE run_id = ?", (root,)
+        ).fetchone()
+        if status == "running":
+            raise NotResumableError(f"run {root[:8]} has not ended; stop it first", "running")
+        return root, known_steps(connection, root)
+
+
 def _known_of(root: str, agent: str = "", *, is_fork: bool = False) -> Known:
     from axe_lsp.hosting.history.lease import require_continuable, require_forkable  # noqa: PLC0415
     from axe_lsp.hosting.history.local import opened_history

@@ -21,6 +21,7 @@ REQUESTS = {
     "axe/run": "runs.running:run",
     "axe/preview": "runs.running:preview",
     "axe/resume": "runs.resuming:resume",
+    "axe/undo": "runs.undoing:undo",
     "axe/stop": "runs.running:stop",
     "axe/runs": "runs.past_runs:runs",
     "axe/events": "runs.past_runs:events",

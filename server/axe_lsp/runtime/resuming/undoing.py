@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from axe_lsp.runtime.files.whole_file import write_whole_file
+from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.plain_text import decode, os_fault
 from axe_lsp.runtime.resuming.log import Known, decoded
 from axe_lsp.runtime.resuming.saved import MOST_SAVED, LeftFile, Lost, SavedFile, digest_of
@@ -31,6 +32,16 @@ class FileUndo(Struct, frozen=True):
         """The texts now and afterwards, for a diff."""
         return decode(self.now or b""), decode(self.before or b"")
 
+    @property
+    def is_comparable(self) -> bool:
+        """Whether it is small enough for a diff."""
+        return len(self.now or b"") + len(self.before or b"") <= _MOST_COMPARED
+
+
+_MOST_COMPARED = 512 * 1024
+"""Bytes."""
+
+_COMMANDS = ("run_command",)
 
 _REASONS: Mapping[Lost, str] = {
     "large": f"it had more than {MOST_SAVED // 1024 // 1024} MB, which is not kept",
@@ -98,6 +109,14 @@ def undo(plans: Iterable[FileUndo]) -> Iterator[FileUndo]:
             yield _left(plan, os_fault(error))
         else:
             yield plan
+
+
+def has_commands(known: Known) -> bool:
+    """Whether a tree has run commands, whose effects are not known."""
+    answers = (
+        decoded(text, Response) for (*_, kind), text in known.steps.items() if kind == "answer"
+    )
+    return any(call.name in _COMMANDS for answer in answers for call in answer.tool_calls)
 
 
 def _left(plan: FileUndo, reason: str) -> FileUndo:
