@@ -94,6 +94,27 @@ def test_a_run_that_a_provider_has_failed_goes_on(home: Home, provider: Scripted
     assert steps(home) == ["order", "agent", "first", "answer", "result", "answer"]
 
 
+def test_an_agent_in_a_process_of_its_own_goes_on_where_it_was(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    lead = 'name = "lead"\nmodel = "anthropic/m-lead"\nsub_agents = ["solo"]\n'
+    home.add({"lead": lead, "solo": SOLO + '[isolation]\nmode = "process"\n'})
+    provider.script("m-lead", Says(calls=[calls_agent("solo", "go")]), Says("done"))
+    changes = [Call("run_command", {"command": command}) for command in (EFFECT, KILLS)]
+    provider.script("m", *[Says(calls=[call]) for call in changes], Says("I have looked."))
+    process = home.start("run", "lead", "-p", "go", "--yes")
+    (home.work / "pid").write_text(str(process.pid))
+    process.communicate(timeout=60)
+    home.add({"solo": "this is no agent any more"})
+
+    assert home.call("resume", "--yes") == (0, "done", "")
+
+    assert (home.work / "effects.txt").read_text() == "once\n" * 2
+    assert [each.model for each in provider.requests] == ["m-lead", "m", "m", "m", "m-lead"]
+    assert "Whether it took effect is not known" in json.dumps(provider.asked("m")[-1].body)
+    assert listed(home)[0]["tree"]["inputTokens"] == 50
+
+
 def test_a_used_up_budget_is_a_new_total(home: Home, provider: ScriptedProvider) -> None:
     home.add({"solo": SOLO})
     reads = Call("read_file", {"path": "note.txt"})

@@ -33,6 +33,11 @@ def changed(home: Home, provider: ScriptedProvider) -> str:
     provider.script("h", Says(calls=[Call("edit_file", edit)]), Says("edited"))
     assert home.call("run", "lead", "-p", "go", "--yes")[:2] == (0, "done")
     assert (home.work / "a.txt").read_text() == "1\n2\n"
+    return root_of(home)
+
+
+def root_of(home: Home) -> str:
+    """The id of the only run."""
     with closing(sqlite3.connect(home.history)) as history:
         (run_id,) = history.execute("SELECT run_id FROM runs WHERE depth = 0").fetchone()
     return str(run_id)
@@ -45,6 +50,21 @@ def test_a_dry_run_shows_the_difference_and_changes_nothing(home: Home, changed:
     assert "--- new.txt\n+++ /dev/null" in out
     assert "The effects of commands are not known" in out
     assert (home.work / "a.txt").read_text() == "1\n2\n"
+
+
+def test_what_an_agent_in_a_process_of_its_own_has_changed_is_put_back(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add({"lead": LEAD, "helper": HELPER + '[isolation]\nmode = "process"\n'})
+    (home.work / "a.txt").write_text("one\n")
+    edit = {"path": "a.txt", "old_string": "one", "new_string": "1"}
+    provider.script("m", Says(calls=[calls_agent("helper", "go on")]), Says("done"))
+    provider.script("h", Says(calls=[Call("edit_file", edit)]), Says("edited"))
+    assert home.call("run", "lead", "-p", "go", "--yes")[:2] == (0, "done")
+    assert (home.work / "a.txt").read_text() == "1\n"
+
+    assert home.call("undo", root_of(home), "--yes")[0] == 0
+    assert (home.work / "a.txt").read_text() == "one\n"
 
 
 def test_files_are_put_back_without_a_question_only_if_that_is_said(

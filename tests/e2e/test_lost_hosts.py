@@ -203,3 +203,43 @@ def test_a_run_is_resumed_by_its_host_and_goes_on_when_that_dies(
         (run,) = editor.client.request("axe/runs", {})
     assert run["status"] == "completed"
     assert [each.body["messages"][0]["content"] for each in provider.requests] == ["Go"] * 3
+
+
+APART = '[isolation]\nmode = "process"\n'
+
+
+def test_an_agent_in_a_process_of_its_own_goes_on_when_the_host_of_its_tree_dies(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    project.write("leaf", AGENTS["leaf"] + APART)
+    hold = Hold()
+    writes = Call("run_command", {"command": "echo once >> effects.txt"})
+    provider.script("m-lead", Says(calls=[calls_agent("middle", "go")]), Says("Done."))
+    provider.script("m-middle", Says(calls=[calls_agent("leaf", "go")]), Says("middle"))
+    provider.script(
+        "m-leaf", Says(calls=[writes]), Answer(Says("never"), hold=hold), Says("It is done.")
+    )
+    with project.editor(initializationOptions=ALLOWED) as editor:
+        request = editor.client.start_request("axe/run", {"agent": "lead", "task": "Go"})
+        hold.wait_until_arrived()
+        wait_until_stored(editor, "leaf")
+        wait_until_stored(editor, "leaf")
+        kill_the_host(editor)
+        result = editor.client.result(request)
+        events = told(editor)
+        (run,) = editor.client.request("axe/runs", {})
+
+    assert result["content"] == "Done."
+    assert_gapless(events)
+    assert (project.root / "effects.txt").read_text() == "once\n"
+    assert [each.model for each in provider.requests] == [
+        *("m-lead", "m-middle", "m-leaf", "m-leaf"),
+        *("m-leaf", "m-middle", "m-lead"),
+    ]
+    ends = {each["agent"]: each for each in events if "status" in each}
+    assert {name: end["inputTokens"] for name, end in ends.items()} == {
+        "leaf": 20,
+        "middle": 20,
+        "lead": 20,
+    }
+    assert run["tree"]["inputTokens"] == ends["lead"]["tree"]["inputTokens"] == 60

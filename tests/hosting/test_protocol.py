@@ -26,7 +26,7 @@ from axe_lsp.runtime.events import (
 )
 from axe_lsp.runtime.json_data import plain_json
 from axe_lsp.runtime.limits.usage import Usage
-from axe_lsp.runtime.resuming.log import Step
+from axe_lsp.runtime.resuming.log import Begun, Step
 from axe_lsp.runtime.runs import Order, RunRequest, RunResult
 
 
@@ -81,12 +81,15 @@ def read(line: bytes) -> Message:
             protocol.Workplace("/w"),
             BudgetConfig(max_tokens=5),
             allow=("grep",),
+            known=(Step("r", "c", "answer", 1, data="{}"),),
+            begun={"c": Begun("2026-01-01T00:00:00Z", 5)},
         ),
         protocol.UsedUp("c"),
         protocol.Cancel("r"),
         protocol.Ping(7),
         protocol.Pong(7),
-        protocol.Stepped(Step("r", "c", "begun", 1, "call-1"), 3),
+        protocol.Stepped(Step("r", "c", "begun", 1, "call-1")),
+        protocol.Committing("r", 3),
         protocol.Committed(3),
         protocol.Ready(4711),
         Notification("axe/text", {"runId": "r", "delta": "\n"}),

@@ -95,6 +95,11 @@ class IncomingRequests:
         else:
             task.cancel()
 
+    def forget(self) -> None:
+        """The host has died: nobody waits any more."""
+        for task, _ in list(self._open.values()):
+            task.cancel()
+
     async def _let_pass(self, knocked: protocol.Knocked, ended: asyncio.Future[None]) -> None:
         deadline = asyncio.get_running_loop().time() + knocked.patience
         entry = Entry(knocked.attempts, deadline, self._held(knocked.number))

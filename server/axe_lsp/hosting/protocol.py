@@ -15,7 +15,7 @@ from axe_lsp.runtime.errors import ErrorKind, ProviderErrorCategory
 from axe_lsp.runtime.events import Fork
 from axe_lsp.runtime.json_data import Json, JsonStruct, decoded, decoder_of, json_text
 from axe_lsp.runtime.providers.gates import GateKey
-from axe_lsp.runtime.resuming.log import Step
+from axe_lsp.runtime.resuming.log import Begun, Step
 from axe_lsp.runtime.runs import Order, RunRequest, RunResult
 from axe_lsp.runtime.safety.questions import Answer, Question
 
@@ -82,7 +82,8 @@ class StartChild(Message, frozen=True, tag="start-child"):
     """To the host: make a run that belongs to the tree of another process.
 
     The deadline of `order` counts from now on. `budget` is what its callers have left. `trusted` is as
-    for a root run, and `granted` what the user has allowed for this run (`runtime/safety/trust.py`).
+    for a root run, and `granted` what the user has allowed for this run (`runtime/safety/trust.py`). A run that had
+    `begun` in a former process goes on with the steps that are `known` of it and of those below it.
     """
 
     order: Order
@@ -92,6 +93,8 @@ class StartChild(Message, frozen=True, tag="start-child"):
     allow: tuple[str, ...] = ()
     trusted: bool = False
     granted: tuple[str, ...] = ()
+    known: tuple[Step, ...] = ()
+    begun: Mapping[str, Begun] = field(default_factory=dict)
 
 
 class Leave(Message, frozen=True, tag="leave"):
@@ -169,17 +172,20 @@ class Asked(Message, frozen=True, tag="question"):
 
 
 class Stepped(Message, frozen=True, tag="step"):
-    """From a host that makes a run for a tree of this process: a step to keep before the next event.
-
-    With a `number` the host waits until it is on the disk.
-    """
+    """From a host that makes a run for a tree of this process: a step to keep with the next event."""
 
     step: Step
-    number: int = 0
+
+
+class Committing(Message, frozen=True, tag="committing"):
+    """From such a host: it waits until all steps of the tree so far are on the disk."""
+
+    root_run_id: str
+    number: int
 
 
 class Committed(Message, frozen=True, tag="committed"):
-    """To such a host: the step of that number is on the disk, or can't get there."""
+    """To such a host: the steps before that number are on the disk, or can't get there."""
 
     number: int
 
@@ -305,6 +311,7 @@ FromHost = (
     | Warned
     | Asked
     | Stepped
+    | Committing
     | Withdrawn
     | Knocked
     | Passed

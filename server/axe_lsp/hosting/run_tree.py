@@ -41,7 +41,7 @@ class RunTree:
                 self._open[run_id] = _OpenRun(from_json(RunIds, params), params["model"])
             case "axe/agent", "resume":
                 self._root = self._root or run_id
-                self._open[run_id] = _resumed(params)
+                self._open[run_id] = _resumed(params, self._open.get(run_id))
             case "axe/agent", "end":
                 del self._open[run_id]
             case "axe/text", _:
@@ -83,8 +83,8 @@ class RunTree:
         return events, root
 
 
-def _resumed(params: Mapping[str, Json]) -> _OpenRun:
-    """A run that goes on, with what it had come to in a former process."""
+def _resumed(params: Mapping[str, Json], former: _OpenRun | None) -> _OpenRun:
+    """A run that goes on, with what it had come to in a former process, and the text from there if it is known."""
     saved = params["saved"]
     return _OpenRun(
         from_json(RunIds, params),
@@ -93,6 +93,7 @@ def _resumed(params: Mapping[str, Json]) -> _OpenRun:
         turns=saved["turns"],
         tool_calls=saved["toolCalls"],
         used=from_json(Usage, saved),
+        text=former.text if former is not None else "",
     )
 
 

@@ -393,5 +393,7 @@ class AgentRun:
                 services.warn,
                 tree.live,
                 gates=tree.request_gates,
+                log=tree.log,
+                run_id=order.ids.run_id,
             )
             return await services.elsewhere(order, ties)

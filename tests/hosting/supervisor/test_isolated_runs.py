@@ -98,26 +98,93 @@ def plain(method: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     return method, kept
 
 
-@pytest.mark.req("002-21")
-async def test_an_agent_that_crashes_is_an_error_text_for_its_caller_and_nothing_else(
+async def test_an_agent_whose_process_dies_goes_on_in_another_one_before_its_caller_hears_of_it(
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:
-    holds = {name: Hold() for name in ("below", "beside")}
-    both = [calls_agent("apart", "a"), calls_agent("beside", "b")]
-    provider.script("m-lead", Says(calls=both), Says("I go on."))
-    provider.script("m-apart", Says("wait", calls=[calls_agent("below", "b")]))
-    for name, hold in holds.items():
-        provider.script(f"m-{name}", Answer(Says("well"), hold=hold))
+    hold = Hold()
+    writes = Call("run_command", {"command": "echo once >> effects.txt"})
+    provider.script("m-lead", Says("I ask.", calls=[calls_agent("apart", "a")]), Says("done"))
+    provider.script(
+        "m-apart", Says(calls=[writes]), Says(calls=[calls_agent("below", "b")]), Says("I am done")
+    )
+    provider.script("m-below", Answer(Says("never"), hold=hold), Says("one"))
     async with stage(tmp_path, team()) as at:
-        run = at.start("lead")
-        for hold in holds.values():
-            await hold.arrived()
+        run = at.start("lead", allow=("*",))
+        await hold.arrived()
         await at.event("axe/turn", agent="below", kind="begin")
         (child,) = processes_of_agents(at)
 
         os.kill(child, signal.SIGKILL)
+
+        result = await run.result()
+        assert result.content == "done"
+        assert told(provider, "m-lead") == "I am done"
+        assert assert_ended(at, run) == [
+            ("below", "completed"),
+            ("apart", "completed"),
+            ("lead", "completed"),
+        ]
+        assert (Path(at.workplace.workspace) / "effects.txt").read_text() == "once\n"
+        assert [each.model for each in provider.requests] == [
+            "m-lead",
+            "m-apart",
+            "m-apart",
+            "m-below",
+            "m-below",
+            "m-apart",
+            "m-lead",
+        ]
+        resumed = [params for _, params in at.of(run.id) if params.get("kind") == "resume"]
+        assert [(each["agent"], each["turn"]) for each in resumed] == [("apart", 3), ("below", 1)]
+        ends = [params for _, params in at.of(run.id) if "status" in params]
+        assert [(each["turns"], each["inputTokens"]) for each in ends] == [
+            (1, 10),
+            (3, 30),
+            (2, 20),
+        ]
+        assert ends[-1]["tree"]["inputTokens"] == 60
+
+
+async def test_a_call_that_was_interrupted_with_the_process_of_an_agent_is_told_and_not_repeated(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    sleepers = Sleepers()
+    command = f"echo once >> effects.txt; {sleepers.command}"
+    provider.script("m-lead", Says(calls=[calls_agent("apart", "a")]), Says("done"))
+    provider.script("m-apart", Says(calls=[Call("run_command", {"command": command})]), Says("so"))
+    async with stage(tmp_path, team()) as at:
+        run = at.start("lead", allow=("*",))
+        await asyncio.to_thread(sleepers.wait_for, 1)
+        (child,) = processes_of_agents(at)
+
+        os.kill(child, signal.SIGKILL)
+
+        assert (await run.result()).content == "done"
+        assert "Whether it took effect is not known" in told(provider, "m-apart")
+        assert (Path(at.workplace.workspace) / "effects.txt").read_text() == "once\n"
+        assert_ended(at, run)
+
+
+@pytest.mark.req("002-21")
+async def test_an_agent_that_crashes_is_an_error_text_for_its_caller_and_nothing_else(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    below, beside = [Hold(), Hold()], Hold()
+    both = [calls_agent("apart", "a"), calls_agent("beside", "b")]
+    provider.script("m-lead", Says(calls=both), Says("I go on."))
+    provider.script("m-apart", Says("wait", calls=[calls_agent("below", "b")]))
+    provider.script("m-below", *[Answer(Says("well"), hold=hold) for hold in below])
+    provider.script("m-beside", Answer(Says("well"), hold=beside))
+    async with stage(tmp_path, team()) as at:
+        run = at.start("lead")
+        await beside.arrived()
+        for kind, hold in zip(("begin", "resume"), below, strict=True):
+            await hold.arrived()
+            await at.event("axe/agent", agent="below", kind=kind)
+            (child,) = processes_of_agents(at)
+            os.kill(child, signal.SIGKILL)
         await at.event("axe/agent", agent="apart", kind="end")
-        holds["beside"].release()
+        beside.release()
 
         assert (await run.result()).content == "I go on."
         assert assert_ended(at, run) == [
@@ -126,6 +193,8 @@ async def test_an_agent_that_crashes_is_an_error_text_for_its_caller_and_nothing
             ("beside", "completed"),
             ("lead", "completed"),
         ]
+        ends = [params for _, params in at.of(run.id) if params.get("status") == "killed"]
+        assert [each["reason"] for each in ends] == ["host"] * 2
         results = provider.asked("m-lead")[-1].body["messages"][-2:]
         assert [each["content"] for each in results] == [
             'Error: sub-agent "apart" failed - its process was ended by signal 9 (Killed). '
@@ -135,15 +204,15 @@ async def test_an_agent_that_crashes_is_an_error_text_for_its_caller_and_nothing
 
 
 async def test_an_agent_that_hangs_is_noticed(tmp_path: Path, provider: ScriptedProvider) -> None:
-    hold = Hold()
+    holds = [Hold(), Hold()]
     provider.script("m-lead", Says(calls=[calls_agent("apart", "a")]), Says("I go on."))
-    provider.script("m-apart", Answer(Says("never"), hold=hold))
+    provider.script("m-apart", *[Answer(Says("never"), hold=hold) for hold in holds])
     async with stage(tmp_path, team(), IMPATIENT) as at:
         run = at.start("lead")
-        await hold.arrived()
-        (child,) = processes_of_agents(at)
-
-        os.kill(child, signal.SIGSTOP)
+        for hold in holds:
+            await hold.arrived()
+            (child,) = processes_of_agents(at)
+            os.kill(child, signal.SIGSTOP)
 
         assert (await run.result()).content == "I go on."
         assert "did not answer for 3 s" in told(provider, "m-lead")
@@ -281,24 +350,23 @@ async def test_no_time_goes_by_while_a_question_from_another_process_is_open(
 async def test_a_process_below_a_process_ends_with_it(
     tmp_path: Path, provider: ScriptedProvider, mark: str
 ) -> None:
-    hold = Hold()
+    holds = [Hold(), Hold()]
     provider.script("m-lead", Says(calls=[calls_agent("apart", "a")]), Says("I go on."))
     provider.script("m-apart", Says(calls=[calls_agent("below", "b")]))
-    provider.script("m-below", Answer(Says("never"), hold=hold))
+    provider.script("m-below", *[Answer(Says("never"), hold=hold) for hold in holds])
     agents = {**team(), "below": agent("below") + APART}
     async with stage(tmp_path, agents) as at:
         run = at.start("lead")
-        await hold.arrived()
-        await at.event("axe/turn", agent="below", kind="begin")
-        (upper,) = (pid for pid in processes_of_agents(at) if parent(pid) == at.hosts()[0])
-        assert len(processes_of_agents(at)) == 2
-
-        os.kill(upper, signal.SIGKILL)
+        for kind, hold in zip(("begin", "resume"), holds, strict=True):
+            await hold.arrived()
+            await at.event("axe/agent", agent="below", kind=kind)
+            (upper,) = (pid for pid in processes_of_agents(at) if parent(pid) == at.hosts()[0])
+            os.kill(upper, signal.SIGKILL)
+            await hold.hung_up()
 
         assert (await run.result()).content == "I go on."
         ends = [("below", "killed"), ("apart", "killed"), ("lead", "completed")]
         assert assert_ended(at, run) == ends
-        await hold.hung_up()
     await asyncio.to_thread(wait_for_none, mark)
 
 

@@ -14,7 +14,9 @@ from axe_lsp.runtime.events import CompactionEnd, Event, RunIds, TextDelta, Turn
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.limits.clock import Clock
+from axe_lsp.runtime.messages import Response, ToolCall
 from axe_lsp.runtime.providers.gate import OwnGates
+from axe_lsp.runtime.resuming.log import Begun, Known, Log, encoded
 from axe_lsp.runtime.runs import Order
 
 CHILD = RunIds(run_id="c", root_run_id="r", agent="child", depth=1, parent_run_id="r")
@@ -35,8 +37,21 @@ def turn(tokens: int, calls: int = 0, cost: float | None = None) -> TurnEnd:
     )
 
 
-def tied(journal: Journal, caller: Ledger) -> CallerLink:
-    return caller_link(journal, caller, Clock(anyio.CancelScope()), print, {}, gates=OwnGates())
+def tied(journal: Journal, caller: Ledger, log: Log | None = None) -> CallerLink:
+    clock = Clock(anyio.CancelScope())
+    log = log or Log()
+    return caller_link(journal, caller, clock, print, {}, gates=OwnGates(), log=log, run_id="c")
+
+
+async def test_what_was_used_in_a_former_process_is_paid_for_but_left_to_the_next_one() -> None:
+    answer = Response(input_tokens=7, output_tokens=3, tool_calls=(ToolCall("1", "grep", {}),))
+    known = Known({("c", 1, "", "answer"): encoded(answer)}, {"c": Begun("2026-01-01T00:00:00Z")})
+    caller = Ledger(BudgetConfig(max_tokens=100, scope="tree"))
+
+    link = tied(Journal(print), caller, Log(known=known))
+
+    assert caller.tree.tokens == 10
+    assert link.budget.max_tokens == 100
 
 
 async def test_events_from_elsewhere_are_numbered_with_those_of_here() -> None:

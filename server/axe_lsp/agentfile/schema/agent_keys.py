@@ -505,8 +505,9 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "isolation.mode",
         _S,
-        "With `process`, a call of this agent runs in a separate operating-system process: if it crashes, "
-        "the caller gets an error text, and all other runs go on.",
+        "With `process`, a call of this agent runs in a separate operating-system process. If it crashes, "
+        "another process goes on with the call; if that crashes too, the caller gets an error text. All other "
+        "runs go on.",
         default='"inline"',
         since=EXTENSION,
         choices=("inline", "process"),

@@ -29,6 +29,7 @@ from axe_lsp.hosting.resuming import (
     resolver,
     taken_over,
 )
+from axe_lsp.hosting.step_relay import OutgoingSteps
 from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.engine import Engine
@@ -50,7 +51,8 @@ _log = logging.getLogger(__name__)
 class EngineFactory:
     """Engines, one for each run, that share their connections to the providers.
 
-    Requests wait at gates of this process, or at those of the tree's process: `is_below` another one.
+    Requests wait at gates of this process, or at those of the tree's process: `is_below` another one, which also
+    keeps the steps.
     """
 
     def __init__(self, send: Callable[[Message], None], ask: Ask, *, is_below: bool) -> None:
@@ -59,6 +61,7 @@ class EngineFactory:
         # A copy, since `os.environ` decodes each of its values whenever it is asked.
         self._environment = dict(os.environ)
         self.requests = OutgoingRequests(send)
+        self.steps = OutgoingSteps(send)
         self._http = HttpProvider(self._environment, self.requests if is_below else None)
         self._telemetry = Telemetry()
         self._history = HistoryWriter(
@@ -98,7 +101,10 @@ class EngineFactory:
     def engine_for_child(self, start: protocol.StartChild) -> Engine:
         """The engine for a run that belongs to a tree of another process, which remembers it."""
         return self._engine(
-            start, start.order.ids.run_id, lambda event: self._send(notification(event))
+            start,
+            start.order.ids.run_id,
+            lambda event: self._send(notification(event)),
+            self.steps,
         )
 
     def _engine(

@@ -27,6 +27,7 @@ from axe_lsp.hosting.handover import Handover
 from axe_lsp.hosting.line_buffer import LineBuffer
 from axe_lsp.hosting.notifications import Message, Notification
 from axe_lsp.hosting.question_relay import OutgoingQuestions
+from axe_lsp.hosting.step_relay import known_of
 from axe_lsp.hosting.watchdog import start_watchdog
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.limits.budget import Ledger
@@ -47,6 +48,9 @@ _LEAVE = protocol.encode(protocol.Leave()).rstrip()
 
 _END = b""
 """Of what is written: no line."""
+
+_UNHURRIED = Notification, protocol.Stepped
+"""Messages that may wait for others. A step comes together with its event."""
 
 _TOGETHER = 0.005
 """Seconds within which events come together. Nobody can see that, and all else goes at once."""
@@ -143,7 +147,7 @@ class Outbox:
 
     def send(self, message: Message) -> None:
         """Write `message` after all that were sent before."""
-        self._lines.put(protocol.encode(message), urgent=not isinstance(message, Notification))
+        self._lines.put(protocol.encode(message), urgent=not isinstance(message, _UNHURRIED))
 
     def close(self) -> None:
         """Wait until everything is written."""
@@ -203,6 +207,8 @@ class Host:
                 self._factory is not None
             ):
                 self._factory.requests.hear(answer)
+            case protocol.Committed() if self._factory is not None:
+                self._factory.steps.hear(answer)
             case protocol.Leave():
                 pass  # It is dealt with when the input ends.
 
@@ -253,7 +259,8 @@ class Host:
         factory = await self._engine_factory(is_below=True)
         async with self._engine(run_id, factory.engine_for_child(start)) as engine:
             try:
-                return protocol.Finished(await engine.run_child(order, caller))
+                result = await engine.run_child(order, caller, known_of(start))
+                return protocol.Finished(result)
             except RunError as error:
                 # Its caller is in another process and can't see what was being done.
                 return _failed(run_id, error, error.described(order.ids.agent))

@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from time import monotonic
+from typing import NamedTuple
 
 import anyio
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.gate_relay import IncomingRequests
 from axe_lsp.hosting.notifications import Message, Notification, event_of
 from axe_lsp.hosting.question_relay import IncomingQuestions
 from axe_lsp.hosting.run_tree import RunTree
+from axe_lsp.hosting.step_relay import IncomingSteps, as_steps, known_of
 from axe_lsp.hosting.supervisor.link import HOST, Link, Patience, is_done_within
 from axe_lsp.hosting.supervisor.orders import HostedRunError, error_of
 from axe_lsp.runtime.children.isolation import CallerLink
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, Status
 from axe_lsp.runtime.journal import timestamp
+from axe_lsp.runtime.resuming.log import Begun, Known, Log
 from axe_lsp.runtime.runs import Order, RunResult
 from axe_lsp.runtime.safety.questions import Answer, Ask, Question
 from axe_lsp.runtime.safety.trust import TrustGate
@@ -57,42 +62,54 @@ class IsolatedRuns:
 
     async def __call__(self, order: Order, caller_link: CallerLink) -> RunResult:
         """Make a run. Raises RunError."""
-        remaining = order.deadline - anyio.current_time()
+        known = caller_link.log.below(order.ids.run_id)
         start = protocol.StartChild(
-            order=replace(order, definition=None, deadline=remaining),
+            order=replace(order, definition=None),
             workplace=self._workplace,
             budget=caller_link.budget,
             stream=self._stream,
             allow=self._allow,
             trusted=self._gate is not None and self._gate.trusts_all,
             granted=tuple(self._gate.granted) if self._gate is not None else (),
+            known=as_steps(known, order.ids.root_run_id),
+            begun=known.runs,
         )
-        run = _RemoteRun(order, caller_link, self._ask, self._patience)
-        return await run.make(start, self._command)
+        run = _RemoteRun(order, start, caller_link, self._ask, self._patience)
+        return await run.make(self._command)
 
 
 class _RemoteRun:
-    """A run that is made in another process, as its tree sees it."""
+    """A run that is made in another process, as its tree sees it. If the process dies, a second one goes on."""
 
-    def __init__(self, order: Order, caller_link: CallerLink, ask: Ask, patience: Patience) -> None:
+    def __init__(
+        self,
+        order: Order,
+        start: protocol.StartChild,
+        caller_link: CallerLink,
+        ask: Ask,
+        patience: Patience,
+    ) -> None:
         self._order = order
+        self._start = start
         self._caller_link = caller_link
         self._ask = ask
         self._patience = patience
         self._tasks = Tasks()
-        self._link = Link(self._receive)
-        self._questions = IncomingQuestions(self._tasks)
-        self._requests = IncomingRequests(caller_link.gates, self._tasks, self._link.send)
+        self._steps = IncomingSteps(caller_link.log, known_of(start), self._tasks)
+        self._lives: dict[str, _Life] = {}
+        self._link: Link
+        self._questions: IncomingQuestions
+        self._requests: IncomingRequests
         self._tree = RunTree()
-        self._has_begun = False
+        self._has_begun = self._is_stopped = False
         self._is_used_up = False
         self._status_at_end: Status = "killed"
         self._outcome: asyncio.Future[RunResult | RunError]
         self._outcome = asyncio.get_running_loop().create_future()
 
-    async def make(self, start: protocol.StartChild, command: Sequence[str]) -> RunResult:
+    async def make(self, command: Sequence[str]) -> RunResult:
         """Start the process, and wait until the run is over."""
-        self._link.send(start)
+        self._connect(self._start)
         name = f"process of {self._order.ids.agent}"
         serving = self._tasks.start_unattended(self._serve(command), name)
         watching = self._tasks.start_unattended(self._watch(), f"heartbeat of the {name}")
@@ -114,6 +131,7 @@ class _RemoteRun:
 
     def stop(self, run_id: str) -> None:
         """End the run, or one below it, with all that it has started."""
+        self._is_stopped = self._is_stopped or run_id == self._order.ids.run_id
         self._link.send(protocol.Cancel(run_id))
         self._tasks.start_unattended(self._see_the_end(run_id), f"cancellation of {run_id}")
 
@@ -121,7 +139,61 @@ class _RemoteRun:
 
     async def _serve(self, command: Sequence[str]) -> None:
         how = await self._link.serve(command)
+        if self._may_go_on:
+            self._go_on(how)
+            how = await self._link.serve(command)
         self._end(HostedRunError(f"its process {how}"))
+
+    def _connect(self, start: protocol.StartChild) -> None:
+        """Give the order to a process that is about to be started."""
+        self._link = Link(self._receive)
+        self._questions = IncomingQuestions(self._tasks)
+        gates = self._caller_link.gates
+        self._requests = IncomingRequests(gates, self._tasks, self._link.send)
+        remaining = self._order.deadline - anyio.current_time()
+        self._link.send(replace(start, order=replace(start.order, deadline=remaining)))
+
+    @property
+    def _may_go_on(self) -> bool:
+        """Whether the process was lost: it had come up, and nobody has ended it."""
+        is_over = self._outcome.done() or self._is_stopped or self._status_at_end != "killed"
+        return self._link.is_ready and not is_over
+
+    def _go_on(self, how: str) -> None:
+        """Give the order to another process, with all that is known of the first one."""
+        ids = self._order.ids
+        agent = quoted(ids.agent)
+        self._caller_link.warn(f"the process of agent {agent} {how}; it goes on in a new one")
+        self._questions.forget(ids.root_run_id)
+        self._requests.forget()
+        self._steps.forget()
+        known = Known(self._steps.known, self._begun())
+        unfinished = [run.ids.run_id for run in Log(known=known).unfinished(ids.run_id)]
+        events, _ = self._tree.end(
+            "killed", f"its process {how}", timestamp(), {ids.run_id, *unfinished}
+        )
+        for event in events:
+            self._tell(replace(event, reason="host"))
+        steps = as_steps(known, ids.root_run_id)
+        self._connect(replace(self._start, known=steps, begun=known.runs))
+        if self._is_used_up:
+            self._link.send(protocol.UsedUp(ids.run_id))
+
+    def _begun(self) -> dict[str, Begun]:
+        now = monotonic()
+        lives = {run_id: life.until(now) for run_id, life in self._lives.items()}
+        return {**self._start.begun, **lives}
+
+    def _note(self, event: Notification) -> None:
+        """Note for how long a run has run."""
+        params = event.params
+        if event.method == "axe/agent" and params["kind"] != "end":
+            run_id, used_ms = params["runId"], 0
+            time = params["time"]
+            if params["kind"] == "resume":
+                used_ms = params["saved"]["durationMs"]
+                time = self._begun()[run_id].time
+            self._lives[run_id] = _Life(time, used_ms, monotonic())
 
     async def _watch(self) -> None:
         silence = self._patience.silence
@@ -151,7 +223,7 @@ class _RemoteRun:
             self._tell(_begin(self._order))
         events, error.partial = self._tree.end(status, str(error), timestamp())
         for event in events:
-            self._tell(event)
+            self._tell(replace(event, reason="host") if status == "killed" else event)
         if not events:
             self._tell(
                 AgentEnd(run=self._order.ids, status=status, duration_ms=0, error=str(error))
@@ -163,22 +235,34 @@ class _RemoteRun:
     def _receive(self, message: Message) -> None:
         match message:
             case Notification() if not self._outcome.done():
+                self._note(message)
                 self._tree.follow(message)
+                self._steps.keep()
                 self._tell(event_of(message))
+            case protocol.Finished():
+                self._settle(message.result)
+            case protocol.Failed():
+                self._settle(error_of(message))
+            case _:
+                self._serve_request(message)
+
+    def _serve_request(self, message: Message) -> None:
+        """Do what the process wants of its tree."""
+        match message:
             case protocol.Warned():
                 self._caller_link.warn(message.text)
             case protocol.Asked():
                 self._questions.put(message, self._decide, self._link.send)
             case protocol.Withdrawn(run_id, number):
                 self._questions.withdraw(run_id, number)
+            case protocol.Stepped(step):
+                self._steps.take(step)
+            case protocol.Committing():
+                self._steps.commit(message, self._link.send)
             case protocol.Knocked():
                 self._requests.knock(message)
             case protocol.Passed():
                 self._requests.end(message)
-            case protocol.Finished():
-                self._settle(message.result)
-            case protocol.Failed():
-                self._settle(error_of(message))
 
     async def _decide(self, question: Question) -> Answer:
         with self._caller_link.clock.stopped():  # As that of the process itself does.
@@ -202,6 +286,18 @@ class _RemoteRun:
         if not self._caller_link.tell(event) and not self._is_used_up:
             self._is_used_up = True
             self._link.send(protocol.UsedUp(self._order.ids.run_id))
+
+
+class _Life(NamedTuple):
+    """When a run has begun, for how long it had run in former processes, and since when it does in this one."""
+
+    time: str
+    used_ms: int
+    since: float
+
+    def until(self, now: float) -> Begun:
+        """The same for another process."""
+        return Begun(self.time, self.used_ms + round((now - self.since) * 1000))
 
 
 class _Handle:

@@ -19,6 +19,7 @@ from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.providers.gates import Gates
+from axe_lsp.runtime.resuming.log import Log
 from axe_lsp.runtime.runs import Order, Resolve, RunResult
 
 
@@ -35,7 +36,7 @@ class CallerLink(Struct, frozen=True):
     `tell` takes each of its events; it is False when no more may be used. `warn` takes what everybody
     should know. In `live` stand the runs that can be stopped. `budget` is what its callers have left,
     `clock` is that of the run that called it. At the `gates` its requests wait together with those of
-    its tree.
+    its tree. Its steps are kept in the `log` of the tree.
     """
 
     tell: Callable[[Event], bool]
@@ -44,6 +45,7 @@ class CallerLink(Struct, frozen=True):
     budget: BudgetConfig
     clock: Clock
     gates: Gates
+    log: Log
 
 
 Elsewhere = Callable[[Order, CallerLink], Awaitable[RunResult]]
@@ -73,15 +75,22 @@ def caller_link(
     live: MutableMapping[str, Stoppable],
     *,
     gates: Gates,
+    log: Log,
+    run_id: str,
 ) -> CallerLink:
-    """Events are numbered here with all others of the tree, and what they used is paid for here."""
+    """Events are numbered here with all others of the tree, and what they used is paid for here.
+
+    So is what the run of that id had used in a former process, which no event tells again.
+    """
     ledger = Ledger(BudgetConfig(), caller)
+    left, spent = ledger.left, log.spent(run_id)
+    ledger.charge_below(spent.used, spent.calls)
 
     def tell(event: Event) -> bool:
         journal.emit(event)
         return _is_paid(event, ledger) if isinstance(event, (TurnEnd, CompactionEnd)) else True
 
-    return CallerLink(tell, warn, live, ledger.left, clock, gates)
+    return CallerLink(tell, warn, live, left, clock, gates, log)
 
 
 def _is_paid(answer: TurnEnd | CompactionEnd, ledger: Ledger) -> bool:

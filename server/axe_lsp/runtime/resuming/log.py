@@ -202,6 +202,19 @@ class Log:
         """What is known of a run."""
         return self._runs.get(run_id, _NOTHING)
 
+    def below(self, run_id: str) -> Known:
+        """What is known of a run and of those below it, with what the whole tree shares."""
+        below, unseen = set[str](), [run_id]
+        while unseen:
+            below.add(each := unseen.pop())
+            unseen.extend(self.run(each).children)
+        steps = {
+            key: data
+            for key, data in self.known.steps.items()
+            if key[0] in below or key[3] == "agent"
+        }
+        return Known(steps, self.known.runs if run_id in self.known.runs else {})
+
     def unfinished(self, run_id: str) -> Iterator[RunLog]:
         """A run and those below it that its caller still waits for."""
         run = self.run(run_id)
