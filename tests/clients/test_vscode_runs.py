@@ -211,6 +211,43 @@ def test_a_finished_run_is_replied_to_and_forked_and_the_fork_compared(
     assert len(provider.asked("m-other")) == 1
 
 
+@pytest.mark.editor
+def test_the_file_changes_of_a_run_are_shown_and_undone(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "notes"
+    writer = project / "axe" / "agents" / "writer.toml"
+    writer.parent.mkdir(parents=True)
+    writer.write_text(agent("writer", tools=["write_file"])["writer"], encoding="utf-8")
+    notes, plan = project / "notes.txt", project / "plan.txt"
+    notes.write_text("Ship on Friday.\n", encoding="utf-8")
+    plan.write_text("Rest.\n", encoding="utf-8")
+    put_server_into(project).symlink_to(server_program())
+    calls = [
+        Call("write_file", {"path": file.name, "content": "Ship never.\n"}, file.name)
+        for file in (notes, plan)
+    ]
+    provider.script("m-writer", Says(calls=calls), Says("Done."))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    command = [str(server_program()), "run", "writer", "-p", "Change it", "--yes"]
+    subprocess.run(command, cwd=project, env=environment, check=True)
+    plan.write_text("Ship never. Rest.\n", encoding="utf-8")
+    with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
+        window.open_file("axe/agents/writer.toml")
+        runs = window.open_view("Runs")
+        runs.wait_until_spoken("Change it", "writer, completed, ")
+        runs.choose("Change it", entry="Undo File Changes of Run…")
+        window.wait_for_tab("Undo writer")
+        window.wait_for_diff("Ship never.", "Ship on Friday.")
+        window.wait_for_message("Put back 1 file", "plan.txt is left: it has changed since.")
+        window.screenshot("undo")
+        assert notes.read_text(encoding="utf-8") == "Ship never.\n"
+        window.answer_message("Put back 1 file", "Put Back")
+        window.wait_for_message("1 file put back.")
+    assert notes.read_text(encoding="utf-8") == "Ship on Friday.\n"
+    assert plan.read_text(encoding="utf-8") == "Ship never. Rest.\n"
+
+
 def _old_run(number: int, day: date) -> Tale:
     return Tale(f"{number:032x}", day.isoformat()).begin("old").end()
 

@@ -2,6 +2,7 @@
 // when they are closed.
 
 import { commands, EventEmitter, TabInputText, TabInputTextDiff, Uri, ViewColumn, window, type Disposable, type Tab, type TextDocumentContentProvider, type TextDocumentShowOptions } from 'vscode';
+import type { Change } from './protocol';
 
 export const PREVIEW_SCHEME = 'axe-preview';
 
@@ -39,6 +40,16 @@ export class Previews implements TextDocumentContentProvider, Disposable {
     const [left, right] = [this.document(`before/${title}`, before), this.document(`after/${title}`, after)];
     await commands.executeCommand('vscode.diff', left, right, title, beside(right));
     return () => window.tabGroups.close(tabsOf(right), true);
+  }
+
+  /** Shows what would change in files, each with its texts before and afterwards. */
+  async showChanges(title: string, changes: readonly Change[]): Promise<void> {
+    const sides = changes.map(({ path, before, after }) => [
+      Uri.file(path),
+      this.document(`before/${title}${path}`, before),
+      this.document(`after/${title}${path}`, after),
+    ]);
+    await commands.executeCommand('vscode.changes', title, sides);
   }
 
   private document(title: string, text: string): Uri {

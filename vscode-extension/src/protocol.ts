@@ -250,6 +250,29 @@ export interface ResumeParams {
 }
 
 export const ResumeRequest = new RequestType<ResumeParams, RunResult, unknown>('axe/resume');
+/** A file that a run has changed. One with a `reason` is left, one with a `digest` can be put back; a large one has no texts. */
+export interface ChangedFile {
+  readonly path: string;
+  readonly digest?: string;
+  readonly before?: string | null;
+  readonly after?: string | null;
+  readonly reason?: string;
+}
+
+interface UndoParams {
+  readonly runId: string;
+  readonly agreed?: readonly { readonly path: string; readonly digest: string }[];
+}
+
+/** Without `agreed` it tells of files and commands, with it what was done. */
+interface Undone {
+  readonly files: readonly ChangedFile[];
+  readonly hasCommands: boolean;
+  readonly undone: readonly string[];
+  readonly left: readonly { readonly path: string; readonly reason: string }[];
+}
+
+export const UndoRequest = new RequestType<UndoParams, Undone, unknown>('axe/undo');
 export const StopRequest = new RequestType<{ runId: string }, { stopped: boolean }, unknown>('axe/stop');
 export const AskRequest = new RequestType<Inquiry, Reply | null, unknown>('axe/ask');
 export const ApproveRequest = new RequestType<Question, Approval, unknown>('axe/approve');

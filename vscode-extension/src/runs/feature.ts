@@ -3,6 +3,7 @@
 import { commands, Uri, workspace, type ExtensionContext } from 'vscode';
 import type { LanguageClient, Middleware } from 'vscode-languageclient/node';
 import type { OpenQuestion, OpenQuestions } from '../openQuestions';
+import type { Previews } from '../previews';
 import type { RunParams } from '../protocol';
 import type { Register } from '../register';
 import { RunCommands } from './runCommands';
@@ -10,6 +11,7 @@ import { RUN_SCHEME, RunDocuments } from './runDocuments';
 import { Runs } from './runs';
 import { RunsView } from './runsView';
 import { Timelines } from './timelines';
+import { Undoing } from './undoing';
 
 export interface RunsFeature {
   listenTo(client: LanguageClient): void;
@@ -20,12 +22,18 @@ export interface RunsFeature {
 }
 
 /** `start` sees to it that a server runs: whoever opens the view wants to know of runs, agents or no agents. */
-export function showRuns(context: ExtensionContext, register: Register, questions: OpenQuestions, start: () => Promise<unknown>): RunsFeature {
+export function showRuns(
+  context: ExtensionContext,
+  register: Register,
+  previews: Previews,
+  questions: OpenQuestions,
+  start: () => Promise<unknown>,
+): RunsFeature {
   const runs = new Runs();
   const view = new RunsView(runs, questions, start);
   const documents = new RunDocuments(runs);
   const timelines = new Timelines(context.extensionUri, runs, documents, start);
-  const actions = new RunCommands(runs, view, documents, timelines);
+  const actions = new RunCommands(runs, view, documents, timelines, new Undoing(previews));
   context.subscriptions.push(
     runs,
     view,

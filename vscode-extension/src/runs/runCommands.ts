@@ -12,6 +12,7 @@ import { RUN_SCHEME, uriOf, type RunDocuments } from './runDocuments';
 import type { Runs } from './runs';
 import type { RunsView } from './runsView';
 import type { Timelines } from './timelines';
+import type { Undoing } from './undoing';
 import { exported } from './writing';
 
 /** As many as a person searches. */
@@ -27,6 +28,7 @@ export class RunCommands {
     private readonly view: RunsView,
     private readonly documents: RunDocuments,
     private readonly timelines: Timelines,
+    private readonly undoing: Undoing,
   ) {}
 
   register(register: Register): Disposable[] {
@@ -39,6 +41,7 @@ export class RunCommands {
       register('axeLsp.resumeRun', inTrust((client, given) => this.resume(client, given))),
       register('axeLsp.replyToRun', inTrust((client, given) => this.reply(client, given))),
       register('axeLsp.forkRun', inTrust((client, given) => this.fork(client, given))),
+      register('axeLsp.undoRun', inTrust((client, given) => this.undo(client, given))),
       register('axeLsp.searchRuns', () => this.search()),
       register('axeLsp.refreshRuns', () => this.runs.refresh()),
       register('axeLsp.loadMoreRuns', () => this.runs.store.loadMore()),
@@ -117,6 +120,13 @@ export class RunCommands {
       this.runs.show();
       const other = model.trim() === run.model ? '' : model.trim();
       await client.sendRequest(ResumeRequest, { runId: run.rootRunId, fromTurn, ...(other ? { model: other } : {}) });
+    }
+  }
+
+  private async undo(client: LanguageClient, given: unknown): Promise<void> {
+    const run = await this.chosen(given, 'Undo the file changes of which run?', (each) => each.status !== 'running');
+    if (run) {
+      await this.undoing.undo(client, run);
     }
   }
 
