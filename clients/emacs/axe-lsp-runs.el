@@ -73,11 +73,12 @@ Each is a list of its server, of the event that it began with, and of when.")
   "Keep in mind what is under way on SERVER; EVENT is a begin, a resume or an end."
   (let ((run-id (plist-get event :runId))
         (before (or (plist-get (plist-get event :saved) :durationMs) 0)))
+    ;; A run that is resumed may be under way: its process has died.
+    (setq axe-lsp-runs--active
+          (cl-remove run-id axe-lsp-runs--active
+                     :key (lambda (run) (plist-get (cadr run) :runId)) :test #'equal))
     (if (not (equal (plist-get event :kind) "end"))
         (push (list server event (- (float-time) (/ before 1000.0))) axe-lsp-runs--active)
-      (setq axe-lsp-runs--active
-            (cl-remove run-id axe-lsp-runs--active
-                       :key (lambda (run) (plist-get (cadr run) :runId)) :test #'equal))
       (when (equal run-id (plist-get event :rootRunId))
         (axe-lsp-approve-withdraw run-id))))
   (unless axe-lsp-runs--clock

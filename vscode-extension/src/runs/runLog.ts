@@ -36,13 +36,15 @@ export class RunLog {
   constructor(private readonly write: (text: string) => void) {}
 
   agent(event: AgentBegin | AgentResume | AgentEnd): void {
+    if (event.kind !== 'begin') { // A run that is resumed may have lost its process in the middle of a sentence.
+      this.endThought(event);
+      this.endSpeech(event, this.unheard.get(event.runId) ?? '');
+    }
     if (event.kind !== 'end') {
       const model = event.model && `(${event.model})`;
       const how = event.kind === 'resume' ? `resumed at turn ${event.turn}:` : '';
       this.line(event, ['▶', how, shorten(event.description ?? event.task), model].filter(Boolean).join(' '));
     } else {
-      this.endThought(event);
-      this.endSpeech(event, this.unheard.get(event.runId) ?? '');
       this.line(event, ending(event));
     }
   }

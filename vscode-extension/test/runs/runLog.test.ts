@@ -117,6 +117,29 @@ test('a run without a task, one that was cancelled, and one whose server is gone
   );
 });
 
+test('a run whose process is lost in the middle of a sentence gives up its line when it goes on', () => {
+  const resumed = { kind: 'resume', task: 'Go', model: '', turn: 1, saved: { turns: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0, durationMs: 0 } } as const;
+  const text = written((log) => {
+    log.text({ ...fast, turn: 1, delta: 'No ' });
+    log.text({ ...slow, turn: 1, delta: 'Sty' });
+    log.agent({ ...fast, ...resumed });
+    log.agent({ ...slow, ...resumed });
+    log.text({ ...slow, turn: 1, delta: 'Style' });
+    log.turn({ ...slow, kind: 'end', turn: 1, text: 'Style' });
+  });
+  assert.equal(
+    text,
+    [
+      '  fast | No ',
+      '  fast ▶ resumed at turn 1: Go',
+      '  slow | Sty',
+      '  slow ▶ resumed at turn 1: Go',
+      '  slow | Style',
+      '',
+    ].join('\n'),
+  );
+});
+
 test('a failure says why, and a run that failed gives up its line', () => {
   const text = written((log) => {
     log.text({ ...fast, turn: 1, delta: 'No ' });
