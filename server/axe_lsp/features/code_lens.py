@@ -1,4 +1,4 @@
-"""The code lenses of an agent file: run, preview, and the number of references."""
+"""The code lenses of an agent file (run, preview, and the number of references) and of a file of tests."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from enum import Enum, auto
 
 from msgspec import Struct
 
+from axe_lsp.agentfile.check.agent_tests import read_cases
+from axe_lsp.agentfile.dialects import AGENT_TESTS
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import agent_meaning, mentions
@@ -20,17 +22,29 @@ class LensKind(Enum):
     RUN_WITH_INPUT = auto()
     PREVIEW = auto()
     REFERENCES = auto()
+    RUN_TEST = auto()
+    RECORD_TEST = auto()
+
+
+_OF_CASES = (LensKind.RUN_TEST, LensKind.RECORD_TEST)
 
 
 class Lens(Struct, frozen=True):
-    """A line of its own above `range`. What it says about references is counted when it is seen."""
+    """A line of its own above `range`. What it says about references is counted when it is seen.
+
+    `case` is the name of the case that is tested, "" for agents.
+    """
 
     range: TextRange
     kind: LensKind
+    case: str = ""
 
 
 def code_lenses(file: AgentFile) -> list[Lens]:
-    """The lenses of an open file, at the agent's name."""
+    """The lenses of an open file, at the agent's name, or at the names of the cases."""
+    if file.place.dialect is AGENT_TESTS and file.open is not None:
+        cases = (each for each in read_cases(file.open).cases if each.name)
+        return [Lens(case.range, kind, case.name) for case in cases for kind in _OF_CASES]
     if not file.place.kind.is_agent:
         return []
     kinds = [LensKind.RUN]

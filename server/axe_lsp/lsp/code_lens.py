@@ -14,7 +14,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from axe_lsp.daemon.uris import canonical
-from axe_lsp.features.code_lens import LensKind, code_lenses, reference_count
+from axe_lsp.features.code_lens import Lens, LensKind, code_lenses, reference_count
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.positions import open_file
 from axe_lsp.lsp.session import Session
@@ -35,7 +35,12 @@ _COMMANDS = {
     LensKind.RUN: ("Run", "axe.run"),
     LensKind.RUN_WITH_INPUT: ("Run with input…", RUN_WITH_INPUT),
     LensKind.PREVIEW: ("Preview", "axe.preview"),
+    LensKind.RUN_TEST: ("Run test", "axe.test"),
+    LensKind.RECORD_TEST: ("Record", "axe.test"),
 }
+_RUNNING = (LensKind.RUN, LensKind.RUN_WITH_INPUT, LensKind.RUN_TEST, LensKind.RECORD_TEST)
+"""Those that run agents."""
+
 _OF_CLIENT = {LensKind.RUN_WITH_INPUT: RUN_WITH_INPUT, LensKind.REFERENCES: SHOW_REFERENCES}
 
 
@@ -60,7 +65,7 @@ class CodeLenses:
             lines, encoding = file.open.parse.lines, session.position_encoding
             return [
                 _lens(
-                    each.kind,
+                    each,
                     to_proto.text_range(each.range, lines, encoding),
                     params.text_document.uri,
                 )
@@ -85,8 +90,7 @@ class CodeLenses:
 
     def _is_for_client(self, kind: LensKind) -> bool:
         client = self._session.client
-        runs = kind in (LensKind.RUN, LensKind.RUN_WITH_INPUT)
-        if runs and client.options.get("trusted") is False:
+        if kind in _RUNNING and client.options.get("trusted") is False:
             return False
         known = client.capability("experimental.commands.commands")
         return kind not in _OF_CLIENT or (isinstance(known, list) and _OF_CLIENT[kind] in known)
@@ -133,8 +137,11 @@ def _names(file: AgentFile | None) -> object:
     return [(each.key, each.name) for each in file.references], file.inline_types
 
 
-def _lens(kind: LensKind, where: types.Range, uri: str) -> types.CodeLens:
-    if kind is LensKind.REFERENCES:
+def _lens(lens: Lens, where: types.Range, uri: str) -> types.CodeLens:
+    if lens.kind is LensKind.REFERENCES:
         return types.CodeLens(where, data={"uri": uri})
-    title, command = _COMMANDS[kind]
-    return types.CodeLens(where, types.Command(title, command, arguments=[{"uri": uri}]))
+    title, command = _COMMANDS[lens.kind]
+    params: dict[str, str | bool] = {"uri": uri}
+    if lens.case:
+        params |= {"case": lens.case, "record": lens.kind is LensKind.RECORD_TEST}
+    return types.CodeLens(where, types.Command(title, command, arguments=[params]))

@@ -37,6 +37,7 @@ COMMANDS = {
     "axe.preview": "runs.run_commands:preview",
     "axe.resume": "runs.run_commands:resume",
     "axe.stop": "runs.run_commands:stop",
+    "axe.test": "runs.test_command:test",
 }
 """Commands of `workspace/executeCommand`, likewise. Each takes one argument, or none."""
 

@@ -1,0 +1,77 @@
+"""The lenses above the cases of a file of tests, and `axe.test`, which they send."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import agent_tests
+from support.agent_tests import HEAD
+from support.raw_client import ServerError
+from support.session import Editor, Project
+
+Json = Any
+PLAIN = HEAD.replace('allow = ["write_file"]\n', "")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    project = Project(tmp_path)
+    agent_tests.Project(project.root)
+    return project
+
+
+def opened(editor: Editor, project: Project, text: str) -> str:
+    path = project.root / "axe/tests/release.toml"
+    path.write_text(text)
+    document = {"uri": path.as_uri(), "languageId": "toml", "version": 1, "text": text}
+    editor.client.notify("textDocument/didOpen", {"textDocument": document})
+    return path.as_uri()
+
+
+def lenses(editor: Editor, uri: str) -> list[Json]:
+    found: list[Json] = editor.client.request(
+        "textDocument/codeLens", {"textDocument": {"uri": uri}}
+    )
+    return found
+
+
+def execute(editor: Editor, lens: Json) -> Json:
+    command = {key: lens["command"][key] for key in ("command", "arguments")}
+    return editor.client.request("workspace/executeCommand", command)
+
+
+def test_a_case_is_run_from_its_lens(project: Project) -> None:
+    with project.editor() as editor:
+        uri = opened(editor, project, PLAIN + "\n[case.expect]\nturns = { max = 1 }\n")
+        run, record = lenses(editor, uri)
+        assert [each["command"]["title"] for each in (run, record)] == ["Run test", "Record"]
+        assert run["range"]["start"] == {"line": 4, "character": 7}
+        (result,) = execute(editor, run)["results"]
+        assert (result["name"], result["verdict"]) == ("asks", "failed")
+        told = editor.client.wait_for("window/showMessage")
+        assert told["message"] == '"asks": failed, line 10: lead: turns is 3, more than 1'
+        opened(editor, project, PLAIN)
+        assert execute(editor, run)["results"][0]["verdict"] == "passed"
+
+
+def test_what_can_not_be_run_is_told(project: Project) -> None:
+    with project.editor() as editor:
+        uri = opened(editor, project, HEAD)
+        (run, _) = lenses(editor, uri)
+        with pytest.raises(ServerError, match="you have not trusted that"):
+            execute(editor, run)
+        (project.root / "axe/tests/release.toml").write_text(PLAIN)
+        with pytest.raises(ServerError, match=r"save release\.toml first"):
+            execute(editor, run)
+
+
+def test_nothing_runs_in_an_untrusted_workspace(project: Project) -> None:
+    with project.editor(initializationOptions={"trusted": False}) as editor:
+        uri = opened(editor, project, PLAIN)
+        assert lenses(editor, uri) == []
+        command = {"command": "axe.test", "arguments": [{"uri": uri}]}
+        with pytest.raises(ServerError, match="untrusted workspace"):
+            editor.client.request("workspace/executeCommand", command)
