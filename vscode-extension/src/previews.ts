@@ -12,7 +12,7 @@ export class Previews implements TextDocumentContentProvider, Disposable {
   readonly onDidChange = this.changed.event;
 
   provideTextDocumentContent(uri: Uri): string {
-    return this.texts.get(uri.path) ?? 'The window was reloaded; this content is no longer available.\n';
+    return this.texts.get(uri.toString()) ?? 'The window was reloaded; this content is no longer available.\n';
   }
 
   async show(title: string, text: string): Promise<void> {
@@ -44,17 +44,17 @@ export class Previews implements TextDocumentContentProvider, Disposable {
 
   /** Shows what would change in files, each with its texts before and afterwards. */
   async showChanges(title: string, changes: readonly Change[]): Promise<void> {
-    const sides = changes.map(({ path, before, after }) => [
-      Uri.file(path),
-      this.document(`before/${title}${path}`, before),
-      this.document(`after/${title}${path}`, after),
-    ]);
+    const side = (path: string, which: string, text: string) => this.keep(Uri.file(path).with({ scheme: PREVIEW_SCHEME, query: `${which} ${title}` }), text);
+    const sides = changes.map(({ path, before, after }) => [Uri.file(path), side(path, 'before', before), side(path, 'after', after)]);
     await commands.executeCommand('vscode.changes', title, sides);
   }
 
   private document(title: string, text: string): Uri {
-    const uri = uriOf(title);
-    this.texts.set(uri.path, text);
+    return this.keep(uriOf(title), text);
+  }
+
+  private keep(uri: Uri, text: string): Uri {
+    this.texts.set(uri.toString(), text);
     this.changed.fire(uri);
     return uri;
   }
