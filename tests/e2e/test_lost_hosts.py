@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +205,30 @@ def test_a_run_is_resumed_by_its_host_and_goes_on_when_that_dies(
         (run,) = editor.client.request("axe/runs", {})
     assert run["status"] == "completed"
     assert [each.body["messages"][0]["content"] for each in provider.requests] == ["Go"] * 3
+
+
+def test_a_run_that_is_stopped_while_it_is_claimed_can_be_resumed_later(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-leaf", Refuses(401), Says("Done."))
+    with project.editor() as editor:
+        with pytest.raises(ServerError) as failure:
+            editor.client.request("axe/run", {"agent": "leaf", "task": "Go"})
+        run_id = failure.value.data["runId"]
+        editor.client.request("axe/runs", {})
+        history = project.home / ".local" / "state" / "axe" / "history.db"
+        with closing(sqlite3.connect(history, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")  # Whoever claims the run waits for it.
+            request = editor.client.start_request("axe/resume", {"runId": run_id})
+            while not any((history.parent / "history-writers").iterdir()):
+                pass
+            editor.client.request("axe/stop", {"runId": run_id})
+            other.execute("ROLLBACK")
+        with pytest.raises(ServerError, match="stopped"):
+            editor.client.result(request)
+        (run,) = editor.client.request("axe/runs", {})
+        assert (run["status"], run["resumable"]) == ("failed", True)
+        assert editor.client.request("axe/resume", {"runId": run_id})["content"] == "Done."
 
 
 APART = '[isolation]\nmode = "process"\n'

@@ -76,7 +76,7 @@ class EngineFactory:
         """
         known, begin = None, []
         if start.after:
-            known = await asyncio.to_thread(claimed, self._history, start.run_id, start.lessor)
+            known = await self._claimed(start)
         else:
             begin.append(order_step(start, self._environment))
         if start.former:
@@ -91,6 +91,17 @@ class EngineFactory:
             for step in begin:
                 steps.keep(step)
         return self._engine(start, start.run_id, self._sink(start), steps, known), known
+
+    async def _claimed(self, start: protocol.Start) -> Known:
+        """Claim a run. When this is cancelled, the thread is waited for, so that it claims nothing afterwards."""
+        claiming = asyncio.ensure_future(
+            asyncio.to_thread(claimed, self._history, start.run_id, start.lessor)
+        )
+        try:
+            return await asyncio.shield(claiming)
+        except asyncio.CancelledError:
+            await asyncio.wait({claiming})
+            raise
 
     async def let_go(self, start: protocol.Start) -> None:
         """Give back a run that was to go on and did not, unless the supervisor will."""
