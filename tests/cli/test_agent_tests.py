@@ -402,6 +402,18 @@ def test_a_case_is_made_of_a_run(home: Home, project: Project, provider: Scripte
     assert len(provider.requests) == 3
 
 
+def test_a_case_has_the_files_of_prompts(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    project.write("wish.md", "A wish.\n")
+    project.edit("axe/agents/docs.toml", "model", 'files = ["wish.md"]\nmodel')
+    provider.script("m-docs", Says("done"))
+    assert home.call("run", "docs", "-p", "Do it")[0] == 0
+    (run,) = json.loads(home.call("history", "list", "--json")[1])
+    code, out, _ = home.call("test", "new", run["runId"])
+    assert code == 0, out
+
+
 def test_a_case_needs_a_run_with_its_requests(home: Home, project: Project) -> None:
     assert (
         home.call(

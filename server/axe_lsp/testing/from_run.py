@@ -150,7 +150,7 @@ def write_case(run: Remembered, into: Path | None) -> NewCase:
     # The recording first: without it the case is only missing one.
     text = dump_recording(recording_of(run, known_secrets(os.environ)))
     workspace = os.path.relpath(project, file.parent)
-    head = "" if there is not None else _head(request.agent, workspace if _uses_tools(run) else "")
+    head = "" if there is not None else _head(request.agent, workspace if _uses_files(run) else "")
     before = file.read_text("utf-8").rstrip("\n") + "\n" if there is not None else ""
     try:
         recording.parent.mkdir(parents=True, exist_ok=True)
@@ -173,8 +173,12 @@ def _head(agent: str, workspace: str) -> str:
     return tomli_w.dumps({"agent": agent, **({"workspace": workspace} if workspace else {})})
 
 
-def _uses_tools(run: Remembered) -> bool:
-    return any(call.name not in _AGENT_TOOLS for each in run.run.tree() for call in each.calls)
+def _uses_files(run: Remembered) -> bool:
+    """Whether tools were called, or prompts have files."""
+    log = Log(known=run.known)
+    begun = (log.of(each.run).first for each in run.events if isinstance(each, AgentBegin))
+    has_tools = any(call.name not in _AGENT_TOOLS for each in run.run.tree() for call in each.calls)
+    return has_tools or any(first.definition.files for first in begun if first is not None)
 
 
 def _case(run: Remembered, name: str) -> str:
@@ -225,8 +229,8 @@ def _printable(text: str) -> str:
 
 
 def _notes(run: Remembered, there: Cases | None) -> Iterator[str]:
-    if there is not None and not there.workspace and _uses_tools(run):
-        yield "its tools used files, and the file of tests has no `workspace`"
+    if there is not None and not there.workspace and _uses_files(run):
+        yield "its agents used files, and the file of tests has no `workspace`"
     changed = any(kind == "saved" for *_, kind in run.known.steps)
     if changed:
         yield (
