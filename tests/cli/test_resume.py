@@ -91,7 +91,7 @@ def test_a_run_that_a_provider_has_failed_goes_on(home: Home, provider: Scripted
     assert (code, result["content"]) == (0, "done")
     assert [run["status"] for run in listed(home)] == ["completed"]
     assert listed(home)[0]["continuable"] is True
-    assert steps(home) == ["order", "agent", "first", "answer", "result", "answer"]
+    assert steps(home) == ["order", "size", "agent", "first", "answer", "result", "answer"]
 
 
 def test_an_agent_in_a_process_of_its_own_goes_on_where_it_was(

@@ -7,8 +7,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from axe_lsp.hosting.history.pruning import forget_all_but, forget_expired, forget_older
+from axe_lsp.hosting.history.pruning import (
+    forget_all_but,
+    forget_expired,
+    forget_older,
+    shrink_steps,
+)
 from axe_lsp.hosting.history.queries import Wanted, past_runs
+from axe_lsp.hosting.history.steps import INSERT, known_steps, settle
 from support.past import HERE, Tale, history, put
 
 
@@ -86,3 +92,31 @@ def test_what_is_forgotten_makes_room_on_the_disk(tmp_path: Path) -> None:
         forget_all_but(connection, 0)
 
         assert path.stat().st_size < before / 10
+
+
+def test_the_steps_of_the_oldest_completed_runs_go_first(tmp_path: Path) -> None:
+    killed = Tale("killed", days_ago(9)).begin("a").end(status="killed")
+    tales = [killed, *(tale(f"r{days}", days) for days in (3, 2, 1))]
+    with history(tmp_path / "history.db", *tales) as connection:
+        for root in ("killed", "r3", "r2", "r1"):
+            for turn in range(4):
+                row = (root, f"{root}-child", turn, "", "answer", "x" * 250)
+                connection.execute(f"{INSERT} (?, ?, ?, ?, ?, ?)", row)
+        settle(connection, "r1")
+        connection.commit()
+
+        assert shrink_steps(connection, lambda: True, most=2500)
+        assert with_steps(connection) == {"killed", "r1", "r2"}
+        assert len(past_runs(connection, Wanted())) == 4
+
+        assert not shrink_steps(connection, lambda: False, most=1500)
+        assert shrink_steps(connection, lambda: True, most=1500)
+        assert with_steps(connection) == {"killed", "r1"}
+        assert shrink_steps(connection, lambda: True, most=1000)
+        assert with_steps(connection) == {"killed", "r1"}
+        assert len(known_steps(connection, "r1").steps) == 4
+
+
+def with_steps(connection: sqlite3.Connection) -> set[str]:
+    """The roots whose steps are kept."""
+    return {root for (root,) in connection.execute("SELECT DISTINCT root_run_id FROM steps")}

@@ -8,11 +8,15 @@ from collections.abc import Callable, Sequence
 
 from axe_lsp.hosting.history.database import transaction
 from axe_lsp.hosting.history.rows import date_in
-from axe_lsp.hosting.history.steps import forget
+from axe_lsp.hosting.history.steps import forget, sizes
 from axe_lsp.runtime.memory.location import forget_run
 
 _MOST_AT_ONCE = 50
 """Trees that a process forgets; the next one goes on."""
+
+
+MOST_STEPS = 256 * 1024 * 1024
+"""Characters that the steps of all completed runs may have together."""
 
 
 def forget_expired(connection: sqlite3.Connection, may_go_on: Callable[[], bool]) -> bool:
@@ -22,6 +26,28 @@ def forget_expired(connection: sqlite3.Connection, may_go_on: Callable[[], bool]
         if not may_go_on():
             return False
         _forget(connection, root)
+    return True
+
+
+def shrink_steps(
+    connection: sqlite3.Connection, may_go_on: Callable[[], bool], most: int = MOST_STEPS
+) -> bool:
+    """Forget the steps of the oldest completed roots that have no room; whether there was time.
+
+    What of a run is shown does not change, but it can't be continued, forked or undone any more.
+    """
+    room, has_shrunk = most, False
+    for root, size in sizes(connection):
+        room -= size
+        if room >= 0 or not size:
+            continue
+        if not may_go_on():
+            return False
+        with transaction(connection):
+            forget(connection, root)
+        has_shrunk = True
+    if has_shrunk:  # `execute` would give back a single page.
+        connection.executescript("PRAGMA incremental_vacuum;")
     return True
 
 

@@ -31,6 +31,9 @@ INSERT = "INSERT OR REPLACE INTO steps (root_run_id, run_id, turn, call, kind, d
 _OF_UNFINISHED = ("begun", "allow")
 """The kinds that only a run needs that is not completed."""
 
+_SIZE = "size"
+"""The kind of what is no step, but says how many characters those of a completed root have."""
+
 
 class StepRow(NamedTuple):
     """A step as it is kept."""
@@ -61,6 +64,23 @@ def settle(connection: sqlite3.Connection, root: str) -> None:
         f"DELETE FROM steps WHERE root_run_id = ? AND kind IN ({marks})",  # noqa: S608 - marks
         (root, *_OF_UNFINISHED),
     )
+    connection.execute(
+        f"INSERT OR REPLACE INTO steps SELECT root_run_id, root_run_id, 0, '', '{_SIZE}', sum(length(data)) "  # noqa: S608 - our own words
+        "FROM steps WHERE root_run_id = ? GROUP BY root_run_id",
+        (root,),
+    )
+
+
+def sizes(connection: sqlite3.Connection) -> list[tuple[str, int]]:
+    """The completed roots, newest first, with the characters that their steps have."""
+    found = connection.execute(
+        "SELECT run_id, coalesce((SELECT CAST(data AS INTEGER) FROM steps "  # noqa: S608 - our own words
+        "WHERE root_run_id = runs.run_id AND steps.run_id = runs.run_id AND turn = 0 AND call = '' "
+        f"AND kind = '{_SIZE}'), "
+        "(SELECT sum(length(data)) FROM steps WHERE root_run_id = runs.run_id), 0) "
+        "FROM runs WHERE depth = 0 AND status = 'completed' ORDER BY began DESC, number DESC"
+    )
+    return found.fetchall()
 
 
 def forget(connection: sqlite3.Connection, root: str) -> None:
@@ -74,7 +94,8 @@ def known_steps(connection: sqlite3.Connection, root: str) -> Known:
     from axe_lsp.runtime.resuming.log import Begun, Known  # noqa: PLC0415
 
     found = connection.execute(
-        "SELECT run_id, turn, call, kind, data FROM steps WHERE root_run_id = ?", (root,)
+        "SELECT run_id, turn, call, kind, data FROM steps WHERE root_run_id = ? AND kind <> ?",
+        (root, _SIZE),
     )
     steps = {(run_id, turn, call, kind): data for run_id, turn, call, kind, data in found}
     runs = connection.execute("SELECT run_id, began FROM runs WHERE root_run_id = ?", (root,))

@@ -283,6 +283,7 @@ class HistoryWriter:
             self._lock = WriterLock(lock_folder(path), self.name)
         with written_through(connection) if through else nullcontext(), transaction(connection):
             write(connection, batch)
+        self._is_tidy = self._is_tidy and not batch.completed  # Which takes room.
         if self._books.is_idle and not self._claimed:
             self._release_lock()
         if is_first:
@@ -292,14 +293,17 @@ class HistoryWriter:
             end_runs_of_the_dead(connection, lock_folder(path))
 
     def _tidy(self) -> None:
-        """Forget what is expired, behind the first batch that leaves time for it. What goes wrong waits for others."""
+        """Forget what is expired or has no room, behind a batch that leaves time for it. What goes wrong waits for others."""
         if self._connection is None or self._is_tidy:
             return
-        from axe_lsp.hosting.history.pruning import forget_expired
+        from axe_lsp.hosting.history.pruning import forget_expired, shrink_steps
 
         self._is_tidy = True
         with suppress(RunError), faults_named(history_file(os.environ)):
-            self._is_tidy = forget_expired(self._connection, self._entries.is_empty)
+            self._is_tidy = all(
+                tidy(self._connection, self._entries.is_empty)
+                for tidy in (forget_expired, shrink_steps)
+            )
 
     def _put_away(self) -> None:
         if self._connection is not None:
