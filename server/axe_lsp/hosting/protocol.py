@@ -98,7 +98,12 @@ class StartChild(Message, frozen=True, tag="start-child"):
 
 
 class Leave(Message, frozen=True, tag="leave"):
-    """To the host: end all runs and yourself. It is the last message; a supervisor that has died sends none."""
+    """To the host: end all runs and yourself. It is the last message; a supervisor that has died sends none.
+
+    The runs are killed if the server that wants them is about to end, else they are cancelled.
+    """
+
+    server_ends: bool = False
 
 
 class Taken(Message, frozen=True, tag="taken"):

@@ -95,7 +95,7 @@ class AgentRun:
             self._failed(error)
             raise
         except anyio.get_cancelled_exc_class():
-            self._end("timeout" if self._scope.clock.is_over else "cancelled")
+            self._cut_off()
             raise
         except Exception as bug:
             failure = RunError(f"internal error: {bug!r}")
@@ -361,6 +361,19 @@ class AgentRun:
         result = self._end(status, error.described(self._order.ids.agent))
         error.run_id = self._order.ids.run_id
         error.partial = result if self._conversation else None
+
+    def _cut_off(self) -> None:
+        """The run is cancelled from above."""
+        if self._scope.clock.is_over:
+            self._end("timeout")
+        elif self._services.server_ends():
+            self._reason = "server"
+            error, ids = "the server of this run has ended", self._order.ids
+            if ids.depth == 0 and self._tree.log.is_kept:
+                error += f"; `axe-lsp resume {ids.run_id:.8}` continues it"
+            self._end("killed", error)
+        else:
+            self._end("cancelled")
 
     def _end(self, status: Status, error: str | None = None) -> RunResult:
         """Tell that a run which has begun is over; returns what it came to."""

@@ -60,6 +60,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
     - `approve` decides about calls of tools that change something.
     - `ask` puts questions of models (`ask_user`) to the person who started the run.
     - `steps` takes what a run has done, so that it can be resumed; without it no run can.
+    - `server_ends` says whether runs are cancelled because the program ends for which they are executed.
     - `elsewhere` makes runs of agents that want processes of their own; without it none gets one.
     """
 
@@ -74,6 +75,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
     approve: Approve = nobody_to_ask
     ask: Ask = nobody
     steps: StepSink | None = None
+    server_ends: Callable[[], bool] = bool
     elsewhere: Elsewhere | None = None
 
 

@@ -254,6 +254,27 @@ async def test_cancelling_a_tree_ends_the_processes_of_its_agents(
     await asyncio.to_thread(wait_for_none, mark)
 
 
+async def test_runs_are_killed_and_not_cancelled_if_the_server_ends(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", Says(calls=[calls_agent("apart", "a")]))
+    provider.script("m-apart", Says(calls=[calls_agent("below", "b")]))
+    provider.script("m-below", Answer(Says("never"), hold=hold))
+    async with stage(tmp_path, team()) as at:
+        run = at.start("lead", keep_days=1)
+        await hold.arrived()
+        await at.event("axe/turn", agent="below", kind="begin")
+
+        await at.runs.close()
+
+        killed = [(name, "killed") for name in ("below", "apart", "lead")]
+        assert assert_ended(at, run) == killed
+        ended = [params for _, params in at.of(run.id) if "status" in params]
+        assert {each["reason"] for each in ended} == {"server"}
+        assert f"`axe-lsp resume {run.id[:8]}` continues it" in ended[-1]["error"]
+
+
 @pytest.mark.parametrize("who", ["apart", "below"])
 async def test_a_run_in_another_process_can_be_stopped_alone(
     tmp_path: Path, provider: ScriptedProvider, who: str

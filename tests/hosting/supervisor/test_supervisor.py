@@ -222,7 +222,9 @@ async def test_closing_ends_all_runs_and_the_host(
 
         with pytest.raises(RunCancelledError):
             await run.result()
-        assert [status for _, status in ends(at, run)] == ["cancelled"] * 3
+        assert [status for _, status in ends(at, run)] == ["killed"] * 3
+        ended = [params for _, params in at.of(run.id) if "status" in params]
+        assert {each.get("reason") for each in ended} == {"server"}
         await gone(at.hosts()[0])
         with pytest.raises(RunError, match="shutting down"):
             at.start("lead")

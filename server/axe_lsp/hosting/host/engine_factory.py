@@ -62,6 +62,7 @@ class EngineFactory:
         self._environment = dict(os.environ)
         self.requests = OutgoingRequests(send)
         self.steps = OutgoingSteps(send)
+        self.server_ends = False
         self._http = HttpProvider(self._environment, self.requests if is_below else None)
         self._telemetry = Telemetry()
         self._history = HistoryWriter(
@@ -143,8 +144,14 @@ class EngineFactory:
             gate=gate,
             steps=steps,
             elsewhere=IsolatedRuns(
-                start.workplace, approval.decide, stream=start.stream, allow=start.allow, gate=gate
+                start.workplace,
+                approval.decide,
+                stream=start.stream,
+                allow=start.allow,
+                gate=gate,
+                server_ends=lambda: self.server_ends,
             ),
+            server_ends=lambda: self.server_ends,
             note=_log.info,
             environment=self._environment,
         )

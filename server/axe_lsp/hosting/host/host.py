@@ -44,7 +44,7 @@ _LAST_SECONDS = 2.0
 
 _CHUNK = 1 << 16
 
-_LEAVE = protocol.encode(protocol.Leave()).rstrip()
+_LEAVE = tuple(protocol.encode(protocol.Leave(ends)).rstrip() for ends in (False, True))
 
 _END = b""
 """Of what is written: no line."""
@@ -128,7 +128,7 @@ def _read(
     lines = LineBuffer(take)
     while data := os.read(orders, _CHUNK):
         lines.feed(data)
-    if last != _LEAVE:
+    if last not in _LEAVE:
         at_death()
         os._exit(1)
     at_end()
@@ -209,8 +209,8 @@ class Host:
                 self._factory.requests.hear(answer)
             case protocol.Committed() if self._factory is not None:
                 self._factory.steps.hear(answer)
-            case protocol.Leave():
-                pass  # It is dealt with when the input ends.
+            case protocol.Leave(True) if self._factory is not None:
+                self._factory.server_ends = True  # The rest is done when the input ends.
 
     async def close(self) -> None:
         """Cancel all orders and wait until they have ended."""

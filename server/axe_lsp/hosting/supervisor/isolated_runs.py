@@ -7,7 +7,7 @@ tree, and what it used is paid for here. It ends with this process, whatever end
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import NamedTuple
 
@@ -49,6 +49,7 @@ class IsolatedRuns:
         stream: bool = False,
         allow: tuple[str, ...] = (),
         gate: TrustGate | None = None,
+        server_ends: Callable[[], bool] = bool,
         command: Sequence[str] = HOST,
         patience: Patience | None = None,
     ) -> None:
@@ -57,6 +58,7 @@ class IsolatedRuns:
         self._stream = stream
         self._allow = allow
         self._gate = gate
+        self._server_ends = server_ends
         self._command = command
         self._patience = patience or Patience()
 
@@ -75,7 +77,7 @@ class IsolatedRuns:
             begun=known.runs,
         )
         run = _RemoteRun(order, start, caller_link, self._ask, self._patience)
-        return await run.make(self._command)
+        return await run.make(self._command, self._server_ends)
 
 
 class _RemoteRun:
@@ -104,10 +106,11 @@ class _RemoteRun:
         self._has_begun = self._is_stopped = False
         self._is_used_up = False
         self._status_at_end: Status = "killed"
+        self._reason = "host"
         self._outcome: asyncio.Future[RunResult | RunError]
         self._outcome = asyncio.get_running_loop().create_future()
 
-    async def make(self, command: Sequence[str]) -> RunResult:
+    async def make(self, command: Sequence[str], server_ends: Callable[[], bool]) -> RunResult:
         """Start the process, and wait until the run is over."""
         self._connect(self._start)
         name = f"process of {self._order.ids.agent}"
@@ -117,7 +120,7 @@ class _RemoteRun:
             outcome = await asyncio.shield(self._outcome)
         except asyncio.CancelledError:
             with anyio.CancelScope(shield=True):
-                await self._wind_up()
+                await self._wind_up(server_ends())
             raise
         finally:
             watching.cancel()
@@ -208,10 +211,13 @@ class _RemoteRun:
         if run_id in self._tree and not answered.done():
             await self._link.kill("did not react to the cancellation of a run", self._patience.die)
 
-    async def _wind_up(self) -> None:
+    async def _wind_up(self, server_ends: bool) -> None:
         """The tree is cancelled: a host whose input ends cancels its runs, and tells of their ends."""
+        self._is_stopped = True
         self._status_at_end = "timeout" if self._caller_link.clock.is_over else "cancelled"
-        await self._link.end(self._patience.cancel)
+        if server_ends:
+            self._status_at_end, self._reason = "killed", "server"
+        await self._link.end(self._patience.cancel, server_ends=server_ends)
         self._end(RunCancelledError())
 
     def _end(self, error: RunError) -> None:
@@ -223,7 +229,7 @@ class _RemoteRun:
             self._tell(_begin(self._order))
         events, error.partial = self._tree.end(status, str(error), timestamp())
         for event in events:
-            self._tell(replace(event, reason="host") if status == "killed" else event)
+            self._tell(replace(event, reason=self._reason) if status == "killed" else event)
         if not events:
             self._tell(
                 AgentEnd(run=self._order.ids, status=status, duration_ms=0, error=str(error))

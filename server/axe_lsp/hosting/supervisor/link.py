@@ -88,11 +88,11 @@ class Link:
         self.send(protocol.Ping(self._pings))
         return answer
 
-    async def end(self, patience: float) -> None:
+    async def end(self, patience: float, *, server_ends: bool = False) -> None:
         """Have the host end its runs and itself; without its consent if it takes too long."""
         await self._launched.wait()
         if self._process is not None:
-            self.send(protocol.Leave())
+            self.send(protocol.Leave(server_ends))
             await self._process.end(patience)
 
     async def kill(self, verdict: str, patience: float) -> None:

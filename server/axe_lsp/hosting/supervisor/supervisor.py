@@ -180,7 +180,8 @@ class Runs:
         self._closed = True
         for order in [each for each in self._orders.values() if each.waits]:
             self._settle(order.id, RunCancelledError())
-        await asyncio.gather(*(link.end(self._patience.leave) for link in self._serving))
+        patience = self._patience.leave
+        await asyncio.gather(*(link.end(patience, server_ends=True) for link in self._serving))
         await asyncio.gather(*self._serving.values())
         await self._tasks.stop(within=self._patience.leave)
         await self.archive.close()
