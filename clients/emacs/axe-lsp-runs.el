@@ -14,6 +14,7 @@
 (require 'axe-lsp-details)
 (require 'axe-lsp-inputs)
 (require 'axe-lsp-tree)
+(require 'axe-lsp-undo)
 (require 'cl-lib)
 (require 'url-util)
 
@@ -266,9 +267,10 @@ In the buffer of the runs it is the agent of the line."
 
 ;;;###autoload
 (defun axe-reply ()
-  "Send a further message in the conversation of a completed run, which you choose."
+  "Send a further message in the conversation of a completed run.
+In the buffer of the runs it is the run of the line; elsewhere you choose."
   (interactive)
-  (axe-lsp-runs--with-past
+  (axe-lsp-runs--with-run
    (lambda (run) (plist-get run :continuable))
    "axe: no completed run can be continued"
    (lambda (server run)
@@ -276,6 +278,25 @@ In the buffer of the runs it is the agent of the line."
        (unless (string-blank-p text)
          (axe-lsp-send server "axe/run" (list :continue (plist-get run :runId) :task text) #'ignore)
          (display-buffer (axe-lsp-runs-buffer)))))))
+
+;;;###autoload
+(defun axe-undo ()
+  "Show what a run has changed in files, and put them back if you agree.
+In the buffer of the runs it is the run of the line; elsewhere you choose."
+  (interactive)
+  (axe-lsp-runs--with-run
+   (lambda (run) (not (equal (plist-get run :status) "running")))
+   "axe: no run has ended yet"
+   (lambda (server run)
+     (axe-lsp-send server "axe/undo" (list :runId (plist-get run :runId))
+                   (lambda (files)
+                     (run-at-time 0 nil #'axe-lsp-runs--undo server run files))))))
+
+(defun axe-lsp-runs--undo (server run files)
+  "Undo on SERVER what the user agrees to, of FILES that RUN has changed."
+  (when-let ((agreed (axe-lsp-undo-agreed (plist-get run :agent) files)))
+    (axe-lsp-send server "axe/undo" (list :runId (plist-get run :runId) :agreed agreed)
+                  #'axe-lsp-undo-tell)))
 
 ;;;###autoload
 (defun axe-fork ()
@@ -293,6 +314,14 @@ In the buffer of the runs it is the agent of the line."
                      (append (list :runId (plist-get run :runId) :fromTurn turn) other)
                      #'ignore)
        (display-buffer (axe-lsp-runs-buffer))))))
+
+(defun axe-lsp-runs--with-run (fits none use)
+  "Do as `axe-lsp-runs--with-past' with FITS, NONE and USE.
+In a buffer of runs the run is that of the line, whether it fits or not."
+  (if-let ((item (and (derived-mode-p 'axe-runs-mode) (axe-lsp-tree-item))))
+      (funcall use (axe-lsp-runs--server)
+               (axe-lsp-run-begun (axe-lsp-tree-root (axe-lsp-item-run item))))
+    (axe-lsp-runs--with-past fits none use)))
 
 (defun axe-lsp-runs--with-past (fits none use)
   "Have the user choose a past run that FITS, for USE with the server and the run.
@@ -338,6 +367,8 @@ NONE is what to say if there is no such run."
                         (message "axe: no file defines \"%s\"" name)))))))
 
 (define-key axe-runs-mode-map "s" #'axe-stop)
+(define-key axe-runs-mode-map "r" #'axe-reply)
+(define-key axe-runs-mode-map "u" #'axe-undo)
 (define-key axe-runs-mode-map "g" #'axe-run-again)
 (define-key axe-runs-mode-map "v" #'axe-runs-visit)
 (define-key axe-runs-mode-map (kbd "RET") #'axe-runs-show)

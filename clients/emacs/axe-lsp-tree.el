@@ -135,6 +135,10 @@
   "Return what stands behind the line of point."
   (get-text-property (line-beginning-position) 'axe-lsp-item))
 
+(defun axe-lsp-tree-root (run)
+  "Return the root of RUN in this buffer."
+  (gethash (plist-get (axe-lsp-run-begun run) :rootRunId) axe-lsp-tree--runs run))
+
 (defun axe-lsp-tree-position (run-id)
   "Return where RUN-ID begins in this buffer."
   (when-let ((run (gethash run-id axe-lsp-tree--runs)))

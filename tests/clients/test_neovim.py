@@ -21,6 +21,7 @@ from support.editors import PROJECT, clean_environment, missing, neovims, server
 from support.engines import agent
 from support.review_project import MANAGER, MENDED, script_review, write_project
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
+from support.undo_project import run_that_changes_files
 
 SCENARIOS = Path(__file__).parent / "neovim"
 PATIENCE = 120.0
@@ -93,6 +94,16 @@ def test_a_completed_run_is_replied_to_and_forked_in_neovim(
     _play(nvim, "reply_and_fork.lua", reader, environment)
     sent = provider.asked("m-reader")[1].body["messages"]
     assert [each["content"] for each in sent] == ["When?", "On Friday.", "At what time?"]
+
+
+@pytest.mark.editor
+def test_the_file_changes_of_a_run_are_shown_and_undone_in_neovim(
+    nvim: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    writer = run_that_changes_files(tmp_path / "project", provider, environment)
+    _play(nvim, "undo.lua", writer, environment)
+    assert (tmp_path / "project" / "plan.txt").read_text(encoding="utf-8") == "edited since\n"
 
 
 @pytest.mark.editor

@@ -158,6 +158,32 @@ async def test_a_completed_run_is_replied_to_and_forked(
     assert len({run.id, reply.id, fork.id}) == 3
 
 
+async def test_the_file_changes_of_a_run_are_undone_as_far_as_they_were_shown(
+    project: Project, provider: ScriptedProvider, start: Start
+) -> None:
+    (project.root / "a.txt").write_text("first\n")
+    other = Call("write_file", {"path": "b.txt", "content": "B\n"}, "other")
+    provider.script("solo", Says(calls=[WRITE, other]), Says("done"))
+    async with start(settings={"tools.allow": ["write_file"]}) as client:
+        async with client.run("solo") as run:
+            await run.result()
+        changes = await client.changes(run.id)
+        (project.root / "b.txt").write_text("edited\n")
+        done = await client.undo(run.id, changes.files)
+        later = await client.changes(run.id)
+
+    texts = {Path(each.path).name: (each.before, each.after) for each in changes.files}
+    assert texts == {"a.txt": ("A\n", "first\n"), "b.txt": ("B\n", None)}
+    assert changes.has_commands is False
+    assert [Path(path).name for path in done.undone] == ["a.txt"]
+    assert [(Path(each.path).name, each.reason) for each in done.left] == [
+        ("b.txt", "it has changed since")
+    ]
+    assert (project.root / "a.txt").read_text() == "first\n"
+    assert (project.root / "b.txt").read_text() == "edited\n"
+    assert [(each.digest, each.reason) for each in later.files] == [(None, "it has changed since")]
+
+
 async def test_a_block_that_fails_leaves_no_run_behind(
     provider: ScriptedProvider, start: Start
 ) -> None:

@@ -38,6 +38,9 @@ command('AxeReply', 'reply', {
 command('AxeFork', 'fork', {
   desc = 'Make a new run that shares the first turns of another one',
 })
+command('AxeUndo', 'undo', {
+  desc = 'Show what a run has changed in files, and put them back',
+})
 command('AxeStop', 'stop', {
   nargs = '?',
   bang = true,

@@ -39,7 +39,15 @@ from axe_client.events import (
     TurnRetry,
     TurnWait,
 )
-from axe_client.results import RunCancelledError, RunFailedError, RunResult
+from axe_client.results import (
+    ChangedFile,
+    LeftFile,
+    RunCancelledError,
+    RunChanges,
+    RunFailedError,
+    RunResult,
+    UndoResult,
+)
 
 __all__ = [
     "AgentBegin",
@@ -48,6 +56,7 @@ __all__ = [
     "Answer",
     "AnswerInquiry",
     "Approve",
+    "ChangedFile",
     "Client",
     "CompactionBegin",
     "CompactionEnd",
@@ -56,9 +65,11 @@ __all__ = [
     "Event",
     "Incomplete",
     "Inquiry",
+    "LeftFile",
     "Question",
     "Run",
     "RunCancelledError",
+    "RunChanges",
     "RunFailedError",
     "RunResult",
     "ServerError",
@@ -70,6 +81,7 @@ __all__ = [
     "TurnEnd",
     "TurnRetry",
     "TurnWait",
+    "UndoResult",
     "connect",
     "start",
 ]

@@ -13,7 +13,14 @@ from typing import Any, Literal
 from axe_client.connection import METHOD_NOT_FOUND, Connection, ServerError
 from axe_client.events import Event, read_event
 from axe_client.members import read
-from axe_client.results import RunResult, run_error
+from axe_client.results import (
+    ChangedFile,
+    LeftFile,
+    RunChanges,
+    RunResult,
+    UndoResult,
+    run_error,
+)
 
 LEAVE_SECONDS = 5.0
 """How long a server that was started may take to end before it is killed."""
@@ -290,6 +297,21 @@ class Client:
         }
         async with self._begun("axe/resume", params) as run:
             yield run
+
+    async def changes(self, run_id: str) -> RunChanges:
+        """The files that `write_file` and `edit_file` have changed in a run that has ended."""
+        result = await self.request("axe/undo", {"runId": run_id})
+        files = [read(ChangedFile, each) for each in result["files"]]
+        return RunChanges(files=files, has_commands=result["hasCommands"])
+
+    async def undo(self, run_id: str, files: Sequence[ChangedFile]) -> UndoResult:
+        """Put back files of `changes`, as far as they are still as they were then."""
+        agreed = [
+            {"path": each.path, "digest": each.digest} for each in files if each.digest is not None
+        ]
+        result = await self.request("axe/undo", {"runId": run_id, "agreed": agreed})
+        left = [read(LeftFile, each) for each in result["left"]]
+        return UndoResult(undone=result["undone"], left=left)
 
     @asynccontextmanager
     async def _begun(self, method: str, params: Mapping[str, Any]) -> AsyncIterator[Run]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +43,47 @@ class RunResult:
     cost: float | None = None
     tree: Mapping[str, Any] | None = None
     incomplete: Incomplete | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedFile:
+    """A file that a run has changed.
+
+    `before` and `after` are its texts before and after the undo, None where there is no file; both are
+    None if it is larger than 512 KiB. `digest` is of its content now. If the file can't be put back,
+    `reason` says why, and there is no digest.
+    """
+
+    path: str
+    uri: str
+    digest: str | None = None
+    before: str | None = None
+    after: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunChanges:
+    """What a run has changed. The effects of commands, if it `has_commands`, are not known."""
+
+    files: Sequence[ChangedFile]
+    has_commands: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftFile:
+    """A file that was not put back, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoResult:
+    """The paths of the files that were put back, and the files that were left."""
+
+    undone: Sequence[str]
+    left: Sequence[LeftFile]
 
 
 class RunFailedError(ServerError):

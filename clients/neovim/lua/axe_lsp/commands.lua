@@ -64,6 +64,10 @@ function M.fork()
   runs.fork(vim.api.nvim_get_current_buf())
 end
 
+function M.undo()
+  runs.undo(vim.api.nvim_get_current_buf())
+end
+
 function M.stop(given)
   if given.bang then
     runs.stop_all()

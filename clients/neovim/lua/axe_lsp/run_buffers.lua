@@ -66,6 +66,13 @@ function M.item()
   return tree and tree.item_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
 end
 
+--- What the root run that the line of the cursor belongs to has begun with.
+function M.root()
+  local item = M.item()
+  local root = item and current().runs[item.run.begun.rootRunId]
+  return root and root.begun
+end
+
 --- Opens the whole of it.
 function M.open_item()
   local item = M.item()

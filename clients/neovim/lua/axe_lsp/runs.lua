@@ -91,10 +91,15 @@ function M.on_exit(code, signal, client_id)
   end)
 end
 
+--- Asks for a run, and shows what it does.
+local function send_and_show(client, method, params, bufnr)
+  views.show(buffers.live().bufnr)
+  requests.send(client, method, params, bufnr, pass)
+end
+
 local function start(client, params, bufnr)
   again = params
-  views.show(buffers.live().bufnr)
-  requests.send(client, 'axe/run', params, bufnr, pass)
+  send_and_show(client, 'axe/run', params, bufnr)
 end
 
 --- Runs an agent: `which` is { uri } or { agent }. Without a task an agent with [input] is given one by the user,
@@ -126,15 +131,15 @@ function M.run_again(bufnr)
   end
 end
 
---- Has the user pick one of the past runs that fit, and hands it to `use(run, send)`; `none` says that there is none.
+--- Has the user pick one of the past runs that fit, and hands it to `use(run, send, client)`; `none` says that
+--- there is none.
 local function pick_past(bufnr, fits, prompt, none, use)
   local client = requests.client_for(bufnr)
   if not client then
     return
   end
   local function send(method, params)
-    views.show(buffers.live().bufnr)
-    requests.send(client, method, params, bufnr, pass)
+    send_and_show(client, method, params, bufnr)
   end
   requests.send(client, 'axe/runs', { limit = 200 }, bufnr, function(found)
     local fitting = vim.tbl_filter(fits, found)
@@ -143,7 +148,7 @@ local function pick_past(bufnr, fits, prompt, none, use)
     end
     vim.ui.select(fitting, { prompt = prompt, format_item = words.past }, function(run)
       if run then
-        use(run, send)
+        use(run, send, client)
       end
     end)
   end)
@@ -159,6 +164,20 @@ function M.resume(bufnr)
   end)
 end
 
+--- Sends a further message in the conversation of `run`; the user is asked for it if it is ''.
+local function reply_to(run, text, send)
+  local function say(message)
+    if message and vim.trim(message) ~= '' then
+      send('axe/run', { ['continue'] = run.runId, task = message })
+    end
+  end
+  if text ~= '' then
+    say(text)
+  else
+    vim.ui.input({ prompt = ('Reply to %s: '):format(run.agent) }, say)
+  end
+end
+
 --- Sends a further message in the conversation of a completed run; the user picks which, and is asked for the text if
 --- it is ''.
 function M.reply(text, bufnr)
@@ -166,16 +185,17 @@ function M.reply(text, bufnr)
     return run.continuable
   end
   pick_past(bufnr, is_continuable, 'Reply to which run?', 'no completed run can be continued', function(run, send)
-    local function say(message)
-      if message and vim.trim(message) ~= '' then
-        send('axe/run', { ['continue'] = run.runId, task = message })
-      end
-    end
-    if text ~= '' then
-      say(text)
-    else
-      vim.ui.input({ prompt = ('Reply to %s: '):format(run.agent) }, say)
-    end
+    reply_to(run, text, send)
+  end)
+end
+
+--- Shows what a run has changed in files, and puts them back if the user agrees, who picks the run.
+function M.undo(bufnr)
+  local function is_at_rest(run)
+    return run.status ~= 'running'
+  end
+  pick_past(bufnr, is_at_rest, 'Undo the file changes of which run?', 'no run has ended yet', function(run, _, client)
+    require('axe_lsp.undoing').undo(client, run, bufnr)
   end)
 end
 
@@ -260,6 +280,34 @@ function M.stop_at_cursor()
     stop(run)
   else
     vim.notify('axe: this agent is not at work, or not for this Neovim', vim.log.levels.INFO)
+  end
+end
+
+--- The root run that the line of the cursor belongs to, and a server for what is done with it.
+local function root_at_cursor()
+  local root = buffers.root()
+  local client = root and requests.any()
+  if not root then
+    vim.notify('axe: there is no run on this line', vim.log.levels.INFO)
+  end
+  return client and root, client
+end
+
+--- Replies to the run of the line of the cursor.
+function M.reply_at_cursor()
+  local root, client = root_at_cursor()
+  if root then
+    reply_to(root, '', function(method, params)
+      send_and_show(client, method, params, vim.api.nvim_get_current_buf())
+    end)
+  end
+end
+
+--- Undoes the file changes of the run of the line of the cursor.
+function M.undo_at_cursor()
+  local root, client = root_at_cursor()
+  if root then
+    require('axe_lsp.undoing').undo(client, root, vim.api.nvim_get_current_buf())
   end
 end
 
