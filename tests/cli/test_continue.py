@@ -56,6 +56,8 @@ def test_a_run_that_is_named_is_continued_and_the_new_one_says_so(
     assert home.call("run", "solo", "--continue", former["runId"][:8], "-p", "And?")[1] == "Go on."
 
     assert newest(home)["continues"] == former["runId"]
+    shown = home.call("history", "show", newest(home)["runId"])[1]
+    assert f"├─ continues {former['runId'][:8]}\n" in shown
     assert "What is it?" in texts(provider.requests[-1].body)
 
 

@@ -140,10 +140,12 @@ def test_a_dry_run_says_what_is_shared(
     _, out, _ = home.call(*arguments)
     told = json.loads(home.call(*arguments, "--json")[1])
 
-    assert out.splitlines()[1:] == [
+    assert out.splitlines() == [
+        f"fork of run {former['runId'][:8]} of solo at turn 2",
         "kept: 1 answer, 1 result, 0 finished agents",
         "next: solo, turn 2",
     ]
+    assert (told["runId"], told["fromTurn"]) == (former["runId"], 2)
     assert (told["answers"], told["results"], told["next"][0]["turn"]) == (1, 1, 2)
     assert len(provider.requests) == 3
     assert len(listed(home)) == 1

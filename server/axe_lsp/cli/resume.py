@@ -41,7 +41,10 @@ def main(arguments: Sequence[str]) -> int:
         complain(error if isinstance(error, RunError) else HistoryError(f"its steps: {error}"))
         return int(ExitCode.CONFIG)
     if options.dry_run:
-        print(_as_json(start, known) if options.json else _as_text(start, known))
+        told = _outlook(start, known)
+        if options.from_turn is not None and start.forked_from is not None:  # It has no id yet.
+            told |= {"runId": start.forked_from.run_id, "fromTurn": start.forked_from.turn}
+        print(_as_json(told) if options.json else _as_text(told))
         return 0
     calls = CallDetails()
     try:
@@ -101,9 +104,8 @@ def _forked(options: argparse.Namespace) -> tuple[Start, Known]:
     return start, taken.known
 
 
-def _as_text(start: Start, known: Known) -> str:
+def _as_text(told: dict[str, Json]) -> str:
     """What is kept, what is not known, and what comes next, in words."""
-    told = _outlook(start, known)
     kept = (
         number_of(told["answers"], "answer"),
         number_of(told["results"], "result"),
@@ -115,12 +117,13 @@ def _as_text(start: Start, known: Known) -> str:
         for each in told["unknown"]
     )
     coming = (f"next: {each['agent']}, turn {each['turn']}" for each in told["next"])
-    head = f"run {start.run_id[:ID_LENGTH]} of {told['agent']}"
+    head = f"run {told['runId'][:ID_LENGTH]} of {told['agent']}"
+    if "fromTurn" in told:
+        head = f"fork of {head} at turn {told['fromTurn']}"
     return "\n".join((head, f"kept: {', '.join(kept)}", *unknown, *coming))
 
 
-def _as_json(start: Start, known: Known) -> str:
-    told = _outlook(start, known)
+def _as_json(told: dict[str, Json]) -> str:
     return _compact({key: value for key, value in told.items() if value is not None})
 
 

@@ -168,6 +168,8 @@ class _Tree:
         if former:
             text = f"forked from {former['runId'][:8]} at turn {former['turn']}"
             node.below.append(_Node(params["time"], text))
+        if params.get("continues"):
+            node.below.append(_Node(params["time"], f"continues {params['continues'][:8]}"))
         if params["task"].strip():
             node.below.append(_Node(params["time"], f"task: {one_line(params['task'])}"))
         parent = self.runs.get(params.get("parentRunId", ""))
