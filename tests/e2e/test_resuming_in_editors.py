@@ -148,6 +148,27 @@ def test_a_client_that_knows_only_lsp_resumes_the_newest_run(
     assert "solo: one" in shown
 
 
+def test_a_client_that_knows_only_lsp_replies_to_a_run_and_forks_it(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-solo", Says("one"), Says("two"))
+    provider.script("m-other", Says("three"))
+    with project.editor() as editor:
+
+        def answer(command: str, argument: Json) -> str:
+            params = {"command": command, "arguments": [argument]}
+            content: str = editor.client.request("workspace/executeCommand", params)["content"]
+            return content
+
+        first = editor.client.request("axe/run", {"agent": "solo", "task": "Count."})["runId"]
+        assert answer("axe.run", {"continue": first, "task": "Go on."}) == "two"
+        fork = {"runId": first, "fromTurn": 1, "model": "ollama/m-other"}
+        assert answer("axe.resume", fork) == "three"
+
+    messages = provider.asked("m-solo")[1].body["messages"]
+    assert [each["content"] for each in messages] == ["Count.", "one", "Go on."]
+
+
 @pytest.mark.parametrize(
     ("params", "complaint"),
     [
