@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 
 import pytest
 
@@ -67,3 +68,25 @@ def test_what_goes_wrong_is_one_line(home: Home, provider: ScriptedProvider) -> 
     code, out, _ = home.call("run", "bot", "--dry-run")
     assert code == 0
     assert "--- MCP Servers ---\ns: http://127.0.0.1:9/ (streamable-http)\n" in out
+
+
+def test_a_resumed_run_connects_its_servers_again(home: Home, provider: ScriptedProvider) -> None:
+    calls = [Call("add", {"a": 1, "b": 2}), Call("slow", {}), Call("add", {"a": 2, "b": 2})]
+    provider.script("m-bot", *[Says(calls=[call]) for call in calls], Says("four"))
+    with McpTestServer("streamable-http", "add", "slow") as server:
+        home.add(agent("bot", mcp_servers=[server.table("maths")]))
+        process = home.start("run", "bot", "-p", "go", "--yes")
+        server.wait_for_calls(1)
+        process.kill()
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL
+
+        assert home.call("resume", "--yes") == (0, "four", "")
+
+        server.wait_until_left()
+    first, *_, last = [request.body for request in provider.requests]
+    assert last["tools"] == first["tools"]
+    results = [each["content"] for each in last["messages"] if each["role"] == "tool"]
+    assert (results[0], results[2]) == ("3.0", "4.0")
+    assert "Whether it took effect is not known" in results[1]
+    assert len(provider.requests) == 4

@@ -24,6 +24,11 @@ LEAVES = 2
 MIDDLES = int(os.environ.get("AXE_TEST_CHILDREN", "4")) // LEAVES
 """20 sub-agents below the middle ones in the nightly run, with `AXE_TEST_CHILDREN=20`."""
 
+_LEAF = """
+model = "openai/m-leaf"
+tools = ["read_file", "run_command", "ask_user"]
+"""
+
 AGENTS = {
     "lead": """
 name = "lead"
@@ -38,13 +43,10 @@ properties.count.type = "integer"
     "middle": """
 name = "middle"
 model = "openai/m-middle"
-sub_agents = ["leaf"]
+sub_agents = ["leaf", "apart"]
 """,
-    "leaf": """
-name = "leaf"
-model = "openai/m-leaf"
-tools = ["read_file", "run_command"]
-""",
+    "leaf": f'name = "leaf"{_LEAF}',
+    "apart": f'name = "apart"{_LEAF}[isolation]\nmode = "process"\n',
 }
 
 ANSWER = '{"count":7}'
@@ -106,6 +108,14 @@ class Crashes(NamedTuple):
         (self.home.work / "effects.txt").unlink(missing_ok=True)
         for file in self.home.history.parent.glob("history.db*"):
             file.unlink()
+        self.home.add(AGENTS)
+
+    def lose_agent(self) -> None:
+        """The root's agent file is edited or deleted while nobody executes the run."""
+        if random.random() < 0.5:
+            self.home.add({"lead": 'name = "lead"\nmodel = "anthropic/another"\n'})
+        else:
+            (self.home.config / "agents" / "lead.toml").unlink(missing_ok=True)
 
 
 @pytest.fixture
@@ -137,13 +147,16 @@ def script(provider: ScriptedProvider) -> None:
     says("m-middle", "tool_call_id", Says("All parts are done."))
     says("m-leaf", "tool_call_id", Says("It is done."))
     for part in range(MIDDLES):
-        calls = [calls_agent("leaf", f"leaf {part}-{n}.") for n in range(LEAVES)]
+        # One leaf of all has a process of its own, as each takes a second to start.
+        agents = ["apart" if part == n == 0 else "leaf" for n in range(LEAVES)]
+        calls = [calls_agent(agent, f"leaf {part}-{n}.") for n, agent in enumerate(agents)]
         says("m-middle", f"part {part}.", Says(calls=calls))
         for leaf in range(LEAVES):
             name = f"{part}-{leaf}"
             reads = Call("read_file", {"path": "long.txt"})
             writes = Call("run_command", {"command": f"echo {name} >> effects.txt; sleep 0.03"})
-            says("m-leaf", f"leaf {name}.", Says(calls=[reads, writes]))
+            asks = Call("ask_user", {"question": f"Is {name} right?"})
+            says("m-leaf", f"leaf {name}.", Says(calls=[reads, asks, writes]))
 
 
 @pytest.mark.parametrize("when", WHEN)
@@ -165,6 +178,7 @@ def test_a_run_that_is_killed_again_while_it_is_resumed_comes_to_the_same_end(
         crashes.run("run", "lead", "-p", "go", "--yes", number=30, when="written")
         kills = 1
         for when in WHEN:
+            crashes.lose_agent()
             code, out, err = crashes.run("resume", "--yes", number=number, when=when)
             assert (code, out) == (-signal.SIGKILL, ""), err
             kills += 1
@@ -174,10 +188,12 @@ def test_a_run_that_is_killed_again_while_it_is_resumed_comes_to_the_same_end(
 
 def resume_to_the_end(crashes: Crashes, what: str, kills: int) -> None:
     """Resume a run and compare it with one that nothing has interrupted."""
+    crashes.lose_agent()
     code, out, err = crashes.run("resume", "--yes")
     if code == 2 and "no run of this folder can be resumed" in err:  # It was not even stored.
         assert crashes.history() == [], f"{what}: {err}"
         assert not crashes.effects(), what
+        crashes.home.add(AGENTS)
         code, out, err = crashes.run("run", "lead", "-p", "go", "--yes")
     assert (code, out) == (0, ANSWER), f"{what}: {err}"
 
