@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import sqlite3
+import sys
 from contextlib import closing
 from typing import Any
 
@@ -259,3 +261,32 @@ def test_a_history_that_can_not_be_written_stops_no_call_and_is_told_once(
     assert (code, result["content"]) == (0, "done")
     assert (home.work / "effects.txt").read_text() == "once\n" * 2
     assert err.count("can't be resumed") == 1
+
+
+def test_a_disk_that_gets_full_stops_no_run_and_repeats_no_call(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add({"solo": SOLO})
+    (home.work / "long.txt").write_text("x" * 60_000)
+    changes, reads = (
+        Call("run_command", {"command": EFFECT}),
+        Call("read_file", {"path": "long.txt"}),
+    )
+    stored = Call("run_command", {"command": "echo stored >> effects.txt"})
+    provider.script("m", Says(calls=[stored]), *[Says(calls=[reads])] * 6, Says(calls=[changes]))
+    most = 250_000
+    program = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}))\n"
+        "import sys; from axe_lsp.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    )
+    run = [sys.executable, "-c", program, "run", "solo", "-p", "go", "--yes"]
+
+    code, _, err = home.shell_line(shlex.join(run))
+
+    assert code == 3
+    assert (home.work / "effects.txt").read_text() == "stored\nonce\n"
+    assert err.count("can't be resumed") == 1
+    provider.script("m", *[Says(calls=[changes]), Says("done")] * 3)
+    code, _, err = home.call("resume", "--yes")
+    assert (home.work / "effects.txt").read_text() == "stored\nonce\n"
+    assert (code, len(err.splitlines())) == (2, 1), err

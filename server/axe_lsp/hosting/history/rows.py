@@ -81,7 +81,8 @@ class Batch(Struct):
     """Rows that are written in one transaction.
 
     `ends` are of runs that began in another process; `superfluous` are numbers of events, by root.
-    The trees of the roots that are `completed` need fewer steps from then on.
+    The trees of the roots that are `completed` need fewer steps from then on. Trees that have `lost` steps can't be
+    resumed: a call whose `begun` is missing would be executed again.
     """
 
     events: dict[tuple[str, int], EventRow] = field(default_factory=dict)
@@ -90,6 +91,7 @@ class Batch(Struct):
     superfluous: dict[str, list[int]] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     completed: list[str] = field(default_factory=list)
+    lost: set[str] = field(default_factory=set)
 
     @property
     def size(self) -> int:
@@ -100,7 +102,8 @@ class Batch(Struct):
     def begins_and_ends(self) -> Batch:
         """The part without which the runs themselves would get lost."""
         events = {key: row for key, row in self.events.items() if row.method == "axe/agent"}
-        return Batch(events, self.runs, self.ends)
+        lost = self.lost | {step.root_run_id for step in self.steps}
+        return Batch(events, self.runs, self.ends, lost=lost)
 
 
 class _Joined(Struct):
@@ -298,6 +301,8 @@ def write(connection: sqlite3.Connection, batch: Batch) -> None:
             )
     for root in batch.completed:
         steps.settle(connection, root)
+    for root in batch.lost:
+        steps.make_final(connection, root)
 
 
 def _insert(

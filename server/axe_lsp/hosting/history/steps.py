@@ -83,6 +83,11 @@ def sizes(connection: sqlite3.Connection) -> list[tuple[str, int]]:
     return found.fetchall()
 
 
+def make_final(connection: sqlite3.Connection, root: str) -> None:
+    """Make a tree one that can't be resumed, as some of its steps could not be written."""
+    connection.execute("DELETE FROM steps WHERE root_run_id = ? AND kind = 'order'", (root,))
+
+
 def forget(connection: sqlite3.Connection, root: str) -> None:
     """Delete the steps of a tree."""
     connection.execute("DELETE FROM steps WHERE root_run_id = ?", (root,))
