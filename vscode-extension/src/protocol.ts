@@ -28,6 +28,8 @@ export interface PastRun extends Partial<Omit<AgentEnd, 'kind' | 'status'>> {
   readonly description?: string;
   readonly model?: string;
   readonly forkedFrom?: Fork;
+  /** Whether a root run can be resumed. */
+  readonly resumable?: true;
 }
 
 /** The run whose turns before `turn` another one shares. */

@@ -22,6 +22,8 @@ export interface RunNode extends Lasting {
   /** Whether it has begun in a former process, so that its figures leave out the time between. */
   isResumed?: boolean;
   task: string;
+  /** Whether a root run that has ended can be resumed, as far as that is known. */
+  isResumable?: boolean | undefined;
   /** The run whose first turns this one shares. */
   readonly forkedFrom?: Fork | undefined;
   /** What the caller calls the task in a few words. */

@@ -40,9 +40,16 @@ export function rowOf(node: Node, now: number, asks: readonly Asks[] = []): Row 
   }
   const spoken = joined([label, inWords(node.status), ...texts.spoken], ', ');
   const icon = node.kind !== 'call' && node.incomplete && node.status === 'completed' ? CUT : iconOf(node.status);
-  const isUnfinished = kind === 'root run' && state === 'ended' && node.status !== 'completed';
-  const context = `${kind} ${state}${isUnfinished ? ' unfinished' : ''}`;
+  const context = `${kind} ${state}${kind === 'root run' && state === 'ended' ? remainder(node) : ''}`;
   return { label, description: texts.description, tooltip: texts.tooltip, icon, spoken, context };
+}
+
+/** Whether there is something to go on with in a run that has ended. */
+function remainder(node: Node): string {
+  if (node.status === 'completed') {
+    return '';
+  }
+  return node.kind === 'run' && node.isResumable === false ? ' final' : ' unfinished';
 }
 
 /** As the menus tell rows apart: what can be done with a root run, or at a turn of it. */

@@ -36,6 +36,7 @@ export class RunTree {
   update(past: PastRun): void {
     const { root } = this;
     root.status = past.status;
+    root.isResumable = past.status === 'running' ? undefined : past.resumable === true;
     root.ended = past.ended === undefined ? undefined : Date.parse(past.ended);
     Object.assign(root, figures(past));
   }
@@ -144,7 +145,7 @@ function newRun(who: AgentBegin | AgentResume | PastRun, began: string, workspac
 /** A run goes on that a former process has left; what it had open is begun anew. */
 function reopen(run: RunNode): readonly Node[] {
   closeAll(run, 'killed', Math.max(run.began, ...run.turns.map((turn) => turn.began)));
-  Object.assign(run, { status: 'running', ended: undefined, isResumed: true, ...figures({}) });
+  Object.assign(run, { status: 'running', ended: undefined, isResumed: true, isResumable: undefined, ...figures({}) });
   return [run];
 }
 

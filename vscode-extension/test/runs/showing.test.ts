@@ -201,9 +201,10 @@ test('an exported run is a line of JSON for each event', () => {
 });
 
 test('a root run that ended unfinished can be continued', () => {
-  const rows = (['killed', 'completed'] as const).map((status) => rowOf(RunTree.remembered(past('l', START, { status })).root, START));
+  const kinds = [{ status: 'killed', resumable: true }, { status: 'killed' }, { status: 'completed' }] as const;
+  const rows = kinds.map((kind) => rowOf(RunTree.remembered(past('l', START, kind)).root, START));
 
-  assert.deepEqual(rows.map((row) => row.context), ['root run ended unfinished', 'root run ended']);
+  assert.deepEqual(rows.map((row) => row.context), ['root run ended unfinished', 'root run ended final', 'root run ended']);
 });
 
 test('the turns of a root run can be told from those below', () => {
