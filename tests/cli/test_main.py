@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,8 @@ import pytest
 from axe_lsp import __version__
 from axe_lsp.cli.main import COMMANDS, main
 from axe_lsp.cli.version import commit_of
+from support.command_line import COMMAND, Home
+from support.terminal import Terminal
 
 ROOT = Path(__file__).parents[2]
 
@@ -185,3 +188,12 @@ def test_a_long_text_that_cannot_be_written_is_an_error_in_a_line() -> None:
         )
     assert process.returncode == 1
     assert process.stderr == "axe-lsp: the output can't be written: No space left on device\n"
+
+
+def test_the_server_says_on_a_terminal_what_it_waits_for(home: Home) -> None:
+    command = ["/bin/sh", "-c", f"exec {shlex.join(COMMAND)} </dev/tty"]
+    with Terminal(command, home.environment, home.work, columns=100) as terminal:
+        terminal.shows(lambda rows: any("waits for messages of an editor" in row for row in rows))
+        terminal.shows(lambda rows: any("`axe-lsp --help` lists" in row for row in rows))
+        terminal.type(b"\x04")
+        assert terminal.end()[0] in (0, 1)

@@ -24,11 +24,18 @@ _SOON = 0.2
 """Seconds after which nobody can look into this process any more, or before it starts another one; a client that waits
 for its first answer does not wait for that."""
 
+_WAITS = """\
+axe-lsp waits for messages of an editor on standard input. Ctrl-D ends it.
+`axe-lsp --help` lists the commands for a terminal; `axe-lsp demo` runs a small example."""
+"""What somebody reads who starts the server by hand."""
+
 
 def main(arguments: Sequence[str]) -> int:
     """Serve until the client leaves, or until told to stop."""
     chosen = _parser().parse_args(arguments)
     _start_log(chosen)
+    if chosen.tcp is None and chosen.pipe is None and sys.stdin is not None and sys.stdin.isatty():
+        print(_WAITS, file=sys.stderr)
     # Imported last, because it takes a while: wrong arguments are answered at once.
     from axe_lsp.daemon.daemon import Daemon
     from axe_lsp.rpc import server_process, transports
