@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 import tomli
+import yaml
 
 from axe_lsp.agentfile.file_patterns import agent_globs, settings_globs
+from axe_lsp.cli.main import COMMANDS
 from support.editors import PROJECT, clean_environment, emacsen, missing, neovims
 
 EXTENSION = PROJECT / "vscode-extension"
@@ -53,6 +55,17 @@ def test_helix_knows_them() -> None:
     globs = [each["glob"] for each in language["file-types"]]
     expected = [each.removeprefix("**/") for each in (*AGENTS, *SETTINGS)]
     assert sorted(globs) == sorted([*expected, ".config/axe/config.toml"])
+
+
+def test_the_hooks_of_pre_commit_run_for_all_of_them() -> None:
+    hooks = yaml.safe_load((PROJECT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    for hook in hooks:
+        assert hook["entry"].split() == ["axe-lsp", hook["id"].removeprefix("axe-lsp-")]
+        assert hook["entry"].split()[1] in COMMANDS
+    check, test = (re.compile(hook["files"]) for hook in hooks)
+    assert [each for each in examples([*AGENTS, *SETTINGS]) if not check.search(each)] == []
+    assert [each for each in OTHERS if check.search(each)] == []
+    assert test.search("axe/tests/recordings/a.toml")
 
 
 @pytest.mark.editor
