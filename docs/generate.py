@@ -11,7 +11,9 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from collections.abc import Iterator
+from argparse import Action, ArgumentParser, _SubParsersAction
+from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 from axe_lsp.agentfile.convert.formats import Format
@@ -23,6 +25,7 @@ from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Schema
 from axe_lsp.agentfile.schema.models import MODELS, READ_ON, SOURCES, Model
 from axe_lsp.agentfile.schema.published_schema import PUBLISHED, json_schema
+from axe_lsp.cli.main import COMMANDS
 from axe_lsp.features.describe import price
 from axe_lsp.features.rule import Rule
 from axe_lsp.features.rules import RULES
@@ -53,6 +56,7 @@ def generated() -> dict[Path, str]:
 def _unwrapped() -> dict[Path, str]:
     return {
         ROOT / "docs" / "agent-files.md": _NOTE + agent_files_page(),
+        ROOT / "docs" / "command-line.md": _NOTE + command_line_page(),
         ROOT / "docs" / "config-file.md": _NOTE + config_file_page(),
         ROOT / "docs" / "converting.md": _NOTE + converting_page(),
         ROOT / "docs" / "diagnostics.md": _NOTE + diagnostics_page(),
@@ -270,6 +274,75 @@ has at most 2,000 characters, and at most 8 choices of 80 characters.
 
 
 # -- config.toml
+
+
+def command_line_page() -> str:
+    """The commands of axe-lsp with their arguments, as `--help` tells of them."""
+    sections = "".join(
+        _command(name, command.help, find_parser(command.module))
+        for name, command in COMMANDS.items()
+    )
+    return (
+        "# The command line\n\n"
+        "`axe-lsp --help` lists the commands, and `axe-lsp COMMAND --help` describes one. Without a command, "
+        "`axe-lsp` is the language server; so it is with the options of `axe-lsp serve` alone.\n\n"
+        "| exit code | |\n|---|---|\n"
+        + "".join(f"| {code} | {meaning} |\n" for code, meaning in EXIT_CODES.items())
+        + f"\n{sections}"
+    )
+
+
+EXIT_CODES = {
+    0: "success",
+    1: "an agent failed, a check found an error, or the command line is wrong",
+    2: "the configuration is wrong: an agent file, a model, a file that is missing",
+    3: "the provider failed",
+    4: "a budget was used up",
+    130: "Ctrl-C",
+}
+
+
+def find_parser(module: str) -> ArgumentParser | None:
+    """The parser of a command; None for one without arguments of its own."""
+    make = getattr(import_module(module), "_parser", None)
+    return make() if make is not None else None
+
+
+def _command(name: str, about: str, parser: ArgumentParser | None) -> str:
+    text = f"## axe-lsp {name}\n\n{(parser and parser.description) or about.capitalize() + '.'}\n\n"
+    if parser is None:
+        return text
+    below = [each for each in parser._actions if isinstance(each, _SubParsersAction)]
+    arguments = [each for each in parser._actions if each not in below]
+    text += _arguments(arguments)
+    for action in below:
+        for command, own in action.choices.items():
+            text += (
+                f"### axe-lsp {name} {command}\n\n{own.description}\n\n{_arguments(own._actions)}"
+            )
+    return text
+
+
+def _arguments(actions: Iterable[Action]) -> str:
+    rows = [each for each in actions if each.dest != "help" and each.help is not None]
+    if not rows:
+        return ""
+    table = "".join(
+        f"| {_argument(each)} | {(each.help or '').replace('%%', '%')} |\n" for each in rows
+    )
+    return f"| argument | |\n|---|---|\n{table}\n"
+
+
+def _argument(action: Action) -> str:
+    value = action.metavar if isinstance(action.metavar, str) else None
+    if value is None and action.choices is not None:
+        value = "{" + ",".join(map(str, action.choices)) + "}"
+    if value is None and action.nargs != 0:
+        value = action.dest.upper() if action.option_strings else action.dest
+    if not action.option_strings:
+        return f"`[{value}]`" if action.nargs in ("?", "*") else f"`{value}`"
+    names = ", ".join(f"`{each}`" for each in action.option_strings)
+    return names if action.nargs == 0 else f"{names} `{value}`".replace("|", "\\|")
 
 
 def config_file_page() -> str:

@@ -46,10 +46,7 @@ An agent uses this one with `skill = "skills/sample/SKILL.md"`.
 
 def main(arguments: Sequence[str]) -> int:
     """Find or create the configuration folder."""
-    parser = Parser(prog="axe-lsp config", description="Find and create the configuration folder.")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    commands.add_parser("path", help="print the path of the folder")
-    commands.add_parser("init", help="create the folder, config.toml and a sample skill")
+    parser = _parser()
     command = parser.parse_args(arguments).command
     if command is None:
         parser.print_help()
@@ -83,3 +80,15 @@ def _write_new(path: Path, text: str, mode: int) -> None:
         return
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="axe-lsp config", description="Find and create the configuration folder.")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    def command(name: str, help_: str) -> None:
+        commands.add_parser(name, help=help_, description=help_.capitalize() + ".")
+
+    command("path", "print the path of the folder")
+    command("init", "create the folder, config.toml and a sample skill")
+    return parser

@@ -11,6 +11,12 @@ from axe_lsp.cli.arguments import Parser
 
 def main(arguments: Sequence[str]) -> int:
     """Print it."""
+    kind = _parser().parse_args(arguments).kind
+    print(json.dumps(json_schema(PUBLISHED[kind]), indent=2, ensure_ascii=False))
+    return 0
+
+
+def _parser() -> Parser:
     parser = Parser(
         prog="axe-lsp schema",
         description="Print the JSON Schema of agent files, or of config.toml, for taplo, tombi and others.",
@@ -22,6 +28,4 @@ def main(arguments: Sequence[str]) -> int:
         default="agent",
         help="which schema (default: agent)",
     )
-    kind = parser.parse_args(arguments).kind
-    print(json.dumps(json_schema(PUBLISHED[kind]), indent=2, ensure_ascii=False))
-    return 0
+    return parser
