@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sqlite3
+import subprocess
 from collections.abc import Callable
 from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -425,10 +428,39 @@ def test_on_a_terminal_lines_fit_and_what_went_wrong_is_red(
         raw = bytes(terminal.written)
 
     assert code == 0
-    assert shown[0].split() == list(HEADING)
+    assert shown[0].split() == ["RUN", "BEGAN", "STATUS", "TIME", "AGENT", "TASK"]
     assert len(shown) == 3
     assert shown[1].endswith("…")
+    assert re.search(r"^cc +\S+( \d\d:\d\d)? +completed +\S+ \S+ +lead +x{20}", shown[1])
     assert (b"\x1b[31mfailed\x1b[0m" in raw) == coloured
+
+
+def test_times_are_local_where_they_are_shown_and_where_they_are_given(home: Home) -> None:
+    put(home.history, Tale("aa", "2026-06-01").begin("a").end())
+    environment = {**home.environment, "TZ": "XYZ+5"}  # Five hours behind UTC.
+
+    def listed(*arguments: str) -> str:
+        command = [*COMMAND, "history", "list", *arguments]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    _, day, time, *_ = listed().split()
+    stored = json.loads(listed("--json"))[0]["began"]
+    began = datetime.fromisoformat(f"{day} {time}")
+    assert began + timedelta(hours=5) == datetime.fromisoformat(stored[:19])
+    assert listed("--before", f"{day} {time}") == ""
+    assert "aa" in listed("--before", str(began + timedelta(seconds=1)))
+    assert "aa" in listed("--before", f"{stored[:18]}9.999Z"), "UTC"
+
+
+def test_on_a_wide_terminal_all_columns_are_shown(home: Home) -> None:
+    put(home.history, TEAM)
+    command = [*COMMAND, "history", "list"]
+    with Terminal(command, home.environment, home.work, columns=140) as terminal:
+        code, shown = terminal.end()
+
+    assert (code, shown[0].split()) == (0, list(HEADING))
+    assert re.search(r" \d{4}-\d\d-\d\d \d\d:\d\d:\d\d ", shown[1])
 
 
 def test_it_ends_quietly_when_nobody_reads_on(home: Home) -> None:

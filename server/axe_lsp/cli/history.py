@@ -24,7 +24,7 @@ from axe_lsp.hosting.history.queries import (
     runs_below,
     tree_events,
 )
-from axe_lsp.hosting.history.tree_text import draw, drawing_of, number_of
+from axe_lsp.hosting.history.tree_text import draw, drawing_of, in_utc, number_of
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import Status
 from axe_lsp.runtime.plain_text import visible
@@ -49,7 +49,8 @@ def main(arguments: Sequence[str]) -> int:
 
 def _list(options: argparse.Namespace) -> None:
     folders = spellings(options.in_) if options.in_ else ()
-    wanted = Wanted(options.agent, options.status, options.before, options.limit, folders)
+    before = options.before and in_utc(options.before)
+    wanted = Wanted(options.agent, options.status, before, options.limit, folders)
     with opened_history() as connection:
         found = past_runs(connection, wanted)
     if options.json:
@@ -134,7 +135,7 @@ def _parser() -> Parser:
     add(
         "--before",
         metavar="RUN|TIME",
-        help="only runs that began before a run, or before a time (UTC)",
+        help="only runs that began before a run, or before a local time, such as 2026-11-21T09:30",
     )
     add(
         "--in",

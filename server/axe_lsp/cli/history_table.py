@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime
 
 from axe_lsp.cli.cells import cells, cut, one_line
 from axe_lsp.hosting.history.tree_text import duration, local_time
@@ -16,6 +17,9 @@ ID_LENGTH = 8
 """Characters of an id that are shown; as many as tell runs apart."""
 
 _HEADER = ("RUN", "BEGAN", "STATUS", "TIME", "TOKENS", "COST", "AGENT", "TASK")
+
+_NARROW = 120
+"""Columns of a terminal that is too narrow for tokens, cost, years and seconds."""
 
 _RED = "\x1b[31m"
 _PLAIN = "\x1b[0m"
@@ -37,7 +41,9 @@ def print_table(runs: Sequence[dict[str, Json]]) -> None:
     is_terminal = sys.stdout.isatty()
     if is_terminal:
         rows.insert(0, _HEADER)
-    widths = [max(cells(row[column]) for row in rows) for column in range(len(_HEADER) - 1)]
+        if _width() < _NARROW:
+            rows = list(map(_narrow, rows))
+    widths = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     for row in rows:
         line = "  ".join([*map(_padded, row, widths), row[-1]]).rstrip()
         print(_coloured(cut(line, _width()), row[2]) if is_terminal else line)
@@ -57,6 +63,15 @@ def _row(run: dict[str, Json]) -> tuple[str, ...]:
         one_line(run["agent"]),
         one_line(run.get("task", "")),
     )
+
+
+def _narrow(row: tuple[str, ...]) -> tuple[str, ...]:
+    """What a narrow terminal has room for, so that agent and task are seen."""
+    run, began, status, time, _, _, agent, task = row
+    if began != _HEADER[1]:
+        is_of_this_year = began[:4] == f"{datetime.now().astimezone():%Y}"
+        began = began[5:16] if is_of_this_year else began[:10]
+    return run, began, status, time, agent, task
 
 
 def _status(run: dict[str, Json]) -> str:

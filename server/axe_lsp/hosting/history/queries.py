@@ -202,7 +202,7 @@ def _moment(connection: sqlite3.Connection, before: str) -> tuple[str, int]:
         return _checked_time(before.replace(" ", "T")), 0
     if not re.fullmatch(r"[0-9a-f]+", before):
         raise HistoryError(
-            f"{before!r} is neither the id of a run nor a time (UTC) such as 2026-11-21 "
+            f"{before!r} is neither the id of a run nor a time such as 2026-11-21 "
             "or 2026-11-21T09:30"
         )
     run_id, _ = find_run(connection, before)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timezone
 
 from msgspec import Struct, field
 
@@ -72,6 +73,17 @@ def drawing_of(events: Iterable[Notification]) -> Drawing | None:
 def local_time(time: str) -> str:
     """The time of an event, where the user is."""
     return _moment(time).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def in_utc(text: str) -> str:
+    """A local time, such as 2026-11-21 or 2026-11-21 09:30, as the history has it; any other text as it is."""
+    if text.endswith("Z") or not re.match(r"\d{4}-", text):
+        return text
+    try:
+        moment = datetime.fromisoformat(text.replace(" ", "T"))
+        return moment.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
+    except (ValueError, OverflowError):
+        return text
 
 
 def duration(milliseconds: int) -> str:
