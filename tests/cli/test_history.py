@@ -105,8 +105,7 @@ def test_what_is_no_run_and_no_time_is_told_as_such(home: Home) -> None:
     code, out, err = home.call("history", "list", "--before", "yesterday")
     assert (code, out) == (1, "")
     assert err == (
-        "'yesterday' is neither the id of a run nor a time such as 2026-11-21 "
-        "or 2026-11-21T09:30\n"
+        "'yesterday' is neither the id of a run nor a time such as 2026-11-21 or 2026-11-21T09:30\n"
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from support.raw_client import ServerError
-from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
 from support.session import Editor, Project
 
 Json = Any
@@ -291,3 +291,24 @@ def test_trust_in_this_workspace_is_none_in_that_of_another_run(
         assert editor.client.request("axe/run", again)["content"] == "Done."
     sent = b"".join(request.raw for request in provider.requests)
     assert b"of somebody else" in sent
+
+
+def test_what_is_allowed_in_this_workspace_is_not_in_that_of_another_run(
+    project: Project, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    other = Project(tmp_path / "other", {**provider.environment, **project.environment})
+    other.write("solo", f'{SOLO}tools = ["write_file"]\n')
+    writes = Says(calls=[Call("write_file", {"path": "made.txt", "content": "x"})])
+    provider.script("m-solo", Says("First."), writes, Says("No."), writes, Says("Yes."))
+    allows = {"tools": {"allow": ["write_file"]}}
+    with other.editor(initializationOptions=allows) as editor:
+        former = editor.client.request("axe/run", {"agent": "solo", "task": "Go"})
+        again = {"continue": former["runId"], "task": "And?"}
+
+    with project.editor(initializationOptions=allows) as editor:
+        assert editor.client.request("axe/run", again)["content"] == "No."
+    assert not (other.root / "made.txt").exists()
+
+    with other.editor(initializationOptions=allows) as editor:
+        assert editor.client.request("axe/run", again)["content"] == "Yes."
+    assert (other.root / "made.txt").exists()

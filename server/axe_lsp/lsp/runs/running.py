@@ -96,7 +96,7 @@ async def _run(session: Session, order: RunOrder, reporter: Subscriber) -> Json:
 def begin_again(session: Session, start: Start) -> Run:
     """Have a run made by an order that the history has kept, with the rights and settings of this client.
 
-    Trust is for the folders of this client, and the run may be one of another folder.
+    Trust and what is allowed are for the folders of this client, and the run may be one of another folder.
     """
     view = session.view
     workspace = Path(start.workplace.workspace)
@@ -107,7 +107,7 @@ def begin_again(session: Session, start: Start) -> Run:
         keep_days=(start.keep_days or Settings().history_keep_days)
         if start.after
         else view.settings.history_keep_days,
-        allow=view.settings.tools_allow,
+        allow=view.settings.tools_allow if is_own else (),
         traces=view.settings.open_telemetry,
         trusted=is_own and is_trusted(session),
     )
