@@ -101,11 +101,7 @@ def test_the_tree_moves_while_text_streams(
 def test_runs_of_others_are_followed_and_past_ones_found_compared_and_run_again(
     extension: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
-    project = tmp_path / "notes"
-    reader = project / "axe" / "agents" / "reader.toml"
-    reader.parent.mkdir(parents=True)
-    reader.write_text(agent("reader", tools=["read_file"])["reader"], encoding="utf-8")
-    (project / "notes.txt").write_text("Ship on Friday.\n", encoding="utf-8")
+    project = _project_with_notes(tmp_path)
     hold, end = Hold(), Hold()
     reads = Says(calls=[Call("read_file", {"path": "notes.txt"})])
     answers = [
@@ -115,7 +111,6 @@ def test_runs_of_others_are_followed_and_past_ones_found_compared_and_run_again(
         Says("Again."),
     ]
     provider.script("m-reader", *(each for answer in answers for each in (reads, answer)))
-    put_server_into(project).symlink_to(server_program())
     environment = clean_environment(tmp_path / "home", **provider.environment)
     early, earlier = (datetime.now().astimezone().date() - timedelta(days=days) for days in (3, 4))
     tales = [_old_run(number, early if number < 60 else earlier) for number in range(65)]
@@ -178,12 +173,7 @@ def test_runs_of_others_are_followed_and_past_ones_found_compared_and_run_again(
 def test_a_finished_run_is_replied_to_and_forked_and_the_fork_compared(
     extension: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
-    project = tmp_path / "notes"
-    reader = project / "axe" / "agents" / "reader.toml"
-    reader.parent.mkdir(parents=True)
-    reader.write_text(agent("reader", tools=["read_file"])["reader"], encoding="utf-8")
-    (project / "notes.txt").write_text("Ship on Friday.\n", encoding="utf-8")
-    put_server_into(project).symlink_to(server_program())
+    project = _project_with_notes(tmp_path)
     reads = Says(calls=[Call("read_file", {"path": "notes.txt"})])
     provider.script("m-reader", reads, Says("On Friday."), Says("At noon."))
     provider.script("m-other", Says("On some Friday."))
@@ -246,6 +236,17 @@ def test_the_file_changes_of_a_run_are_shown_and_undone(
         window.wait_for_message("1 file put back.")
     assert notes.read_text(encoding="utf-8") == "Ship on Friday.\n"
     assert plan.read_text(encoding="utf-8") == "Ship never. Rest.\n"
+
+
+def _project_with_notes(folder: Path) -> Path:
+    """An agent `reader`, and a file for it to read."""
+    project = folder / "notes"
+    reader = project / "axe" / "agents" / "reader.toml"
+    reader.parent.mkdir(parents=True)
+    reader.write_text(agent("reader", tools=["read_file"])["reader"], encoding="utf-8")
+    (project / "notes.txt").write_text("Ship on Friday.\n", encoding="utf-8")
+    put_server_into(project).symlink_to(server_program())
+    return project
 
 
 def _old_run(number: int, day: date) -> Tale:
