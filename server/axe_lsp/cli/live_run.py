@@ -71,16 +71,21 @@ def run_live(
     file: Path | None = None,
     resumes: str = "",
     former: Former | None = None,
+    run_id: str = "",
 ) -> int:
     """Run an agent and print its answer; returns the exit code. Raises RunError.
 
     `calls` takes note of the tool calls. `file` is that of the agent, if it was chosen so. `resumes` is the id
-    of the root run that goes on. A new run may take something over from a `former` one.
+    of the root run that goes on. A new run may take something over from a `former` one; it has this `run_id`, if
+    that matters.
     """
     with _recordings(options) as hook:
         output = _Output(options, calls)
         live = _LiveRun(request, workspace, resolve, places, options, file, former)
-        return run_until_interrupted(_run(live, hook=hook, output=output, resumes=resumes))
+        run_id = resumes or run_id or new_run_id()
+        return run_until_interrupted(
+            _run(live, run_id, hook=hook, output=output, resumes=bool(resumes))
+        )
 
 
 class Former(NamedTuple):
@@ -130,10 +135,12 @@ def _recordings(options: argparse.Namespace) -> AbstractContextManager[ProviderH
     return recordings(options.replay, options.record)
 
 
-async def _run(live: _LiveRun, *, hook: ProviderHook | None, output: _Output, resumes: str) -> int:
+async def _run(
+    live: _LiveRun, run_id: str, *, hook: ProviderHook | None, output: _Output, resumes: bool
+) -> int:
     asyncio.get_running_loop().call_later(_SOON, forbid_inspection)
     options, workspace = live.options, live.workspace
-    run_id, began = resumes or new_run_id(), time.monotonic()
+    began = time.monotonic()
     order = None if live.is_recorded else partial(live.order, run_id)
     memory = RunHistory(workspace, output.warn, is_wanted=not options.no_history, order=order)
     steps = memory.steps

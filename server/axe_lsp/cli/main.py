@@ -22,6 +22,7 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "run": Command("axe_lsp.cli.run", "run an agent and print its answer"),
+    "chat": Command("axe_lsp.cli.chat", "talk with an agent, a message a line"),
     "resume": Command("axe_lsp.cli.resume", "go on with a run that was interrupted"),
     "undo": Command("axe_lsp.cli.undo", "put back the files that a run has changed"),
     "check": Command("axe_lsp.cli.check", "check agent files, with the editor's diagnostics"),

@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         here = whereabouts(agents_folder(options.agents_dir))
         file = named_file(options.agent, here.folder)
-        request, workspace = _in_workspace(_request(options, file), here, file)
+        request, workspace = in_workspace(_request(options, file), here, file)
         resolve = here.lookup.resolver(file)
         if options.dry_run:
             if options.continue_ is not None:
@@ -76,7 +76,7 @@ def report_failure(error: RunError, options: argparse.Namespace, calls: CallDeta
     return int(error.exit_code)
 
 
-def _in_workspace(
+def in_workspace(
     request: RunRequest, here: Whereabouts, file: Path | None
 ) -> tuple[RunRequest, Path]:
     """The request as it is made in the agent's workspace, and that workspace.

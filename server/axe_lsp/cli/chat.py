@@ -1,0 +1,126 @@
+"""`axe-lsp chat`: a conversation with an agent at the terminal, one run for each message."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from msgspec.structs import replace
+
+from axe_lsp.cli.arguments import Parser, agents_folder
+from axe_lsp.cli.envelope import CallDetails
+from axe_lsp.cli.run import in_workspace, report_failure
+from axe_lsp.cli.streams import complain
+from axe_lsp.cli.whereabouts import named_file, whereabouts
+from axe_lsp.hosting.history.queries import find_run
+from axe_lsp.runtime.errors import ConfigError, RunError
+from axe_lsp.runtime.runs import RunRequest, new_run_id
+
+_PROMPT = "> "
+
+_SIGNALS = 128
+"""Exit codes above are those of processes that a signal has ended."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Send each line as a message; returns the exit code of the last one."""
+    options = _parser().parse_args(arguments)
+    options.stream = sys.stdout.isatty()
+    try:
+        former = _former(options.continue_)
+    except RunError as error:
+        complain(error)
+        return int(error.exit_code)
+    code = 0
+    for message in _messages():
+        run_id = new_run_id()
+        code = _answer(message, options, former, run_id)
+        if code == 0:
+            former = run_id
+            if not options.stream:  # Answers in a pipe are lines as well.
+                print(flush=True)
+        elif code > _SIGNALS:
+            break
+        else:
+            complain(ConfigError("this message is not part of the conversation"))
+    return code
+
+
+def _answer(message: str, options: argparse.Namespace, former: str, run_id: str) -> int:
+    # Imported late, like what else only runs need.
+    from axe_lsp.cli.live_run import Former, run_live
+
+    calls = CallDetails()
+    try:
+        here = whereabouts(agents_folder(options.agents_dir))
+        file = named_file(options.agent, here.folder)
+        agent = file.stem if file is not None else options.agent
+        request, workspace = in_workspace(RunRequest(agent, message), here, file)
+        # Another model is one for all messages; the first run names it, and the others go on with it.
+        request = replace(request, model="" if former else options.model)
+        return run_live(
+            request,
+            workspace,
+            here.lookup.resolver(file),
+            here.places,
+            options,
+            calls=calls,
+            file=file,
+            former=Former(former) if former else None,
+            run_id=run_id,
+        )
+    except RunError as error:
+        return report_failure(error, options, calls)
+
+
+def _messages() -> Iterator[str]:
+    """The lines that are not blank, until the end of input."""
+    if not sys.stdin.isatty():
+        yield from (line.strip() for line in sys.stdin if line.strip())
+        return
+    with suppress(ImportError):  # Windows has none. Lines can be edited where it is.
+        import readline  # noqa: F401, PLC0415
+    with suppress(EOFError):
+        while True:
+            line = input(_PROMPT).strip()
+            if line:
+                yield line
+    print()
+
+
+def _former(beginning: str | None) -> str:
+    """The id of the run to go on with, "" if none is named. Raises RunError."""
+    if beginning is None:
+        return ""
+    from axe_lsp.hosting.history.local import opened_history
+
+    with opened_history() as connection:
+        return find_run(connection, beginning)[1]
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="axe-lsp chat",
+        description="Talk with an agent: each line is a message. Ctrl-D ends the conversation.",
+    )
+    parser.set_defaults(no_history=False, record=None, replay=None, json=False)
+    add = parser.add_argument
+    add("agent", help="agent name (file name without `.toml`), or path of an agent file")
+    add("--model", metavar="PROVIDER/NAME", default="", help="replaces the agent's model")
+    add(
+        "--continue",
+        dest="continue_",
+        metavar="RUN",
+        help="go on with the conversation of a completed run",
+    )
+    add("--agents-dir", metavar="DIR", help="search this folder for agents first")
+    add("--yes", action="store_true", help="let tools change files and run commands without asking")
+    add(
+        "--trust",
+        action="store_true",
+        help="allow the agents of this workspace to reach outside it, as `axe-lsp trust` shows",
+    )
+    add("-v", "--verbose", action="store_true", help="print the progress on standard error")
+    return parser
