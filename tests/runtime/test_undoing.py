@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -60,6 +61,12 @@ class Changes:
                 await keep_after(log, self._number, call, workplace)
 
         anyio.run(work)
+
+    def keep_after(self, name: str) -> None:
+        """Keep how a call has left a file."""
+        log = self._log.of(RunIds("run0", "root", None, "agent", 0))
+        call = ToolCall("after", "write_file", {"path": name, "content": ""})
+        anyio.run(keep_after, log, 0, call, Workplace(self.folder, os.environ))
 
     @property
     def plan(self) -> list[FileUndo]:
@@ -145,7 +152,48 @@ def test_a_file_whose_last_change_is_not_known_is_left(changes: Changes) -> None
     (changes.folder / "a.txt").write_text("before")
     changes.write("a.txt", b"one")
     changes.write("a.txt", b"two", is_interrupted=True)
-    assert changes.undo() == ["the run was interrupted while it changed the file"]
+    assert changes.undo() == ["it is not known how the run has left it"]
+
+
+def test_a_call_that_has_failed_is_no_obstacle(changes: Changes) -> None:
+    file = changes.folder / "a.txt"
+    file.write_text("before")
+    changes.write("a.txt", b"one")
+    changes.write("a.txt", b"one", is_interrupted=True)
+    assert changes.undo() == []
+    assert file.read_text() == "before"
+
+
+def test_a_file_that_can_not_be_read_after_a_change_is_left(changes: Changes) -> None:
+    file = changes.folder / "a.txt"
+    file.write_text("before")
+    changes.write("a.txt", b"one", is_interrupted=True)
+    file.unlink()
+    file.mkdir()
+    changes.keep_after("a.txt")
+    assert [kept.kind for kept in changes.steps.kept] == ["saved"]
+
+
+def test_a_file_whose_first_state_is_not_stored_is_left(changes: Changes) -> None:
+    (changes.folder / "a.txt").write_text("before")
+    changes.write("a.txt", b"one")
+    changes.write("a.txt", b"two")
+    del changes.steps.kept[0]
+    assert changes.undo() == ["its content before the run is not stored"]
+
+
+def test_a_path_that_looks_like_a_key_is_named_as_the_reason(changes: Changes) -> None:
+    changes.write("sk-learn-experiments-2024/a.txt", b"new")
+    assert changes.undo() == ["its path has something that looks like a key"]
+
+
+def test_a_content_that_is_stored_like_a_key_is_not_put_back_torn(changes: Changes) -> None:
+    file = changes.folder / "a.bin"
+    file.write_bytes(base64.b64decode("AAA+AIza" + "QUFB" * 10 + "AAAA"))
+    changes.write("a.bin", b"after")
+    (left,) = changes.undo()
+    assert "looks like a key" in left
+    assert file.read_bytes() == b"after"
 
 
 @pytest.mark.parametrize(

@@ -63,10 +63,10 @@ async def keep_before(
 
 
 async def keep_after(log: RunLog, turn: int, call: ToolCall, workplace: Workplace) -> None:
-    """Keep how a call has left the file that it has changed."""
+    """Keep how a call has left the file that it has changed, if it can still be read."""
     path = _path(call, workplace) if log.is_kept else None
-    if path is not None:
-        digest = await anyio.to_thread.run_sync(partial(_digest_in, path))
+    digest = await anyio.to_thread.run_sync(_digest_in, path) if path is not None else None
+    if path is not None and digest is not None:
         log.keep_left(turn, call.event_id, LeftFile(str(path), time.time_ns(), digest))
 
 
@@ -101,9 +101,12 @@ def _content(path: Path, secrets: Collection[str]) -> tuple[bytes | None, Lost |
     return (None, "secret") if is_secret else (content, None)
 
 
-def _digest_in(path: Path) -> str:
-    """The digest of a file, "" if there is none. Raises OSError."""
-    return digest_of(path.read_bytes()) if path.exists() else ""
+def _digest_in(path: Path) -> str | None:
+    """The digest of a file, "" if there is none, None if it can't be read."""
+    try:
+        return digest_of(path.read_bytes()) if path.exists() else ""
+    except OSError:  # Another program has replaced the file, or nobody may read it.
+        return None
 
 
 def digest_of(content: bytes) -> str:

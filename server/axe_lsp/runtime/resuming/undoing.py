@@ -13,6 +13,7 @@ from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.plain_text import decode, os_fault
 from axe_lsp.runtime.resuming.log import Known, decoded
 from axe_lsp.runtime.resuming.saved import MOST_SAVED, LeftFile, Lost, SavedFile, digest_of
+from axe_lsp.runtime.safety.redaction import REDACTED
 
 
 class FileUndo(Struct, frozen=True):
@@ -68,10 +69,12 @@ def plan_undo(known: Known) -> list[FileUndo]:
 def _plan(path: str, saved: Iterable[SavedFile], left: Iterable[LeftFile]) -> FileUndo:
     place = Path(path)
     by_time = sorted(saved, key=lambda each: each.at)
-    first, last = next(each for each in by_time if not each.again), by_time[-1]
+    first, last = next((each for each in by_time if not each.again), None), by_time[-1]
     after = max(left, key=lambda each: each.at, default=None)
-    if first.lost is not None:
-        return FileUndo(place, reason=_REASONS[first.lost])
+    if first is None:
+        return FileUndo(place, reason="its content before the run is not stored")
+    if lost := _lost(first):
+        return FileUndo(place, reason=lost)
     before = base64.b64decode(first.content) if first.content is not None else None
     try:
         if place.resolve() != place or (place.exists() and not place.is_file()):
@@ -82,12 +85,22 @@ def _plan(path: str, saved: Iterable[SavedFile], left: Iterable[LeftFile]) -> Fi
     return FileUndo(place, before, now, "" if before == now else _objection(now, last, after))
 
 
+def _lost(first: SavedFile) -> str:
+    """Why it is not known where the file is, or what it was before; "" if both are known."""
+    if REDACTED in first.path:
+        return "its path has something that looks like a key"
+    if first.content is not None and REDACTED in first.content:  # By chance, in base64.
+        return _REASONS["secret"]
+    return _REASONS[first.lost] if first.lost is not None else ""
+
+
 def _objection(now: bytes | None, last: SavedFile, after: LeftFile | None) -> str:
     """Why the file can't be put back, "" if it is as the run has left it."""
+    if after is not None and after.digest == (digest_of(now) if now is not None else ""):
+        return ""  # Calls after that, if any, have failed.
     if after is None or after.at < last.at:
-        return "the run was interrupted while it changed the file"
-    is_as_left = after.digest == (digest_of(now) if now is not None else "")
-    return "" if is_as_left else "it has changed since"
+        return "it is not known how the run has left it"
+    return "it has changed since"
 
 
 def undo(plans: Iterable[FileUndo]) -> Iterator[FileUndo]:
