@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from support.answers import Call, Says, calls_agent
-from support.command_line import Home
+from support.command_line import COMMAND, Home
 from support.scripted_provider import Answer, Hold, Refuses, ScriptedProvider
 
 SOLO = 'name = "solo"\nmodel = "anthropic/m"\ntools = ["run_command", "read_file"]\n'
@@ -290,3 +290,21 @@ def test_a_disk_that_gets_full_stops_no_run_and_repeats_no_call(
     code, _, err = home.call("resume", "--yes")
     assert (home.work / "effects.txt").read_text() == "stored\nonce\n"
     assert (code, len(err.splitlines())) == (2, 1), err
+
+
+def test_a_run_in_a_folder_that_looks_like_a_key_is_not_resumed_elsewhere(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add({"solo": SOLO})
+    folder = home.work / "sk-learn-experiments-2024"
+    folder.mkdir()
+    provider.script("m", Refuses(401, "no"))
+    inside = shlex.join([*COMMAND, "run", "solo", "-p", "go"])
+    home.shell_line(f"cd {folder.name}; {inside}")
+    (run,) = listed(home)
+
+    code, out, err = home.call("resume", run["runId"])
+
+    assert (code, out) == (2, "")
+    assert "the name of its folder looks like a key" in err
+    assert len(provider.requests) == 1

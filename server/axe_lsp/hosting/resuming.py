@@ -22,6 +22,7 @@ from axe_lsp.runtime.resuming.former import continued, forked
 from axe_lsp.runtime.resuming.log import Known, Log, Step, decoded, encoded
 from axe_lsp.runtime.runs import Resolve, RunRequest, new_run_id
 from axe_lsp.runtime.safety.approval import Approval
+from axe_lsp.runtime.safety.redaction import REDACTED
 
 if TYPE_CHECKING:
     from axe_lsp.hosting.history.writer import HistoryWriter
@@ -133,6 +134,10 @@ def order_of(known: Known, root: str) -> protocol.Start:
     if start.former and (root, 0, "", "first") not in known.steps:
         raise ConfigError(
             f"run {root[:8]} was to go on from run {start.former[:8]} and had not begun to; do that again"
+        )
+    if REDACTED in start.workplace.workspace:
+        raise ConfigError(
+            f"run {root[:8]} can't go on: the name of its folder looks like a key, which is not kept"
         )
     return start
 

@@ -17,13 +17,17 @@ export class Undoing {
     const runId = run.rootRunId;
     const { files, hasCommands } = await client.sendRequest(UndoRequest, { runId });
     const wanted = files.filter(({ digest }) => digest !== undefined);
-    const remarks = [...files.flatMap(leftInWords), ...(hasCommands ? ['The effects of commands stay.'] : [])];
+    const shown = wanted.filter(({ before, after }) => before !== undefined && after !== undefined);
+    const hidden = wanted.filter((file) => !shown.includes(file)).map(({ path }) => `${basename(path)} is too large to be shown.`);
+    const remarks = [...hidden, ...files.flatMap(leftInWords), ...(hasCommands ? ['The effects of commands stay.'] : [])];
     if (wanted.length === 0) {
       void window.showInformationMessage(sentences([`There is nothing to undo in this run of ${run.agent}.`, ...remarks]));
       return;
     }
-    const changes = wanted.map(({ path, before, after }) => ({ path, before: before ?? '', after: after ?? '' }));
-    await this.previews.showChanges(`Undo ${run.agent}`, changes);
+    const changes = shown.map(({ path, before, after }) => ({ path, before: before ?? '', after: after ?? '' }));
+    if (changes.length > 0) {
+      await this.previews.showChanges(`Undo ${run.agent}`, changes);
+    }
     const question = `Put back ${count(wanted.length, 'file')} as before this run of ${run.agent}?`;
     if ((await window.showInformationMessage(sentences([question, ...remarks]), PUT_BACK)) !== PUT_BACK) {
       return;
