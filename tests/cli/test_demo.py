@@ -84,7 +84,7 @@ def test_the_steps_that_it_names_work_though_it_is_not_on_path(home: Home) -> No
         text=True,
         check=False,
     )
-    assert done.stdout.endswith("No problems in 5 files.\n"), done.stderr
+    assert done.stdout.endswith("No problems in 6 files.\n"), done.stderr
 
 
 def test_on_path_it_is_called_by_its_name(home: Home, tmp_path: Path) -> None:
@@ -125,15 +125,15 @@ def test_each_example_runs_without_key_or_network_as_a_demo_and_as_a_copy(
     assert home.call("demo", example.name, "--copy", "copy")[0] == 0
     home.work = home.work / "copy"
     assert {"axe/README.md", f"axe/replays/{example.name}.toml"} <= files(home.work).keys()
-    assert home.call("check", "--strict")[:2] == (0, f"No problems in {agents_in(home)}.\n")
+    assert home.call("check", "--strict")[:2] == (0, f"No problems in {files_in(home)}.\n")
     unpaced(home.work / example.recording)
     flags = ["--yes"] if example.writes else []
     assert home.call("run", example.name, *flags) == (0, answer, "")
 
 
-def agents_in(home: Home) -> str:
-    """How many agent files there are, in words."""
-    count = len(list((home.work / "axe" / "agents").iterdir()))
+def files_in(home: Home) -> str:
+    """How many agents and files of tests there are, in words."""
+    count = sum(len(list((home.work / "axe" / each).iterdir())) for each in ("agents", "tests"))
     return f"{count} file{'' if count == 1 else 's'}"
 
 
@@ -206,7 +206,7 @@ def test_a_folder_that_cannot_be_made_is_a_clear_error(home: Home) -> None:
 
 
 def test_the_copy_has_no_problems(home: Home, copy: Path) -> None:
-    assert home.call("check") == (0, "No problems in 5 files.\n", "")
+    assert home.call("check") == (0, "No problems in 6 files.\n", "")
 
 
 @pytest.mark.parametrize("arguments", [(), ("-p", "May it be released?")])

@@ -61,6 +61,11 @@ def test_a_file_in_order_has_no_problems() -> None:
     assert found(CASE) == []
 
 
+def test_a_called_agent_may_be_a_built_in_type_and_the_tested_one_may_not() -> None:
+    assert found(CASE.replace('children]]\nagent = "scout"', 'children]]\nagent = "explore"')) == []
+    assert found(CASE.replace('"lead"', '"explore"')) == [("unknown-agent", '"explore"')]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [

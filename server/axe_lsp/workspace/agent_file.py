@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from posixpath import normpath
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -249,7 +250,7 @@ def _paths(place: Place, values: TreeValues) -> Iterator[Written]:
     if place.dialect is AGENT_TESTS:
         for case in read_cases(lookup).cases:
             if case.name:
-                path = f"{RECORDINGS}/{case.recording(place.stem)}"
+                path = normpath(f"{RECORDINGS}/{case.recording(place.stem)}")
                 yield Written(path, case.replay_range, RECORDING)
         return
     for item in lookup.located:

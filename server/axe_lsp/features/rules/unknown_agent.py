@@ -16,6 +16,10 @@ from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Reference
 from axe_lsp.workspace.snapshot import Snapshot
 
 
+_CHILDREN = "children"
+"""The key below which tests of agents name called agents, which may be built-in types of the tool `Task`."""
+
+
 def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     if not snapshot.is_settled(file.place):
         return  # A folder that has not been read yet may define it.
@@ -44,6 +48,8 @@ def _is_defined(snapshot: Snapshot, file: AgentFile, reference: Reference) -> bo
     if reference.key == TASK_TYPES and (
         reference.name in BUILT_IN_TYPES or reference.name in file.inline_types
     ):
+        return True
+    if _CHILDREN in reference.key and reference.name in BUILT_IN_TYPES:
         return True
     return reference.name in snapshot.names
 
