@@ -15,7 +15,6 @@ from axe_lsp.features.rule import Dialects, Rule, Subject, once_complete
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Reference
 from axe_lsp.workspace.snapshot import Snapshot
 
-
 _CHILDREN = "children"
 """The key below which tests of agents name called agents, which may be built-in types of the tool `Task`."""
 
