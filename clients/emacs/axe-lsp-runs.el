@@ -267,16 +267,18 @@ In the buffer of the runs it is the agent of the line."
 
 ;;;###autoload
 (defun axe-reply ()
-  "Send a further message in the conversation of a completed run.
+  "Send a further message in the conversation of a run that has ended.
 In the buffer of the runs it is the run of the line; elsewhere you choose."
   (interactive)
   (axe-lsp-runs--with-run
-   (lambda (run) (plist-get run :continuable))
-   "axe: no completed run can be continued"
+   (lambda (run) (plist-get run :kept))
+   "axe: the conversation of no run is kept"
    (lambda (server run)
      (let ((text (read-string (format "Reply to %s: " (plist-get run :agent)))))
        (unless (string-blank-p text)
-         (axe-lsp-send server "axe/run" (list :continue (plist-get run :runId) :task text) #'ignore)
+         (axe-lsp-send server "axe/run"
+                       (list :continue (plist-get run :runId) :task text :session t)
+                       #'ignore)
          (display-buffer (axe-lsp-runs-buffer)))))))
 
 ;;;###autoload
@@ -303,7 +305,7 @@ In the buffer of the runs it is the run of the line; elsewhere you choose."
   "Fork a run that you choose: make a new one that shares its beginning."
   (interactive)
   (axe-lsp-runs--with-past
-   (lambda (run) (or (plist-get run :continuable) (plist-get run :resumable)))
+   (lambda (run) (plist-get run :kept))
    "axe: no run can be forked"
    (lambda (server run)
      (let* ((last (or (plist-get run :turns) 1))

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from support.command_line import COMMAND, Home
-from support.scripted_provider import Refuses, Says, ScriptedProvider
+from support.scripted_provider import Answer, Hold, Refuses, Says, ScriptedProvider
 from support.terminal import Screen, Terminal
 
 SOLO = 'name = "solo"\nmodel = "anthropic/m"\n'
@@ -15,7 +15,7 @@ SOLO = 'name = "solo"\nmodel = "anthropic/m"\n'
 def sent(provider: ScriptedProvider) -> list[Any]:
     """The messages of the last request."""
     told = json.dumps(provider.requests[-1].body["messages"])
-    return [text for text in ("Hello?", "Sure?", "Lost?", "Yes.", "Very.") if text in told]
+    return [text for text in ("Hello?", "Lost?", "Sure?", "Yes.", "Very.") if text in told]
 
 
 def test_each_line_goes_on_with_the_conversation(home: Home, provider: ScriptedProvider) -> None:
@@ -25,7 +25,32 @@ def test_each_line_goes_on_with_the_conversation(home: Home, provider: ScriptedP
     code, out, err = home.call("chat", "solo", stdin="Hello?\n\nLost?\nSure?\n")
 
     assert (code, out) == (0, "Yes.\nVery.\n")
+    assert "auth" in err
+    assert sent(provider) == ["Hello?", "Lost?", "Sure?", "Yes."]
+
+
+def test_a_message_that_was_never_sent_is_not_part_of_the_conversation(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add({"solo": f'{SOLO}skill = "no-such-skill"\n'})
+
+    code, out, err = home.call("chat", "solo", stdin="Hello?\n")
+
+    assert (code, out) == (2, "")
     assert err.splitlines()[-1] == "this message is not part of the conversation"
+    assert not provider.requests
+
+
+def test_the_agent_is_read_anew_for_each_message(home: Home, provider: ScriptedProvider) -> None:
+    home.add({"solo": SOLO})
+    provider.script("m", Says("Yes."), Says("Very."))
+    home.call("run", "solo", "-p", "Hello?")
+    (run,) = json.loads(home.call("history", "list", "--json")[1])
+    home.add({"solo": f'{SOLO}system_prompt = "Be kind."\n'})
+
+    home.call("chat", "solo", "--continue", run["runId"][:8], stdin="Sure?\n")
+
+    assert "Be kind." in str(provider.requests[-1].body["system"])
     assert sent(provider) == ["Hello?", "Sure?", "Yes."]
 
 
@@ -41,17 +66,18 @@ def test_a_conversation_of_before_goes_on(home: Home, provider: ScriptedProvider
     assert sent(provider) == ["Hello?", "Sure?", "Yes."]
 
 
-def test_at_a_terminal_there_is_a_prompt_and_ctrl_d_ends(
+def test_at_a_terminal_ctrl_c_stops_an_answer_and_ctrl_d_ends_the_conversation(
     home: Home, provider: ScriptedProvider
 ) -> None:
     home.add({"solo": SOLO})
-    provider.script("m", Says("Yes."), Says("Very."))
+    hold = Hold()
+    provider.script("m", Says("Yes."), Answer(Says("Never."), hold=hold), Says("Very."))
     shell = ["/bin/sh", "-c", f"exec {' '.join(COMMAND)} chat solo </dev/tty"]
 
     def waits_after(text: str) -> Any:
         def test(rows: Screen) -> bool:
             lines = [row.rstrip() for row in rows if row.strip()]
-            return text in lines and lines[-1] == ">"
+            return any(line.startswith(text) for line in lines) and lines[-1] == ">"
 
         return test
 
@@ -59,10 +85,14 @@ def test_at_a_terminal_there_is_a_prompt_and_ctrl_d_ends(
         terminal.shows(lambda rows: [row.rstrip() for row in rows[:1]] == [">"])
         terminal.type(b"Hello?\n")
         terminal.shows(waits_after("Yes."))
+        terminal.type(b"Lost?\n")
+        hold.wait_until_arrived()
+        terminal.type(b"\x03")
+        terminal.shows(waits_after("cancelled"))
         terminal.type(b"Sure?\n")
         terminal.shows(waits_after("Very."))
         terminal.type(b"\x04")
         code, _ = terminal.end()
 
     assert code == 0
-    assert sent(provider) == ["Hello?", "Sure?", "Yes."]
+    assert sent(provider) == ["Hello?", "Lost?", "Sure?", "Yes."]

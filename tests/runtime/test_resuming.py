@@ -8,8 +8,17 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.runtime.events import AgentEnd, AgentResume, Event, ToolBegin, ToolEnd, TurnBegin
-from axe_lsp.runtime.resuming.log import Begun, Known, Step
+from axe_lsp.runtime.events import (
+    AgentEnd,
+    AgentResume,
+    Event,
+    RunIds,
+    ToolBegin,
+    ToolEnd,
+    TurnBegin,
+)
+from axe_lsp.runtime.resuming.former import before
+from axe_lsp.runtime.resuming.log import Begun, Known, Log, Step
 from axe_lsp.runtime.runs import RunRequest, RunResult
 from axe_lsp.runtime.safety.approval import allowed
 from support.engines import agent, bench
@@ -111,6 +120,24 @@ async def test_from_each_step_a_run_sends_what_it_would_have_sent(
         assert [event.seq for event in more.events] == list(
             range(told + 1, told + 1 + len(more.events))
         )
+
+
+@pytest.mark.parametrize("case", CASES)
+async def test_from_each_step_a_session_has_a_conversation_whose_roles_alternate(
+    provider: ScriptedProvider, tmp_path: Path, case: str
+) -> None:
+    keys, answers = CASES[case]
+    for name in "ab":
+        (tmp_path / name).write_text(f"{name * 70}\n" * 100)
+    _, kept = await work(provider, tmp_path, keys, answers)
+
+    for count in range(2, len(kept.steps) + 1):  # From the first request on.
+        former = Log(known=kept.known(count)).of(RunIds(ROOT, ROOT, "solo"))
+        told = await before(former)
+        is_answer = [message.role == "assistant" for message in told.messages]
+        assert is_answer == [number % 2 == 1 for number in range(len(told.messages))]
+        assert is_answer[-1]
+    assert told.messages[-1].content == answers[-1].text
 
 
 async def test_a_run_of_which_all_is_known_sends_nothing_and_remembers_once(

@@ -234,10 +234,11 @@ export interface Approval {
   readonly note?: string;
 }
 
-/** A further message in the conversation of a completed root run. */
+/** A further message in the conversation of a root run, whose agent is read again in a session. */
 export interface ReplyParams {
   readonly continue: string;
   readonly task: string;
+  readonly session: true;
 }
 
 export const RunRequest = new RequestType<RunParams | ReplyParams, RunResult, unknown>('axe/run');

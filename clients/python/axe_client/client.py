@@ -265,12 +265,24 @@ class Client:
 
     @asynccontextmanager
     async def reply(
-        self, run_id: str, task: str, *, model: str | None = None, timeout: float | None = None
+        self,
+        run_id: str,
+        task: str,
+        *,
+        session: bool = False,
+        agent: str | None = None,
+        model: str | None = None,
+        timeout: float | None = None,
     ) -> AsyncIterator[Run]:
-        """Send a further message in the conversation of a completed root run. It is a new run; else as `run`."""
+        """Send a further message in the conversation of a completed root run. It is a new run; else as `run`.
+
+        In a `session` the agent file is read again, the run need not be completed, and another `agent` may answer.
+        """
         params = {
             "continue": run_id,
             "task": task,
+            "session": session or None,
+            "agent": agent,
             "model": model,
             "timeoutMs": None if timeout is None else round(timeout * 1000),
         }

@@ -1,8 +1,13 @@
-"""`axe-lsp chat`: a conversation with an agent at the terminal, one run for each message."""
+"""`axe-lsp chat`: a conversation with an agent at the terminal, one run for each message.
+
+The agent's file is read again for each message, and an answer that was stopped or has failed is part of the
+conversation.
+"""
 
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -14,6 +19,7 @@ from axe_lsp.cli.envelope import CallDetails
 from axe_lsp.cli.run import in_workspace, report_failure
 from axe_lsp.cli.streams import complain
 from axe_lsp.cli.whereabouts import named_file, whereabouts
+from axe_lsp.hosting.history.lease import require_kept
 from axe_lsp.hosting.history.queries import find_run
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.runs import RunRequest, new_run_id
@@ -22,6 +28,9 @@ _PROMPT = "> "
 
 _SIGNALS = 128
 """Exit codes above are those of processes that a signal has ended."""
+
+_INTERRUPTED = _SIGNALS + signal.SIGINT
+"""The exit code after Ctrl-C, which at a terminal stops an answer, not the conversation."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -37,14 +46,14 @@ def main(arguments: Sequence[str]) -> int:
     for message in _messages():
         run_id = new_run_id()
         code = _answer(message, options, former, run_id)
-        if code == 0:
+        if code == 0 and not options.stream:  # Answers in a pipe are lines as well.
+            print(flush=True)
+        if code == 0 or _is_kept(run_id):
             former = run_id
-            if not options.stream:  # Answers in a pipe are lines as well.
-                print(flush=True)
-        elif code > _SIGNALS:
-            break
         else:
             complain(ConfigError("this message is not part of the conversation"))
+        if code > _SIGNALS and not (code == _INTERRUPTED and options.stream):
+            break
     return code
 
 
@@ -58,8 +67,7 @@ def _answer(message: str, options: argparse.Namespace, former: str, run_id: str)
         file = named_file(options.agent, here.folder)
         agent = file.stem if file is not None else options.agent
         request, workspace = in_workspace(RunRequest(agent, message), here, file)
-        # Another model is one for all messages; the first run names it, and the others go on with it.
-        request = replace(request, model="" if former else options.model)
+        request = replace(request, model=options.model)
         return run_live(
             request,
             workspace,
@@ -68,7 +76,7 @@ def _answer(message: str, options: argparse.Namespace, former: str, run_id: str)
             options,
             calls=calls,
             file=file,
-            former=Former(former) if former else None,
+            former=Former(former, session=True) if former else None,
             run_id=run_id,
         )
     except RunError as error:
@@ -88,6 +96,18 @@ def _messages() -> Iterator[str]:
             if line:
                 yield line
     print()
+
+
+def _is_kept(run_id: str) -> bool:
+    """Whether a conversation can go on from a run that was not completed."""
+    from axe_lsp.hosting.history.local import opened_history
+
+    try:
+        with opened_history() as connection:
+            require_kept(connection, run_id)
+    except RunError:
+        return False
+    return True
 
 
 def _former(beginning: str | None) -> str:
@@ -113,7 +133,7 @@ def _parser() -> Parser:
         "--continue",
         dest="continue_",
         metavar="RUN",
-        help="go on with the conversation of a completed run",
+        help="go on with the conversation of a past run",
     )
     add("--agents-dir", metavar="DIR", help="search this folder for agents first")
     add("--yes", action="store_true", help="let tools change files and run commands without asking")

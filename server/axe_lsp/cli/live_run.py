@@ -89,10 +89,14 @@ def run_live(
 
 
 class Former(NamedTuple):
-    """A root run whose conversation goes on, or of which a new run has the turns before `turn`, if that is not 0."""
+    """A root run whose conversation goes on, or of which a new run has the turns before `turn`, if that is not 0.
+
+    In a `session` the agent is read again, and the run need not be completed.
+    """
 
     root: str
     turn: int = 0
+    session: bool = False
 
 
 class _LiveRun(NamedTuple):
@@ -116,8 +120,8 @@ class _LiveRun(NamedTuple):
         match self.former:
             case None:
                 return start
-            case Former(root, 0):
-                return replace(start, continues=root)
+            case Former(root, 0, session):
+                return replace(start, continues=root, session=session)
             case Former(root, turn):
                 return replace(start, forked_from=Fork(root, turn))
 

@@ -54,7 +54,8 @@ class Start(Message, frozen=True, tag="start"):
     user has told the client that they trust the workspace. A run that is resumed goes on `after` the event of
     that number, with the steps that the history has of it; if its former host has died, the supervisor has adopted it
     meanwhile and is the `lessor`. One that `continues` a completed root run goes on with
-    its conversation; one that is `forked_from` a root run has the first turns of that one.
+    its conversation, prompt and tools. In a `session` these are read again, the agent may be another one, and the run
+    that it `continues` need not be completed. One that is `forked_from` a root run has the first turns of that one.
     """
 
     run_id: str
@@ -68,6 +69,7 @@ class Start(Message, frozen=True, tag="start"):
     after: int = 0
     lessor: str = ""
     continues: str = ""
+    session: bool = False
     forked_from: Fork | None = None
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,7 +18,7 @@ from axe_lsp.runtime.files.agent_files import Lookup, agent_places
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.prepare import root_order
-from axe_lsp.runtime.resuming.former import continued, forked
+from axe_lsp.runtime.resuming.former import before, continued, forked
 from axe_lsp.runtime.resuming.log import Known, Log, Step, decoded, encoded
 from axe_lsp.runtime.runs import Resolve, RunRequest, new_run_id
 from axe_lsp.runtime.safety.approval import Approval
@@ -167,15 +167,27 @@ class TakenOver(NamedTuple):
     warning: str
 
 
-async def taken_over(start: protocol.Start, former: Known, environment: Environment) -> TakenOver:
-    """What a run begins with that `continues` a completed root run, or is `forked_from` one. Raises RunError.
+class FormerRun(NamedTuple):
+    """What is known of a run at rest. Its model has `said` so much of an answer that was broken off."""
 
-    `former` is what is known of that one.
+    known: Known
+    said: str = ""
+
+
+async def taken_over(
+    start: protocol.Start, former_run: FormerRun, environment: Environment
+) -> TakenOver:
+    """What a run begins with that `continues` a root run, or is `forked_from` one. Raises RunError.
+
+    `former_run` is that one.
     """
     fork, run_id, root = start.forked_from, start.run_id, start.former
+    former = former_run.known
     order = root_order(start.request, Path(start.workplace.workspace), environment, run_id)
     log = Log(known=former).of(RunIds(root, root, start.request.agent))
     key = (run_id, 0, "", "first")
+    if start.session:
+        return TakenOver(Known(before=await before(log, former_run.said)), (), "")
     if fork is None:
         first = await continued(log, replace(order, continues=root))
         return TakenOver(Known({key: encoded(first)}), (), "")
@@ -186,12 +198,15 @@ async def taken_over(start: protocol.Start, former: Known, environment: Environm
     return TakenOver(Known({key: encoded(first), **known}), steps, warning)
 
 
-def former_of(start: protocol.Start) -> Known:
+def former_of(start: protocol.Start) -> FormerRun:
     """What is known of the run that a new one takes something over from. Blocks.
 
     Raises RunError, a NotResumableError if that is not possible.
     """
-    return _known_of(start.former, start.request.agent, is_fork=start.forked_from is not None)
+    if start.session:
+        return FormerRun(_known_of(start.former, is_any=True), _said(start.former))
+    is_fork = start.forked_from is not None
+    return FormerRun(_known_of(start.former, start.request.agent, is_any=is_fork))
 
 
 def fork_of(root: str, turn: int, model: str = "") -> protocol.Start:
@@ -199,27 +214,34 @@ def fork_of(root: str, turn: int, model: str = "") -> protocol.Start:
 
     Another `model` goes on, if it is named.
     """
-    former = _former_order(root, _known_of(root, is_fork=True))
+    former = _former_order(root, _known_of(root, is_any=True))
     request = replace(former.request, model=model or former.request.model)
     fork = Fork(root, turn)
-    return replace(former, run_id=new_run_id(), request=request, continues="", forked_from=fork)
+    return replace(
+        former, run_id=new_run_id(), request=request, continues="", session=False, forked_from=fork
+    )
 
 
 def continuation_of(
-    root: str, request: RunRequest, open_buffers: Mapping[str, str]
+    root: str, request: RunRequest, workplace: protocol.Workplace, *, session: bool
 ) -> protocol.Start:
-    """The order of a new run that goes on with a completed root run by a further message. Blocks. Raises RunError.
+    """The order of a new run that goes on with a root run by a further message. Blocks. Raises RunError.
 
-    The agent of the request may be "". Agents that it calls are those of the former run's workplace, some of which are
-    open in an editor.
+    The agent of the request may be "". Agents are those of the former run's workplace, some of which are open in an
+    editor, unless a `session` goes on with an agent that is named.
     """
-    former = _former_order(root, _known_of(root, request.agent))
+    known = _known_of(root, "" if session else request.agent, is_any=session)
+    former = _former_order(root, known)
+    if not (session and request.agent):
+        request = replace(request, agent=former.request.agent)
+        workplace = replace(former.workplace, open_buffers=workplace.open_buffers)
     return replace(
         former,
         run_id=new_run_id(),
-        request=replace(request, agent=former.request.agent),
-        workplace=replace(former.workplace, open_buffers=open_buffers),
+        request=request,
+        workplace=workplace,
         continues=root,
+        session=session,
         forked_from=None,
     )
 
@@ -241,14 +263,32 @@ def undoable(beginning: str) -> tuple[str, Known]:
         return root, known_steps(connection, root)
 
 
-def _known_of(root: str, agent: str = "", *, is_fork: bool = False) -> Known:
-    from axe_lsp.hosting.history.lease import require_continuable, require_forkable  # noqa: PLC0415
+def _said(root: str) -> str:
+    """What the model of a root run has said of an answer that was broken off, as far as somebody has heard it."""
+    from axe_lsp.hosting.history.local import opened_history
+    from axe_lsp.hosting.history.queries import tree_events  # noqa: PLC0415
+
+    pieces: list[str] = []
+    with opened_history() as connection:
+        for event in tree_events(connection, root):
+            if event.params["runId"] != root:
+                continue
+            if event.method == "axe/text":
+                pieces.append(event.params["delta"])
+            elif event.method in ("axe/turn", "axe/wait"):
+                pieces.clear()
+    return "".join(pieces)
+
+
+def _known_of(root: str, agent: str = "", *, is_any: bool = False) -> Known:
+    """What is known of a root run at rest, which is completed and one of that agent, unless `is_any` will do."""
+    from axe_lsp.hosting.history.lease import require_continuable, require_kept  # noqa: PLC0415
     from axe_lsp.hosting.history.local import opened_history
     from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
 
     with opened_history() as connection:
-        if is_fork:
-            require_forkable(connection, root)
+        if is_any:
+            require_kept(connection, root)
         else:
             require_continuable(connection, root, agent)
         return known_steps(connection, root)

@@ -44,7 +44,7 @@ from axe_lsp.runtime.outcome import end_event, result_of, status_of
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.prepare import Prepared, prepare, reads_much
 from axe_lsp.runtime.resuming.log import First
-from axe_lsp.runtime.resuming.restore import first_of, prepared_again
+from axe_lsp.runtime.resuming.restore import first_of, prepared_after, prepared_again
 from axe_lsp.runtime.retry import Retrying
 from axe_lsp.runtime.runs import Order, RunResult, model_of
 from axe_lsp.runtime.safety.questions import Answer, question_of_model
@@ -139,6 +139,8 @@ class AgentRun:
         async with self._servers(prepared, known) as remote:
             if first is None:
                 prepared = prepared.with_tools(remote.tools)
+                if self._log.before is not None:
+                    prepared = prepared_after(prepared, self._log.before)
             await self._talk(prepared, remote)
 
     async def _admit(self, definition: AgentDefinition) -> None:
@@ -198,9 +200,12 @@ class AgentRun:
 
     async def _prepared(self, definition: AgentDefinition) -> Prepared:
         services = self._services
+        order = self._order
+        if self._log.before is not None:  # A message of a conversation is no input.
+            order = replace(order, reads_task=False)
         read = partial(
             prepare,
-            self._order,
+            order,
             definition,
             services.resolve,
             services.workspace,
@@ -259,6 +264,7 @@ class AgentRun:
             )
             return
         origin = self._first.order if self._first is not None else order
+        before = self._log.before
         self._tree.journal.emit(
             AgentBegin(
                 run=order.ids,
@@ -268,7 +274,7 @@ class AgentRun:
                 sandbox=sandbox_of(definition) if definition else None,
                 description=order.description,
                 isolation="inline" if self._lacks_process(definition) else None,
-                continues=origin.continues,
+                continues=origin.continues if before is None else before.continues,
                 forked_from=origin.forked_from,
             )
         )

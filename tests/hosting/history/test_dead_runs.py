@@ -89,5 +89,5 @@ def test_a_run_that_was_claimed_by_a_process_that_died_at_once_can_be_claimed_ag
         end_runs_of_the_dead(connection, lock_folder(path))
 
         (again,) = past_runs(connection, Wanted())
-        assert again == {**killed, "resumable": True}
+        assert again == {**killed, "resumable": True, "kept": True}
         claim(path, "root", "heir")

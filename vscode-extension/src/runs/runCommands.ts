@@ -97,13 +97,13 @@ export class RunCommands {
     }
   }
 
-  /** A further message in the conversation of a completed run. */
+  /** A further message in the conversation of a run that has ended. */
   private async reply(client: LanguageClient, given: unknown): Promise<void> {
-    const run = await this.chosen(given, 'Reply to which run?', (each) => each.status === 'completed');
+    const run = await this.chosen(given, 'Reply to which run?', (each) => each.status !== 'running');
     const task = run && (await window.showInputBox({ title: `Reply to ${run.agent}`, prompt: shortened(run.task, 200), ignoreFocusOut: true }));
     if (run && task?.trim()) {
       this.runs.show();
-      await client.sendRequest(RunRequest, { continue: run.rootRunId, task });
+      await client.sendRequest(RunRequest, { continue: run.rootRunId, task, session: true });
     }
   }
 

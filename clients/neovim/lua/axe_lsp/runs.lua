@@ -168,7 +168,7 @@ end
 local function reply_to(run, text, send)
   local function say(message)
     if message and vim.trim(message) ~= '' then
-      send('axe/run', { ['continue'] = run.runId, task = message })
+      send('axe/run', { ['continue'] = run.runId, task = message, session = true })
     end
   end
   if text ~= '' then
@@ -178,13 +178,14 @@ local function reply_to(run, text, send)
   end
 end
 
---- Sends a further message in the conversation of a completed run; the user picks which, and is asked for the text if
---- it is ''.
+local function is_kept(run)
+  return run.kept
+end
+
+--- Sends a further message in the conversation of a run that has ended; the user picks which, and is asked for the text
+--- if it is ''.
 function M.reply(text, bufnr)
-  local function is_continuable(run)
-    return run.continuable
-  end
-  pick_past(bufnr, is_continuable, 'Reply to which run?', 'no completed run can be continued', function(run, send)
+  pick_past(bufnr, is_kept, 'Reply to which run?', 'the conversation of no run is kept', function(run, send)
     reply_to(run, text, send)
   end)
 end
@@ -201,9 +202,6 @@ end
 
 --- Makes a new run that shares the first turns of one that is at rest, and goes on with the same model or another.
 function M.fork(bufnr)
-  local function is_kept(run)
-    return run.continuable or run.resumable
-  end
   pick_past(bufnr, is_kept, 'Fork which run?', 'no run can be forked', function(run, send)
     local last = tostring(run.turns or 1)
     vim.ui.input({ prompt = ('Fork %s at turn (1 to %s): '):format(run.agent, last), default = last }, function(turn)

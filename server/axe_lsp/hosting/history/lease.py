@@ -145,8 +145,8 @@ def require_continuable(connection: sqlite3.Connection, root: str, agent: str = 
         )
 
 
-def require_forkable(connection: sqlite3.Connection, root: str) -> None:
-    """Raises NotResumableError for a root run that can't be forked."""
+def require_kept(connection: sqlite3.Connection, root: str) -> None:
+    """Raises NotResumableError for a root run that is still being executed, or whose conversation is not kept."""
     _at_rest(connection, root)
 
 

@@ -245,5 +245,6 @@ def _run(row: tuple[Json, ...]) -> dict[str, Json]:
         "workspace": workspace,
         "resumable": (is_kept and is_resumable(status, told.get("reason"))) or None,
         "continuable": (is_kept and status == "completed") or None,
+        "kept": (is_kept and status != "running") or None,
     }
     return {**{key: value for key, value in known.items() if value is not None}, **told}

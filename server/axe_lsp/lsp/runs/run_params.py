@@ -15,19 +15,22 @@ from axe_lsp.lsp.session import Session
 from axe_lsp.runtime.runs import RunRequest
 
 _STRINGS = ("agent", "uri", "continue", "task", "model", "skill", "workdir")
-_KNOWN = frozenset({*_STRINGS, "input", "timeoutMs", "workDoneToken", "partialResultToken"})
+_KNOWN = frozenset(
+    {*_STRINGS, "input", "session", "timeoutMs", "workDoneToken", "partialResultToken"}
+)
 
 
 class RunOrder(Struct, frozen=True):
     """A run that a client wants; `token` is its `workDoneToken`, if it gave one.
 
-    `continues` is the run whose conversation goes on; "" for none.
+    `continues` is the run whose conversation goes on; "" for none. In a `session` its agent is read again.
     """
 
     request: RunRequest
     workplace: Workplace
     token: int | str | None
     continues: str = ""
+    session: bool = False
 
 
 def read_run_order(session: Session, params: Any) -> RunOrder:
@@ -61,7 +64,13 @@ def read_run_order(session: Session, params: Any) -> RunOrder:
         others=tuple(folder.as_posix() for folder in view.folders),
         open_buffers={**_buffers(session), **buffers},
     )
-    return RunOrder(request, workplace, members.get("workDoneToken"), members.get("continue") or "")
+    return RunOrder(
+        request,
+        workplace,
+        members.get("workDoneToken"),
+        members.get("continue") or "",
+        members.get("session") or False,
+    )
 
 
 def _checked(params: Any) -> dict[str, Any]:
@@ -70,10 +79,7 @@ def _checked(params: Any) -> dict[str, Any]:
     for name in _STRINGS:
         if params.get(name) is not None and not isinstance(params[name], str):
             raise JsonRpcInvalidParams(f'axe/run: "{name}" must be a string')
-    if params.get("continue"):
-        _check_continuation(params)
-    elif (params.get("agent") is None) == (params.get("uri") is None):
-        raise JsonRpcInvalidParams('axe/run: give either "agent" or "uri"')
+    _check_who(params)
     check_number("axe/run", params, "timeoutMs")
     if params.get("input") is not None:
         if not isinstance(params["input"], dict):
@@ -84,8 +90,21 @@ def _checked(params: Any) -> dict[str, Any]:
     return params
 
 
+def _check_who(params: dict[str, Any]) -> None:
+    session = params.get("session")
+    if session is not None and not isinstance(session, bool):
+        raise JsonRpcInvalidParams('axe/run: "session" must be true or false')
+    if params.get("continue"):
+        _check_continuation(params)
+    elif session:
+        raise JsonRpcInvalidParams('axe/run: "session" is for "continue"')
+    elif (params.get("agent") is None) == (params.get("uri") is None):
+        raise JsonRpcInvalidParams('axe/run: give either "agent" or "uri"')
+
+
 def _check_continuation(params: dict[str, Any]) -> None:
-    for name in ("uri", "input", "skill", "workdir"):
+    others = ("input", "skill", "workdir")
+    for name in others if params.get("session") else ("uri", *others):
         if params.get(name) is not None:
             raise JsonRpcInvalidParams(f'axe/run: "{name}" can\'t be used with "continue"')
     if not (params.get("task") or "").strip():

@@ -73,7 +73,11 @@ async def _run(session: Session, order: RunOrder, reporter: Subscriber) -> Json:
 
             await session.daemon.runs.archive.until_written()  # It may have ended a moment ago.
             start = await asyncio.to_thread(
-                continuation_of, order.continues, order.request, order.workplace.open_buffers
+                continuation_of,
+                order.continues,
+                order.request,
+                order.workplace,
+                session=order.session,
             )
             going = begin_again(session, start)
             return await follow(session, going, start.request.agent, order.token, reporter)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import BudgetConfig
 from axe_lsp.agentfile.schema.model_name import parse_model_name
 from axe_lsp.runtime.conversation import Conversation
-from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.errors import ConfigError, FinalError, UnfitAnswerError
 from axe_lsp.runtime.limits.budget import Ledger
-from axe_lsp.runtime.messages import Message, Response
-from axe_lsp.runtime.resuming.log import First, RunLog, Step, encoded
-from axe_lsp.runtime.resuming.restore import restore
+from axe_lsp.runtime.messages import Message, Response, ToolCall, ToolResult
+from axe_lsp.runtime.resuming.log import Before, First, RunLog, Step, encoded
+from axe_lsp.runtime.resuming.restore import in_plain_words, restore
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.structured.output import output_of, settle
+
+_INTERRUPTED = "(interrupted)"
+"""What a model has said that was interrupted before it said anything."""
 
 
 async def continued(former: RunLog, order: Order) -> First:
@@ -25,30 +28,66 @@ async def continued(former: RunLog, order: Order) -> First:
     provider gave it. For another model, which can't read it, it is told in plain words. Raises ConfigError.
     """
     first = _first(former)
+    messages = await _messages(former, first)
+    if _is_other(order, first):
+        messages = in_plain_words(messages)
+    model = order.model or first.model
+    request = replace(
+        first.request,
+        model=parse_model_name(model).name,
+        messages=(*messages, Message("user", order.message)),
+    )
+    return replace(first, order=order, model=model, request=request)
+
+
+async def before(former: RunLog, said: str = "") -> Before:
+    """The conversation of a root run at rest, which a session goes on with, whoever answers next.
+
+    In a run that has not come to its end, open calls are told to be interrupted, and the model has `said` so much
+    of its last answer. Raises ConfigError.
+    """
+    first = _first(former)
+    messages = await _messages(former, first)
+    if messages[-1].role != "assistant":  # Roles have to alternate.
+        messages = (*messages, Message("assistant", said or _INTERRUPTED))
+    return Before(former.ids.run_id, first.model, first.request.session, messages)
+
+
+async def _messages(former: RunLog, first: First) -> tuple[Message, ...]:
+    """The messages of a run, up to its end."""
     conversation = Conversation(first.request)
     last = conversation.last
 
     async def go_on() -> None:
         nonlocal last
-        restore(conversation, Ledger(BudgetConfig()), former)
+        calls = restore(conversation, Ledger(BudgetConfig()), former)
+        if calls is None:
+            raise _OpenError
+        if calls:
+            conversation.deliver([_result(former, conversation.turns, call) for call in calls])
+            raise _OpenError
         last = conversation.last  # As it was before it became the compact result.
 
-    await go_on()
     output = output_of(first.definition)
-    if output is not None:
-        await settle(conversation, output, go_on)
+    try:
+        await go_on()
+        if output is not None:
+            await settle(conversation, output, go_on)
+    except UnfitAnswerError:
+        pass
+    except (_OpenError, FinalError):
+        return conversation.request.messages
     answer = Message("assistant", last.content, original=last.original)
-    messages = (*conversation.request.messages, *([answer] if last.content else ()))
-    if _is_other(order, first):
-        messages = _in_plain_words(messages)
-    model = order.model or first.model
-    request = replace(
-        conversation.request,
-        model=parse_model_name(model).name,
-        messages=(*messages, Message("user", order.message)),
-        continuation="",
-    )
-    return replace(first, order=order, model=model, request=request)
+    return (*conversation.request.messages, *([answer] if last.content else ()))
+
+
+class _OpenError(Exception):
+    """The run has not come to its end."""
+
+
+def _result(former: RunLog, turn: int, call: ToolCall) -> ToolResult:
+    known = former.result(turn, call.event_id)
+    return known.result if known is not None else ToolResult(call.id, "interrupted", is_error=True)
 
 
 def forked(former: RunLog, order: Order, turn: int) -> tuple[First, list[Step]]:
@@ -66,7 +105,7 @@ def forked(former: RunLog, order: Order, turn: int) -> tuple[First, list[Step]]:
     model = order.model or first.model
     request = replace(first.request, model=parse_model_name(model).name)
     if is_other:
-        request = replace(request, messages=_in_plain_words(request.messages))
+        request = replace(request, messages=in_plain_words(request.messages))
     steps = [step for number in range(1, turn) for step in _shared(former, number, order, is_other)]
     return replace(first, order=order, model=model, request=request), steps
 
@@ -105,7 +144,3 @@ def _first(former: RunLog) -> First:
 def _is_other(order: Order, first: First) -> bool:
     """Whether another model goes on, which can't read what the first one has signed."""
     return bool(order.model) and order.model != first.model
-
-
-def _in_plain_words(messages: Iterable[Message]) -> tuple[Message, ...]:
-    return tuple(replace(message, original=None) for message in messages)

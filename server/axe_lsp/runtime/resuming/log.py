@@ -19,7 +19,7 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.runtime.events import RunIds, Saved
 from axe_lsp.runtime.json_data import JsonStruct, plain_json
 from axe_lsp.runtime.limits.usage import NOTHING, Usage
-from axe_lsp.runtime.messages import Request, Response, Tool, ToolCall, ToolResult
+from axe_lsp.runtime.messages import Message, Request, Response, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.safety.questions import Question
 from axe_lsp.runtime.safety.redaction import holds_secret, redacted_json
@@ -135,12 +135,28 @@ Key = tuple[str, int, str, str]
 """Run, turn, call and kind of a step."""
 
 
+class Before(Struct, frozen=True):
+    """The conversation that a run of a session goes on with: that of the root run `continues`.
+
+    `model` is the one that has answered, `provider/name`; `session` is what its requests were known by.
+    """
+
+    continues: str
+    model: str
+    session: str
+    messages: tuple[Message, ...]
+
+
 class Known(Struct, frozen=True):
-    """What is known of a tree from former processes. `after` is the `seq` of its last event."""
+    """What is known of a tree from former processes. `after` is the `seq` of its last event.
+
+    The root of a new tree may go on with the conversation `before` it.
+    """
 
     steps: Mapping[Key, str] = field(default_factory=dict)
     runs: Mapping[str, Begun] = field(default_factory=dict)
     after: int = 0
+    before: Before | None = None
 
 
 class Spent(Struct, frozen=True):
@@ -267,6 +283,11 @@ class RunLog:
         shared = self._log.shared(self.ids.root_run_id, first.shared)
         request = replace(first.request, system=shared.system, tools=shared.tools)
         return replace(first, definition=shared.definition, request=request, shared="")
+
+    @property
+    def before(self) -> Before | None:
+        """The conversation that the run goes on with, if it is the root of a session."""
+        return None if self.ids.depth else self._log.known.before
 
     def answer(self, turn: int) -> Response | None:
         """The answer of a turn, if it is known."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.schema.model_name import parse_model_name
 from axe_lsp.runtime.children.typed_tools import known_typed_tools
@@ -13,12 +15,13 @@ from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import wire_of
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.memory.memory import Memory
-from axe_lsp.runtime.messages import ToolCall
+from axe_lsp.runtime.messages import Message, ToolCall
 from axe_lsp.runtime.prepare import Prepared, own_timeout
 from axe_lsp.runtime.prompt import Prompt
-from axe_lsp.runtime.resuming.log import First, Room, RunLog
+from axe_lsp.runtime.resuming.log import Before, First, Room, RunLog
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.structured.output import output_of
+from axe_lsp.runtime.structured.schemas import canonical_json
 
 
 def restore(conversation: Conversation, ledger: Ledger, log: RunLog) -> tuple[ToolCall, ...] | None:
@@ -73,6 +76,45 @@ def first_of(prepared: Prepared, remote: Collection[str]) -> First:
         memory=str(memory.path) if memory is not None and memory.path is not None else "",
         remote=tuple(remote),
     )
+
+
+def prepared_after(prepared: Prepared, before: Before) -> Prepared:
+    """The agent, ready to go on with a conversation that it, or another agent, has had before.
+
+    If nothing has changed, the request begins with what was sent before, so that caches of the provider hit.
+    """
+    request, messages = prepared.request, before.messages
+    if before.model != str(prepared.model):
+        messages = in_plain_words(messages)
+    if not request.tools:
+        messages = tuple(_without_calls(messages))
+    known = {image for message in before.messages for image in message.images}
+    message = request.messages[-1]
+    message = replace(message, images=tuple(each for each in message.images if each not in known))
+    request = replace(request, messages=(*messages, message), session=before.session)
+    return replace(prepared, request=request)
+
+
+def in_plain_words(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """The messages without what only the model that has signed them can read."""
+    return tuple(replace(message, original=None) for message in messages)
+
+
+def _without_calls(messages: Iterable[Message]) -> Iterator[Message]:
+    """Calls and their results as text: providers reject calls in a request that offers no tools."""
+    for message in messages:
+        if message.tool_calls:
+            calls = (
+                f"[{call.name} {canonical_json(call.arguments)}]" for call in message.tool_calls
+            )
+            said = (message.content, *calls) if message.content else calls
+            yield Message("assistant", "\n\n".join(said))
+        elif message.tool_results:
+            results = (f"[result of {each.name}]\n{each.content}" for each in message.tool_results)
+            images = (image for each in message.tool_results for image in each.images)
+            yield Message("user", "\n\n".join(results), images=tuple(images))
+        else:
+            yield message
 
 
 def prepared_again(
