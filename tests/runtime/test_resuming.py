@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import (
     AgentEnd,
     AgentResume,
@@ -18,11 +22,11 @@ from axe_lsp.runtime.events import (
     TurnBegin,
 )
 from axe_lsp.runtime.resuming.former import before
-from axe_lsp.runtime.resuming.log import Begun, Known, Log, Step
+from axe_lsp.runtime.resuming.log import Asked, Begun, Known, Log, Step, decoded
 from axe_lsp.runtime.runs import RunRequest, RunResult
-from axe_lsp.runtime.safety.approval import allowed
+from axe_lsp.runtime.safety.approval import Wish, allowed
 from support.engines import agent, bench
-from support.scripted_provider import Call, Refuses, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import Answer, Call, Refuses, Says, ScriptedProvider, calls_agent
 
 ROOT = "0123456789abcdef" * 2
 TOO_LONG = Refuses(400, "This model's maximum context length is 8192 tokens.")
@@ -229,3 +233,49 @@ async def test_a_sub_agent_goes_on_in_its_own_turn(
     ]
     assert result.tree is not None
     assert result.tree.input_tokens == 10 + 500 + 3_500 + 10 + 10
+
+
+@pytest.mark.parametrize(("asked_ms", "status"), [(0, "timeout"), (99_000, "completed")])
+async def test_the_time_of_questions_is_not_the_time_of_a_resumed_run(
+    provider: ScriptedProvider, tmp_path: Path, asked_ms: int, status: str
+) -> None:
+    """It has worked for 99.99 of 100 seconds, or has been asking for most of them."""
+    keys = {"timeout": 100}
+    _, kept = await work(provider, tmp_path, keys, [Says("done")])
+    known = kept.known(2)
+    begun = {ROOT: Begun(known.runs[ROOT].time, 99_990, asked_ms)}
+
+    ends: list[Event] = []
+    provider.script("m-solo", Answer(Says("done"), pace=0.01))
+    async with bench(provider, tmp_path, agent("solo", **keys), steps=kept) as made:
+        made.on_event = ends.append
+        with suppress(RunError):
+            await made.engine.run(
+                RunRequest("solo", "read all"), ROOT, known=replace(known, runs=begun)
+            )
+
+    assert isinstance(ends[-1], AgentEnd)
+    assert ends[-1].status == status
+
+
+async def test_a_question_that_a_person_thinks_about_is_kept_and_one_that_a_rule_answers_is_not(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    thinks = iter([0.0, 0.2])
+
+    async def decide(_: Wish) -> str:
+        await asyncio.sleep(next(thinks))
+        return ""
+
+    writes = [Says(calls=[Call("write_file", {"path": path, "content": path})]) for path in "ab"]
+    provider.script("m-solo", *writes, Says("done"))
+    kept = Kept(provider)
+    agents = agent("solo", tools=["write_file"])
+    async with bench(provider, tmp_path, agents, steps=kept, approve=decide) as made:
+        await made.engine.run(RunRequest("solo", "write"), ROOT)
+
+    asked = [step for step, *_ in kept.steps if step.kind == "asked"]
+    assert [step.call for step in asked] == [asked[0].call] * 2
+    opened, answered = (decoded(step.data, Asked) for step in asked)
+    assert opened.until == ""
+    assert answered.until > asked[0].call

@@ -80,6 +80,8 @@ class AgentRun:
         self._has_begun = False
         self._used = self._log.saved.duration_ms / 1000
         self._started = monotonic() - self._used
+        asked_ms = self._log.begun.asked_ms if self._log.begun is not None else 0
+        self._time_used = max(0.0, self._used - asked_ms / 1000)
         self._reason: str | None = None
         self._conversation: Conversation | None = None
         self._retrying: Retrying | None = None
@@ -134,7 +136,7 @@ class AgentRun:
             warn=partial(self._tree.warn, self._order.ids),
         )
         # The time of a run is for its conversation, as in axe, not for reading files.
-        self._scope.start_clock(prepared.timeout, prepared.budget.max_wall_time, self._used)
+        self._scope.start_clock(prepared.timeout, prepared.budget.max_wall_time, self._time_used)
         known = first.remote if first is not None else ()
         async with self._servers(prepared, known) as remote:
             if first is None:
@@ -150,7 +152,7 @@ class AgentRun:
             order, definition, services.resolve, services.workspace
         )
         if appeals:
-            with self._scope.clock.stopped():
+            with self._scope.clock.stopped(), self._log.asking():
                 await services.gate.decide(appeals, order.ids)
 
     def _servers(
@@ -220,7 +222,7 @@ class AgentRun:
         """The agent as it was ready in a former process, with today's limits."""
         order, services = self._order, self._services
         if order.timeout != first.order.timeout:  # Somebody has given it so much time from now on.
-            self._used = 0
+            self._time_used = 0
         order = replace(
             first.order,
             deadline=order.deadline,
@@ -336,7 +338,7 @@ class AgentRun:
         secrets = known_secrets(self._services.environment) | remote.secrets
         text, *options = (redact(each, secrets) for each in (text, *choices))
         question = question_of_model(self._order.ids, text, tuple(options))
-        with self._scope.clock.stopped():
+        with self._scope.clock.stopped(), self._log.asking():
             return await self._services.ask(question)
 
     def _remember(self, prepared: Prepared, content: str, around: Surroundings) -> None:

@@ -95,7 +95,7 @@ class Surroundings(Struct, frozen=True):
 
     async def approve(self, wish: Wish) -> str:
         """Somebody has to decide, who may take their time."""
-        with self.clock.stopped():
+        with self.clock.stopped(), self.log.asking():
             return await self.tree.services.approve(wish)
 
     def delegator(self, turn: int) -> Delegator:

@@ -28,7 +28,7 @@ CREATE TABLE steps (
 
 INSERT = "INSERT OR REPLACE INTO steps (root_run_id, run_id, turn, call, kind, data) VALUES"
 
-_OF_UNFINISHED = ("begun", "allow")
+_OF_UNFINISHED = ("begun", "allow", "asked")
 """The kinds that only a run needs that is not completed."""
 
 _SIZE = "size"
@@ -104,8 +104,10 @@ def known_steps(connection: sqlite3.Connection, root: str) -> Known:
     )
     steps = {(run_id, turn, call, kind): data for run_id, turn, call, kind, data in found}
     runs = connection.execute("SELECT run_id, began FROM runs WHERE root_run_id = ?", (root,))
-    used = _used_ms(connection, root)
-    begun = {run_id: Begun(began, used.get(run_id, 0)) for run_id, began in runs}
+    used, asked = _used_ms(connection, root), _asked_ms(connection, root)
+    begun = {
+        run_id: Begun(began, used.get(run_id, 0), asked.get(run_id, 0)) for run_id, began in runs
+    }
     (after,) = connection.execute(
         "SELECT coalesce(max(seq), 0) FROM events WHERE root_run_id = ?", (root,)
     ).fetchone()
@@ -128,6 +130,46 @@ def _used_ms(connection: sqlite3.Connection, root: str) -> dict[str, int]:
         run_id: known if kind == "end" else known + milliseconds(since, time[0])
         for run_id, kind, since, known in found
     }
+
+
+def _asked_ms(connection: sqlite3.Connection, root: str) -> dict[str, int]:
+    """For how long questions were open, by the run that has asked and those above it.
+
+    One without an answer was open until the last event of its process.
+    """
+    questions = connection.execute(
+        "SELECT run_id, call, json_extract(data, '$.until') FROM steps "
+        "WHERE root_run_id = ? AND kind = 'asked' ORDER BY call",
+        (root,),
+    ).fetchall()
+    if not questions:
+        return {}
+    parents = dict(
+        connection.execute("SELECT run_id, parent_run_id FROM runs WHERE root_run_id = ?", (root,))
+    )
+    asked: dict[str, int] = {}
+    counted: dict[str, str] = {}
+    for run_id, since, until in questions:
+        end = until or _end_of_process(connection, root, since)
+        above: str | None = run_id
+        while above is not None:
+            begin = max(since, counted.get(above, since))
+            asked[above] = asked.get(above, 0) + max(0, milliseconds(begin, end))
+            counted[above] = max(begin, end)
+            above = parents.get(above)
+    return asked
+
+
+def _end_of_process(connection: sqlite3.Connection, root: str, time: str) -> str:
+    """The time of the last event of the process that executed a root run at that time."""
+    (end,) = connection.execute(
+        "SELECT json_extract(params, '$.time') FROM events WHERE root_run_id = :root AND seq < coalesce("
+        "(SELECT min(seq) FROM events WHERE root_run_id = :root AND run_id = :root AND method = 'axe/agent' "
+        "AND json_extract(params, '$.kind') = 'resume' AND json_extract(params, '$.time') >= :time), "
+        "9223372036854775807) ORDER BY seq DESC LIMIT 1",
+        {"root": root, "time": time},
+    ).fetchone()
+    return str(end)
 
 
 def milliseconds(begin: str, end: str) -> int:

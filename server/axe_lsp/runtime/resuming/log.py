@@ -6,9 +6,11 @@ together. A resumed run finds the steps of the former process here and does not 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
@@ -17,6 +19,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.runtime.events import RunIds, Saved
+from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.json_data import JsonStruct, plain_json
 from axe_lsp.runtime.limits.usage import NOTHING, Usage
 from axe_lsp.runtime.messages import Message, Request, Response, Tool, ToolCall, ToolResult
@@ -25,7 +28,17 @@ from axe_lsp.runtime.safety.questions import Question
 from axe_lsp.runtime.safety.redaction import holds_secret, redacted_json
 
 StepKind = Literal[
-    "order", "agent", "first", "room", "answer", "allow", "begun", "result", "saved", "left"
+    "order",
+    "agent",
+    "first",
+    "room",
+    "answer",
+    "allow",
+    "asked",
+    "begun",
+    "result",
+    "saved",
+    "left",
 ]
 """The kinds of steps.
 
@@ -37,6 +50,7 @@ StepKind = Literal[
 | `room` | the context was shortened or summed up | `Room` |
 | `answer` | a provider has answered | `Response` |
 | `allow`, of a root | a question is answered "for this run" | none; `call` names tool and subject |
+| `asked` | a question is open, and again once it is not any more; `call` is its time | `Asked` |
 | `begun` | before a call is executed that may change something | none |
 | `result` | a call is over | `Result` |
 | `saved` | before a tool changes a file | `saved.SavedFile` |
@@ -124,11 +138,21 @@ class Result(Struct, frozen=True, omit_defaults=True):
     child: str = ""
 
 
+class Asked(Struct, frozen=True, omit_defaults=True):
+    """A question to a person. `until` is the time of its answer, "" while it is open."""
+
+    until: str = ""
+
+
 class Begun(Struct, frozen=True):
-    """A run that has begun in a former process: when, and for how many milliseconds it has run."""
+    """A run that has begun in a former process: when, and for how many milliseconds it has run.
+
+    For `asked_ms` of them a question was open, its own or one of a run below.
+    """
 
     time: str
     used_ms: int = 0
+    asked_ms: int = 0
 
 
 Key = tuple[str, int, str, str]
@@ -253,6 +277,10 @@ class Log:
             below = self.spent(child)
             total = Spent(total.used + below.used, total.calls + below.calls)
         return total
+
+
+_AT_ONCE = 0.1
+"""Seconds in which no person answers a question."""
 
 
 class RunLog:
@@ -382,6 +410,25 @@ class RunLog:
     def keep_left(self, turn: int, call: str, file: Struct) -> None:
         """A call has changed a file."""
         self._keep("left", turn, call, file)
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """A question is open, the time of which is not that of the run, also once it is resumed."""
+        since, is_kept = timestamp(), False
+
+        def keep(asked: Asked) -> None:
+            nonlocal is_kept
+            is_kept = True
+            self._keep("asked", call=since, data=asked)
+
+        # Most are answered by a rule, at once.
+        opened = asyncio.get_running_loop().call_later(_AT_ONCE, keep, Asked())
+        try:
+            yield
+        finally:
+            opened.cancel()
+            if is_kept:
+                keep(Asked(timestamp()))
 
     async def begin(self, turn: int, call: str) -> None:
         """A call that may change something is about to be executed; wait until that is on the disk."""
