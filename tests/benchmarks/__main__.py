@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 
 from benchmarks import (
     checking,
+    durability,
     endurance,
     history,
     keystrokes,
@@ -109,6 +110,10 @@ def _runs(effort: Effort) -> Iterator[Table]:
     yield from runs.measure(effort.runs, effort.fans, effort.largest_fans)
 
 
+def _durability(effort: Effort) -> Iterator[Table]:
+    yield durability.measure(max(effort.largest_fans, 1), effort.fans)
+
+
 def _beside_runs(effort: Effort) -> Iterator[Table]:
     yield run_start.measure(effort.starts)
     yield typing_during_runs.measure(effort.bursts)
@@ -134,6 +139,7 @@ _PARTS: dict[str, Callable[[Effort], Iterator[Table]]] = {
     "endurance": _endurance,
     "checking": _checking,
     "runs": _runs,
+    "durability": _durability,
     "beside-runs": _beside_runs,
     "long-runs": _long_runs,
     "wires": _wires,

@@ -51,9 +51,9 @@ def measure(rounds: int, fans: Sequence[int], largest_rounds: int) -> Iterator[T
     """The same conversations with every contender, in turns."""
     with _contenders() as loops:
         own = {name: loop for name, loop in loops.items() if name not in ON_AIOHTTP}
-        turns = _made(own, f"turns-{_TURNS}", rounds)
+        turns = make_in_turns(own, f"turns-{_TURNS}", rounds)
         yield _turn_table(turns)
-        by_fan = {fan: _made(loops, f"fan-{fan}", rounds) for fan in fans if fan < _LARGEST}
+        by_fan = {fan: make_in_turns(loops, f"fan-{fan}", rounds) for fan in fans if fan < _LARGEST}
         if _LARGEST in fans:
             by_fan[_LARGEST] = _largest_fan(loops, largest_rounds)
         yield _fan_table(by_fan)
@@ -66,11 +66,14 @@ def _largest_fan(loops: Mapping[str, Process], rounds: int) -> dict[str, Makes]:
     slow = (*FRAMEWORKS, *ON_AIOHTTP)
     others = {name: loop for name, loop in loops.items() if name not in slow}
     frameworks = {name: loops[name] for name in slow}
-    return {**_made(others, model, rounds), **_made(frameworks, model, rounds=1, warm_up=0)}
+    return {
+        **make_in_turns(others, model, rounds),
+        **make_in_turns(frameworks, model, rounds=1, warm_up=0),
+    }
 
 
 def _turn_table(made: Mapping[str, Makes]) -> Table:
-    per_turn = _sample(made, lambda each: each.milliseconds / _TURNS)
+    per_turn = sample(made, lambda each: each.milliseconds / _TURNS)
     return Table(
         title="Turns",
         note=f"One of the {_TURNS} turns of a conversation, with a tool call each, against a provider on the same "
@@ -106,7 +109,7 @@ def _fan_table(by_fan: Mapping[int, Mapping[str, Makes]]) -> Table:
             *(Ratio(OURS, name) for name in ON_AIOHTTP),
         ],
         rows=[
-            Row(f"{fan:,} children", _sample(made, lambda each: each.milliseconds))
+            Row(f"{fan:,} children", sample(made, lambda each: each.milliseconds))
             for fan, made in by_fan.items()
         ],
     )
@@ -123,7 +126,7 @@ def _memory_table(by_fan: Mapping[int, Mapping[str, Makes]]) -> Table:
         rows=[
             Row(
                 f"{fan:,} children",
-                _sample({name: each[-1:] for name, each in made.items()}, _memory),
+                sample({name: each[-1:] for name, each in made.items()}, _memory),
             )
             for fan, made in by_fan.items()
         ],
@@ -134,7 +137,8 @@ def _memory(made: Made) -> float:
     return made.most_memory
 
 
-def _sample(made: Mapping[str, Makes], value: Callable[[Made], float]) -> dict[str, Sample | None]:
+def sample(made: Mapping[str, Makes], value: Callable[[Made], float]) -> dict[str, Sample | None]:
+    """A value of what each contender has made; None for one that has given up."""
     return {name: _values(each, value) for name, each in made.items()}
 
 
@@ -146,9 +150,10 @@ def _values(makes: Makes, value: Callable[[Made], float]) -> Sample | None:
 Process = subprocess.Popen[str]
 
 
-def _made(
+def make_in_turns(
     loops: Mapping[str, Process], model: str, rounds: int, warm_up: int = 1
 ) -> dict[str, Makes]:
+    """What the contenders needed for the conversations of a model, in rounds."""
     makers = {name: _maker(loop, model) for name, loop in loops.items()}
     return take_turns(makers, rounds, warm_up)
 
@@ -169,8 +174,8 @@ def _maker(loop: Process, model: str) -> Callable[[], Made | None]:
 @contextmanager
 def provider() -> Iterator[str]:
     """The address of a provider, `peers/scripted_provider.py`."""
-    with _process([PEERS_PYTHON, PEERS / "scripted_provider.py"]) as process:
-        yield f"http://127.0.0.1:{_line(process)}"
+    with process([PEERS_PYTHON, PEERS / "scripted_provider.py"]) as started:
+        yield f"http://127.0.0.1:{_line(started)}"
 
 
 @contextmanager
@@ -190,11 +195,12 @@ def _contenders() -> Iterator[Mapping[str, Process]]:
             commands[name] = [PEERS_PYTHON, program, address]
         for name, framework in ON_AIOHTTP.items():
             commands[name] = [*commands[framework], "aiohttp"]
-        yield {name: stack.enter_context(_process(each)) for name, each in commands.items()}
+        yield {name: stack.enter_context(process(each)) for name, each in commands.items()}
 
 
 @contextmanager
-def _process(command: Sequence[str | Path]) -> Iterator[Process]:
+def process(command: Sequence[str | Path]) -> Iterator[Process]:
+    """A contender at work, or the provider."""
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
