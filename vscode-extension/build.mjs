@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-const PAGES = ['graph', 'inputForm', 'timeline'];
+const PAGES = ['graph', 'inputForm', 'runPage', 'timeline'];
 
 const common = { outdir: 'out', bundle: true, minify: true, logLevel: 'warning' };
 
@@ -19,15 +19,16 @@ const { metafile } = await build({
   metafile: true,
 });
 
-await build({
+const { metafile: pages } = await build({
   ...common,
   entryPoints: PAGES.map((name) => `src/webviews/browser/${name}.ts`),
   platform: 'browser',
   format: 'iife',
   target: 'es2022',
+  metafile: true,
 });
 
-const packages = Object.keys(metafile.inputs).map((file) => file.match(/.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0]);
+const packages = Object.keys({ ...metafile.inputs, ...pages.inputs }).map((file) => file.match(/.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0]);
 const licences = [...new Set(packages)].filter(Boolean).sort().map(licence);
 writeFileSync('out/third-party-licenses.txt', licences.join('\n'));
 

@@ -111,7 +111,7 @@ def _runs(effort: Effort) -> Iterator[Table]:
 
 
 def _durability(effort: Effort) -> Iterator[Table]:
-    yield durability.measure(max(effort.largest_fans, 1), effort.fans)
+    yield durability.measure(effort.runs // 2, effort.fans)
 
 
 def _beside_runs(effort: Effort) -> Iterator[Table]:

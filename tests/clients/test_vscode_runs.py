@@ -197,7 +197,7 @@ def test_a_finished_run_is_replied_to_and_forked_and_the_fork_compared(
         runs.choose("When?", entry="Compare Runs")
         window.wait_for_tab("reader", "↔")
         window.wait_for_diff("2 turns", "1 turn ")
-        window.screenshot("fork")
+        window.picture("fork")
     assert len(provider.asked("m-other")) == 1
 
 
@@ -230,7 +230,7 @@ def test_the_file_changes_of_a_run_are_shown_and_undone(
         window.wait_for_tab("Undo writer")
         window.wait_for_diff("Ship never.", "Ship on Friday.")
         window.wait_for_message("Put back 1 file", "plan.txt is left: it has changed since.")
-        window.screenshot("undo")
+        window.picture("undo")
         assert notes.read_text(encoding="utf-8") == "Ship never.\n"
         window.answer_message("Put back 1 file", "Put Back")
         window.wait_for_message("1 file put back.")

@@ -19,10 +19,14 @@ from typing import Any
 from support.editors import PROJECT, clean_environment, code_server, missing
 from support.workbench import Workbench, workbench
 
-UNTRUSTING = {"security.workspace.trust.startupPrompt": "never"}
+UNTRUSTING = {"security.workspace.trust.startupPrompt": "never", "axe.editor.showRuns": "output"}
 """Settings with which a workspace is not trusted until somebody says so."""
 
-TRUSTING = {"security.workspace.trust.enabled": False, "files.autoSave": "off"}
+TRUSTING = {
+    "security.workspace.trust.enabled": False,
+    "files.autoSave": "off",
+    "axe.editor.showRuns": "output",
+}
 
 
 def packaged(folder: Path) -> Path:

@@ -38,6 +38,8 @@ const ROW_COMMANDS = {
 
 export class Approvals implements Disposable {
   readonly questions = new OpenQuestions();
+  /** Whether the user sees a question somewhere already, so that no message has to tell of it. */
+  isInSight = (_: OpenQuestion): boolean => false;
   private readonly status = window.createStatusBarItem('axeLsp.questions', StatusBarAlignment.Left);
   /** One message at a time: the document behind it is about the same question. */
   private lastMessage: Promise<unknown> = Promise.resolve();
@@ -161,7 +163,7 @@ export class Approvals implements Disposable {
 
   /** Ends when the next message may come: after an answer, or when this one was closed or put away. */
   private async tell(asked: OpenQuestion): Promise<void> {
-    if (!asked.isOpen) {
+    if (!asked.isOpen || this.isInSight(asked)) {
       return;
     }
     if (!fitsMessage(asked.question)) {
@@ -198,6 +200,15 @@ export class Approvals implements Disposable {
     const chosen = await cancelledWith(asked.answer, (token) => window.showQuickPick(items, options, token));
     if (chosen) {
       await this.act(asked, chosen.choice);
+    }
+  }
+
+  /** Gives the answer of that name to a question, which a person has pressed elsewhere; `text` is what a model gets to know. */
+  async answer(asked: OpenQuestion, choice: string, text?: string): Promise<void> {
+    if (asked.kind === 'inquiry' && text !== undefined) {
+      asked.settle({ answer: text });
+    } else {
+      await this.act(asked, choice);
     }
   }
 

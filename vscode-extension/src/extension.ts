@@ -59,7 +59,7 @@ export function activate(context: ExtensionContext): void {
     running: () => server.running(),
     report: reportFailure,
   });
-  const runs = showRuns(context, register, previews, approvals.questions, () => server.running());
+  const runs = showRuns(context, register, previews, approvals, () => server.running());
 
   context.subscriptions.push(
     log,

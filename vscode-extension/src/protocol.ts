@@ -28,6 +28,7 @@ export interface PastRun extends Partial<Omit<AgentEnd, 'kind' | 'status'>> {
   readonly description?: string;
   readonly model?: string;
   readonly forkedFrom?: Fork;
+  readonly continues?: string;
   /** Whether a root run can be resumed. */
   readonly resumable?: true;
 }
@@ -56,6 +57,8 @@ export interface AgentBegin extends RunEvent {
   readonly description?: string;
   readonly model: string;
   readonly forkedFrom?: Fork;
+  /** The run whose conversation goes on. */
+  readonly continues?: string;
 }
 
 /** A run goes on that had begun in a former process; `turn` is its next one. */

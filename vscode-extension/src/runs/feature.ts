@@ -2,10 +2,12 @@
 
 import { commands, Uri, workspace, type ExtensionContext } from 'vscode';
 import type { LanguageClient, Middleware } from 'vscode-languageclient/node';
-import type { OpenQuestion, OpenQuestions } from '../openQuestions';
+import type { Approvals } from '../approvals';
+import type { OpenQuestion } from '../openQuestions';
 import type { Previews } from '../previews';
 import type { RunParams } from '../protocol';
 import type { Register } from '../register';
+import { RunPages } from '../runPage/runPages';
 import { RunCommands } from './runCommands';
 import { RUN_SCHEME, RunDocuments } from './runDocuments';
 import { Runs } from './runs';
@@ -26,19 +28,23 @@ export function showRuns(
   context: ExtensionContext,
   register: Register,
   previews: Previews,
-  questions: OpenQuestions,
-  start: () => Promise<unknown>,
+  approvals: Approvals,
+  start: () => Promise<LanguageClient | undefined>,
 ): RunsFeature {
   const runs = new Runs();
-  const view = new RunsView(runs, questions, start);
+  const view = new RunsView(runs, approvals.questions, start);
   const documents = new RunDocuments(runs);
   const timelines = new Timelines(context.extensionUri, runs, documents, start);
-  const actions = new RunCommands(runs, view, documents, timelines, new Undoing(previews));
+  const pages = new RunPages(context.extensionUri, runs, approvals.questions, start);
+  const actions = new RunCommands(runs, view, documents, timelines, pages, new Undoing(previews));
+  approvals.isInSight = ({ question }) => pages.isInSight(question.rootRunId);
+  pages.use(actions.forPages(start, (asked, choice, text) => approvals.answer(asked, choice, text)));
   context.subscriptions.push(
     runs,
     view,
     documents,
     timelines,
+    pages,
     workspace.registerTextDocumentContentProvider(RUN_SCHEME, documents),
     runs.changes.onDidChange(() => offerStop(runs)),
     ...actions.register(register),

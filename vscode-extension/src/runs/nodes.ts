@@ -26,6 +26,8 @@ export interface RunNode extends Lasting {
   isResumable?: boolean | undefined;
   /** The run whose first turns this one shares. */
   readonly forkedFrom?: Fork | undefined;
+  /** The run whose conversation this one goes on with. */
+  readonly continues?: string | undefined;
   /** What the caller calls the task in a few words. */
   description?: string | undefined;
   model: string;

@@ -4,6 +4,7 @@ import { commands, Uri, window, workspace, type Disposable, type QuickPickItem }
 import type { LanguageClient } from 'vscode-languageclient/node';
 import { EventsRequest, ResumeRequest, RunRequest, StopRequest, type RunParams } from '../protocol';
 import type { Register } from '../register';
+import type { Actions, RunPages } from '../runPage/runPages';
 import { inTrust } from '../trust';
 import { duration, shortened } from './figures';
 import { isNode, runOf, type RunNode } from './nodes';
@@ -28,6 +29,7 @@ export class RunCommands {
     private readonly view: RunsView,
     private readonly documents: RunDocuments,
     private readonly timelines: Timelines,
+    private readonly pages: RunPages,
     private readonly undoing: Undoing,
   ) {}
 
@@ -48,13 +50,13 @@ export class RunCommands {
       register('axeLsp.compareRuns', (_, one, selected) => this.compare(one, selected)),
       register('axeLsp.exportRun', (client, given) => this.export(client, given)),
       register('axeLsp.showTimeline', (_, given) => this.showTimeline(given)),
+      register('axeLsp.showRunPage', (_, given) => this.showPage(given)),
     ];
   }
 
   /** Runs an agent, and lets the view show it if it is open. Fails if the run does. */
   async run(client: LanguageClient, params: RunParams): Promise<void> {
-    this.runs.show();
-    await client.sendRequest(RunRequest, params);
+    await this.follow(() => client.sendRequest(RunRequest, params));
   }
 
   private async stop(client: LanguageClient): Promise<void> {
@@ -81,6 +83,21 @@ export class RunCommands {
     }
   }
 
+  /** What pages can do, which are about one run. */
+  forPages(running: () => Promise<LanguageClient | undefined>, answer: Actions['answer']): Actions {
+    const asking = (act: (client: LanguageClient, run: RunNode, text: string) => Promise<void>) => async (run: RunNode, text = '') => {
+      const client = await running();
+      await (client && act(client, run, text));
+    };
+    return {
+      stop: asking((client, run) => this.end(client, run)),
+      again: asking(inTrust((client, run) => this.runAgain(client, run))),
+      reply: asking(inTrust((client, run, text) => this.sendReply(client, run, text))),
+      timeline: (run) => this.timelines.show(run),
+      answer,
+    };
+  }
+
   private async runAgain(client: LanguageClient, given: unknown): Promise<void> {
     const run = await this.chosen(given, 'Which run, once more?');
     if (run) {
@@ -92,8 +109,7 @@ export class RunCommands {
   private async resume(client: LanguageClient, given: unknown): Promise<void> {
     const run = await this.chosen(given, 'Continue which run?');
     if (run) {
-      this.runs.show();
-      await client.sendRequest(ResumeRequest, { runId: run.rootRunId });
+      await this.follow(() => client.sendRequest(ResumeRequest, { runId: run.rootRunId }));
     }
   }
 
@@ -102,8 +118,22 @@ export class RunCommands {
     const run = await this.chosen(given, 'Reply to which run?', (each) => each.status !== 'running');
     const task = run && (await window.showInputBox({ title: `Reply to ${run.agent}`, prompt: shortened(run.task, 200), ignoreFocusOut: true }));
     if (run && task?.trim()) {
+      await this.sendReply(client, run, task);
+    }
+  }
+
+  /** A further message in the conversation of a run. */
+  private async sendReply(client: LanguageClient, run: RunNode, task: string): Promise<void> {
+    await this.follow(() => client.sendRequest(RunRequest, { continue: run.rootRunId, task, session: true }));
+  }
+
+  /** Shows the run that begins: its page, or the output with all that happens. */
+  private async follow(work: () => Promise<unknown>): Promise<void> {
+    if (workspace.getConfiguration('axe').get('editor.showRuns') === 'output') {
       this.runs.show();
-      await client.sendRequest(RunRequest, { continue: run.rootRunId, task, session: true });
+      await work();
+    } else {
+      await this.pages.following(work);
     }
   }
 
@@ -117,9 +147,9 @@ export class RunCommands {
     const title = `Fork ${run.agent} at turn ${fromTurn}`;
     const model = await window.showInputBox({ title, prompt: 'Model of the fork', value: run.model, ignoreFocusOut: true });
     if (model !== undefined) {
-      this.runs.show();
       const other = model.trim() === run.model ? '' : model.trim();
-      await client.sendRequest(ResumeRequest, { runId: run.rootRunId, fromTurn, ...(other ? { model: other } : {}) });
+      const params = { runId: run.rootRunId, fromTurn, ...(other ? { model: other } : {}) };
+      await this.follow(() => client.sendRequest(ResumeRequest, params));
     }
   }
 
@@ -166,6 +196,13 @@ export class RunCommands {
     if (run && target) {
       const events = await client.sendRequest(EventsRequest, { runId: run.runId });
       await workspace.fs.writeFile(target, new TextEncoder().encode(exported(events)));
+    }
+  }
+
+  private async showPage(given: unknown): Promise<void> {
+    const run = await this.chosen(given, 'The page of which run?');
+    if (run) {
+      await this.pages.show(run);
     }
   }
 

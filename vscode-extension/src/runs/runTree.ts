@@ -133,6 +133,7 @@ function newRun(who: AgentBegin | AgentResume | PastRun, began: string, workspac
     workspace,
     task: who.task ?? '',
     forkedFrom: 'forkedFrom' in who ? who.forkedFrom : undefined,
+    continues: 'continues' in who ? who.continues : undefined,
     description: who.description,
     model: who.model ?? '',
     status: 'running',

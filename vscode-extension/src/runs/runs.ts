@@ -17,6 +17,7 @@ import {
 } from '../protocol';
 import { Changes } from './changes';
 import { RunLog } from './runLog';
+import type { RunNode } from './nodes';
 import { RunStore, type Source } from './store';
 
 /** Milliseconds between two looks at what has changed, for documents and timelines. */
@@ -30,6 +31,9 @@ export class Runs implements Disposable {
   private readonly connected = new EventEmitter<void>();
   /** A server has started, and may have been told of nothing yet. */
   readonly onDidConnect = this.connected.event;
+  private readonly began = new EventEmitter<RunNode>();
+  /** A root run has begun or goes on, which this window hears of. */
+  readonly onDidBegin = this.began.event;
   private client: LanguageClient | undefined;
   private isSubscribed = false;
 
@@ -61,6 +65,7 @@ export class Runs implements Disposable {
   dispose(): void {
     this.output.dispose();
     this.connected.dispose();
+    this.began.dispose();
     this.changes.dispose();
   }
 
@@ -69,7 +74,10 @@ export class Runs implements Disposable {
     this.write(event);
     const { params } = event;
     if (event.method === 'axe/agent' && event.params.kind !== 'end' && params.runId === params.rootRunId) {
-      this.show();
+      const root = this.store.run(params.runId, params.runId);
+      if (root) {
+        this.began.fire(root);
+      }
     }
   }
 

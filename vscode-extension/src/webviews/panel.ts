@@ -10,6 +10,8 @@ export interface Subject<State, Message> {
   readonly name: string;
   readonly title: string;
   state(): State;
+  /** The page knows nothing: it is new, or was hidden. */
+  begin?(): void;
   /** What the page says but `ready`, and was written by nobody else. */
   receive(message: Message): void;
 }
@@ -19,13 +21,18 @@ export function onRestored<Kept>(name: string, restore: (panel: WebviewPanel, ke
   return window.registerWebviewPanelSerializer(viewType(name), { deserializeWebviewPanel: restore });
 }
 
+/** A panel for a page of that name, in front of the focus or beside it. */
+export function newPanel(name: string, title: string, viewColumn = ViewColumn.Active, preserveFocus = false): WebviewPanel {
+  return window.createWebviewPanel(viewType(name), title, { viewColumn, preserveFocus });
+}
+
 export class Panel<State, Message> implements Disposable {
   /** `panel` is one that was open before; else it is a new one. */
   constructor(
     private readonly extension: Uri,
     private readonly subject: Subject<State, Message>,
     onClosed: () => void,
-    private readonly panel = window.createWebviewPanel(viewType(subject.name), subject.title, ViewColumn.Active),
+    private readonly panel = newPanel(subject.name, subject.title),
   ) {
     this.panel.title = subject.title;
     this.panel.webview.options = {
@@ -36,6 +43,7 @@ export class Panel<State, Message> implements Disposable {
     this.panel.onDidDispose(onClosed);
     this.panel.webview.onDidReceiveMessage((message: Message | 'ready') => {
       if (message === 'ready') {
+        subject.begin?.();
         this.refresh();
       } else {
         subject.receive(message);
@@ -49,6 +57,10 @@ export class Panel<State, Message> implements Disposable {
     if (this.panel.visible) {
       void this.panel.webview.postMessage(this.subject.state());
     }
+  }
+
+  get isVisible(): boolean {
+    return this.panel.visible;
   }
 
   reveal(): void {

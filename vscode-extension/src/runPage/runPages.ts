@@ -1,0 +1,252 @@
+// The pages of conversations that are open: a webview for each, which follows its runs, takes answers to what agents ask, and
+// goes on with a further message.
+
+import { commands, env, Uri, ViewColumn, window, workspace, type Disposable, type WebviewPanel } from 'vscode';
+import type { OpenQuestion, OpenQuestions } from '../openQuestions';
+import { runOf, type Node, type RunNode } from '../runs/nodes';
+import { shortened } from '../runs/figures';
+import type { Runs } from '../runs/runs';
+import { newPanel, onRestored, Panel } from '../webviews/panel';
+import { questionView, Telling, type PageState, type QuestionView } from './views';
+
+const NAME = 'runPage';
+/** Runs of one conversation that a page shows, the newest of them. */
+const MOST = 50;
+const TITLE = 40;
+
+/** Which run a page has shown. */
+interface Kept {
+  readonly runId: string;
+}
+
+/** What the reader of a page wants. */
+export type Wish =
+  | { readonly do: 'stop' | 'again' | 'copy' | 'timeline'; readonly runId: string }
+  | { readonly do: 'reply'; readonly runId: string; readonly text: string }
+  | { readonly do: 'answer'; readonly key: number; readonly choice: string; readonly text?: string }
+  | { readonly do: 'open'; readonly runOf: string; readonly path: string }
+  | { readonly do: 'link'; readonly href: string };
+
+/** What pages can't do themselves. */
+export interface Actions {
+  stop(run: RunNode): Promise<void>;
+  again(run: RunNode): Promise<void>;
+  timeline(run: RunNode): Promise<void>;
+  /** Sends a further message in the conversation of a run. */
+  reply(run: RunNode, text: string): Promise<void>;
+  answer(asked: OpenQuestion, choice: string, text?: string): Promise<void>;
+}
+
+interface Page {
+  readonly telling: Telling;
+  readonly panel: Panel<PageState, Wish>;
+}
+
+export class RunPages implements Disposable {
+  private readonly pages = new Set<Page>();
+  private readonly keys = new WeakMap<OpenQuestion, number>();
+  private lastKey = 0;
+  /** For each run that the user has ordered and that has not begun, oldest first. */
+  private readonly expected = new Set<symbol>();
+  private readonly subscriptions: readonly Disposable[];
+  private actions: Actions | undefined;
+
+  constructor(
+    private readonly extension: Uri,
+    private readonly runs: Runs,
+    private readonly questions: OpenQuestions,
+    private readonly start: () => Promise<unknown>,
+  ) {
+    this.subscriptions = [
+      runs.changes.onDidChange(({ nodes }) => this.refresh(nodes)),
+      runs.onDidBegin((root) => this.begun(root)),
+      questions.onDidChange(({ rootRunId }) => this.pageOf(rootRunId)?.panel.refresh()),
+      onRestored(NAME, (panel, kept: Kept | undefined) => this.restore(panel, kept)),
+    ];
+  }
+
+  /** `actions` are what its readers can do beyond reading. */
+  use(actions: Actions): void {
+    this.actions = actions;
+  }
+
+  /** The next run that begins is one that the user of this window wants to see, while `work` goes on. */
+  async following<Result>(work: () => Promise<Result>): Promise<Result> {
+    const order = Symbol();
+    this.expected.add(order);
+    try {
+      return await work();
+    } finally {
+      this.expected.delete(order);
+    }
+  }
+
+  /** Opens a past run, or one that goes on, in front. */
+  async show(node: Node): Promise<void> {
+    const root = await this.runs.store.find(runOf(node).rootRunId);
+    if (!root) {
+      return;
+    }
+    const page = this.pageOf(root.runId);
+    if (page) {
+      page.panel.reveal();
+    } else {
+      this.open(await this.conversationOf(root), newPanel(NAME, titleOf(root), ViewColumn.Active, false));
+    }
+  }
+
+  /** Whether the user has the page of a root run in front of them. */
+  isInSight(rootRunId: string): boolean {
+    return window.state.focused && this.pageOf(rootRunId)?.panel.isVisible === true;
+  }
+
+  dispose(): void {
+    this.subscriptions.forEach((each) => each.dispose());
+    this.pages.forEach(({ panel }) => panel.dispose());
+  }
+
+  /** A reply stands in the page of its conversation; what the user has started opens a page, and the focus stays. */
+  private begun(root: RunNode): void {
+    const former = root.continues === undefined ? undefined : this.pageOf(root.continues);
+    const [order] = this.expected;
+    if (order) {
+      this.expected.delete(order);
+    }
+    if (former) {
+      former.telling.add(root);
+      former.panel.refresh();
+    } else if (this.pageOf(root.runId)) {
+      this.pageOf(root.runId)?.panel.refresh();
+    } else if (order) {
+      this.open([root], newPanel(NAME, titleOf(root), ViewColumn.Beside, true));
+      void this.prepend(root);
+    }
+  }
+
+  /** The runs before one that was begun elsewhere stand above it. */
+  private async prepend(root: RunNode): Promise<void> {
+    const page = this.pageOf(root.runId);
+    const [...runs] = await this.conversationOf(root);
+    if (page && runs.length > 1) {
+      page.telling.runs.splice(0, page.telling.runs.length, ...runs);
+      page.telling.forget();
+      page.panel.refresh();
+    }
+  }
+
+  private async conversationOf(root: RunNode): Promise<RunNode[]> {
+    const runs = [root];
+    for (let former = root.continues; former !== undefined && runs.length < MOST; former = runs[0]?.continues) {
+      const run = await this.runs.store.find(former).catch(() => undefined); // It may be forgotten by now.
+      if (!run) {
+        break;
+      }
+      runs.unshift(run);
+    }
+    return runs;
+  }
+
+  private async restore(panel: WebviewPanel, kept: Kept | undefined): Promise<void> {
+    await this.start();
+    const root = kept && (await this.runs.store.find(kept.runId).catch(() => undefined));
+    if (root && !this.pageOf(root.runId)) {
+      this.open(await this.conversationOf(root), panel);
+    } else {
+      panel.dispose();
+    }
+  }
+
+  private open(runs: RunNode[], webview: WebviewPanel): void {
+    const telling = new Telling(runs);
+    const subject = {
+      name: NAME,
+      title: titleOf(telling.newest),
+      begin: () => telling.forget(),
+      state: () => telling.state(this.questionsOf(telling)),
+      receive: (wish: Wish) => void this.obey(telling, wish).catch((error: unknown) => window.showErrorMessage(error instanceof Error ? error.message : String(error))),
+    };
+    const page: Page = { telling, panel: new Panel(this.extension, subject, () => this.pages.delete(page), webview) };
+    this.pages.add(page);
+  }
+
+  private pageOf(rootRunId: string): Page | undefined {
+    return [...this.pages].find(({ telling }) => telling.runs.some(({ runId }) => runId === rootRunId));
+  }
+
+  private refresh(nodes: readonly Node[]): void {
+    for (const { telling, panel } of this.pages) {
+      const ours = nodes.filter((node) => telling.runs.some(({ runId }) => runId === runOf(node).rootRunId));
+      if (ours.length > 0) {
+        telling.note(ours);
+        panel.refresh();
+      }
+    }
+  }
+
+  private questionsOf({ runs }: Telling): QuestionView[] {
+    const open = this.questions.all().filter(({ question }) => runs.some(({ runId }) => runId === question.rootRunId));
+    return open.map((asked) => questionView(asked, this.keyOf(asked)));
+  }
+
+  private keyOf(asked: OpenQuestion): number {
+    let key = this.keys.get(asked);
+    if (key === undefined) {
+      this.keys.set(asked, (key = this.lastKey += 1));
+    }
+    return key;
+  }
+
+  private async obey({ runs }: Telling, wish: Wish): Promise<void> {
+    const actions = this.actions;
+    if (!actions) {
+      return;
+    }
+    switch (wish.do) {
+      case 'answer': {
+        const asked = this.questions.all().find((each) => this.keyOf(each) === wish.key);
+        return asked && actions.answer(asked, wish.choice, wish.text);
+      }
+      case 'link':
+        return openLink(wish.href, runs);
+      case 'open':
+        return openFile(wish.path, runs);
+      default: {
+        const run = runs.map((root) => this.runs.store.run(root.runId, wish.runId)).find(Boolean);
+        if (!run) {
+          return;
+        }
+        if (wish.do === 'copy') {
+          return env.clipboard.writeText(run.turns.at(-1)?.text ?? '');
+        }
+        return wish.do === 'reply' ? actions.reply(run, wish.text) : actions[wish.do](run);
+      }
+    }
+  }
+}
+
+function titleOf(root: RunNode): string {
+  return root.task ? `${root.agent}: ${shortened(root.task, TITLE)}` : root.agent;
+}
+
+/** A model may have written the link: VS Code asks about addresses, and files are opened in the workspace alone. */
+async function openLink(href: string, runs: readonly RunNode[]): Promise<void> {
+  if (/^https?:/i.test(href)) {
+    await commands.executeCommand('vscode.open', Uri.parse(href));
+  } else if (!/^[a-z][a-z0-9+.-]+:/i.test(href)) {
+    await openFile(decodeURI(href).replace(/[#?].*$/, ''), runs);
+  }
+}
+
+async function openFile(path: string, runs: readonly RunNode[]): Promise<void> {
+  const bases = [...new Set(runs.map(({ workspace: folder }) => folder).filter(Boolean))].map((folder) => Uri.file(folder));
+  const folders = [...bases, ...(workspace.workspaceFolders ?? []).map(({ uri }) => uri)];
+  for (const folder of folders) {
+    const uri = path.startsWith('/') ? Uri.file(path) : Uri.joinPath(folder, path);
+    const isThere = await workspace.fs.stat(uri).then(() => true, () => false);
+    if (isThere && workspace.getWorkspaceFolder(uri)) {
+      await window.showTextDocument(uri, { viewColumn: ViewColumn.One });
+      return;
+    }
+  }
+  void window.showInformationMessage(`${path} is not a file of this workspace.`);
+}

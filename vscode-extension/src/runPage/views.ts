@@ -1,0 +1,277 @@
+// What the page of a conversation shows: its runs, one after the other, each as a tree of runs, turns and tool calls. A page is
+// told what is new since the last time, a growing text by its end alone. Knows nothing of VS Code.
+
+import type { Inquiry, Question } from '../protocol';
+import { alwaysOf, changeOf, documentText, forRunLabel } from '../questions';
+import { count, joined, money, roomMade, shortened, stateInWords, duration, tokensInWords } from '../runs/figures';
+import { idOf, parentOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from '../runs/nodes';
+import { incompleteInWords, inWords } from '../runs/presenting';
+
+/** Characters of a task in the heading of a called agent. */
+const HEADING = 120;
+
+interface View {
+  readonly id: string;
+  /** The id of the view in which it stands; none for a root run. */
+  readonly parent?: string | undefined;
+  readonly status: Status;
+  /** In words. */
+  readonly state: string;
+  /** In milliseconds since 1970. */
+  readonly began: number;
+  readonly ended?: number | undefined;
+  /** Tokens and cost, and what is special. */
+  readonly figures: string;
+}
+
+export interface RunView extends View {
+  readonly kind: 'run';
+  readonly runId: string;
+  readonly agent: string;
+  readonly model: string;
+  readonly heading: string;
+  readonly task: string;
+  readonly error: string;
+}
+
+export interface TurnView extends View {
+  readonly kind: 'turn';
+  readonly number: number;
+  /** What happened to the request, a line each. */
+  readonly notes: readonly string[];
+  readonly thought: Growing;
+  readonly text: Growing;
+}
+
+export interface CallView extends View {
+  readonly kind: 'call';
+  readonly name: string;
+  /** The file, command or address that it is about. */
+  readonly subject: string;
+  /** The file to open. */
+  readonly path?: string | undefined;
+  /** Lines that begin with `+`, `-` or a blank, if it changes a file. */
+  readonly change?: string | undefined;
+  readonly arguments: string;
+  readonly result?: string | undefined;
+}
+
+export type NodeView = RunView | TurnView | CallView;
+
+/** A text whose first `kept` characters the page has already. */
+export interface Growing {
+  readonly kept: number;
+  readonly more: string;
+}
+
+export interface QuestionView {
+  readonly key: number;
+  readonly runId: string;
+  readonly kind: 'approval' | 'inquiry';
+  readonly agent: string;
+  readonly message: string;
+  /** The exact command, the change as a diff, or the whole question. */
+  readonly details: string;
+  readonly hasChange: boolean;
+  readonly forRun?: string | undefined;
+  readonly always?: string | undefined;
+  readonly choices: readonly string[];
+}
+
+export interface PageState {
+  /** Whether the page knows nothing yet; else `nodes` are what is new. */
+  readonly isWhole: boolean;
+  /** The newest run of the conversation. */
+  readonly runId: string;
+  readonly title: string;
+  readonly agent: string;
+  /** For screen readers, when it changes. */
+  readonly spoken: string;
+  readonly isGoing: boolean;
+  /** Each stands behind the one that it is in. */
+  readonly nodes: readonly NodeView[];
+  readonly questions: readonly QuestionView[];
+}
+
+/** Knows what a page has been told. */
+export class Telling {
+  private readonly told = new Map<string, { text: string; thought: string }>();
+  private readonly changed = new Set<Node>();
+  private isWhole = true;
+
+  /** `runs` are the root runs of the conversation, in order. */
+  constructor(readonly runs: RunNode[]) {}
+
+  get newest(): RunNode {
+    return this.runs.at(-1) as RunNode;
+  }
+
+  /** The page begins anew, or has not begun yet. */
+  forget(): void {
+    this.told.clear();
+    this.isWhole = true;
+  }
+
+  add(run: RunNode): void {
+    this.runs.push(run);
+    this.changed.add(run);
+  }
+
+  note(nodes: readonly Node[]): void {
+    nodes.forEach((node) => this.changed.add(node));
+  }
+
+  state(questions: readonly QuestionView[]): PageState {
+    const { newest, isWhole } = this;
+    const nodes = new Map<string, NodeView>();
+    (isWhole ? this.runs : [...this.changed]).forEach((node) => this.tell(node, nodes));
+    this.changed.clear();
+    this.isWhole = false;
+    const asks = questions.map(({ agent }) => `${agent} asks you`);
+    return {
+      isWhole,
+      runId: newest.runId,
+      title: shortened(`${newest.agent}: ${this.runs[0]?.task ?? ''}`, HEADING),
+      agent: newest.agent,
+      spoken: joined([`${newest.agent}: ${inWords(newest.status)}`, ...new Set(asks)], ', '),
+      isGoing: newest.status === 'running',
+      nodes: [...nodes.values()],
+      questions,
+    };
+  }
+
+  /** A node with all below it that the page does not know; of a turn with its calls, which have no events of their own. */
+  private tell(node: Node, views: Map<string, NodeView>): void {
+    const id = idOf(node);
+    const isNew = !this.told.has(id);
+    if (views.has(id)) {
+      return;
+    }
+    views.set(id, this.viewOf(node, id));
+    switch (node.kind) {
+      case 'run':
+        [...node.turns, ...node.strays].filter((each) => isNew || !this.told.has(idOf(each))).forEach((each) => this.tell(each, views));
+        break;
+      case 'turn':
+        for (const call of node.calls) {
+          if (!call.child) {
+            this.tell(call, views);
+          } else if (!this.told.has(idOf(call.child))) {
+            this.tell(call.child, views);
+          }
+        }
+    }
+  }
+
+  private viewOf(node: Node, id: string): NodeView {
+    const known = this.told.get(id) ?? { text: '', thought: '' };
+    this.told.set(id, known);
+    const parent = parentOf(node);
+    const view = {
+      id,
+      parent: parent && idOf(parent),
+      status: node.status,
+      state: inWords(node.status),
+      began: node.began,
+      ended: node.ended,
+    };
+    switch (node.kind) {
+      case 'run':
+        return { ...view, ...ofRun(node) };
+      case 'turn':
+        return { ...view, ...ofTurn(node), thought: grown(known, 'thought', node.thought), text: grown(known, 'text', node.text) };
+      case 'call':
+        return { ...view, ...ofCall(node) };
+    }
+  }
+}
+
+function ofRun(run: RunNode) {
+  const used = usedBy(run);
+  const has = used.inputTokens + used.outputTokens > 0;
+  return {
+    kind: 'run',
+    runId: run.runId,
+    agent: run.agent,
+    model: run.model,
+    heading: shortened(run.description ?? run.task, HEADING),
+    task: run.task,
+    error: run.error && run.error !== run.status ? run.error : '',
+    figures: joined([incompleteInWords(run.incomplete), has ? tokensInWords(used) : '', money(used.cost)]),
+  } as const;
+}
+
+function ofTurn(turn: TurnNode) {
+  const retries = turn.retries.map((retry) => `sent again after ${duration(retry.waitMs)}, ${retry.attempt} of ${retry.maxAttempts}: ${retry.message}`);
+  const state = turn.status === 'running' && turn.state ? [stateInWords(turn.state)] : [];
+  return {
+    kind: 'turn',
+    number: turn.number,
+    notes: [...retries, ...turn.contexts.map(roomMade), ...state],
+    figures: joined([
+      incompleteInWords(turn.incomplete),
+      turn.used && tokensInWords(turn.used),
+      money(turn.used?.cost),
+      turn.calls.length > 0 ? count(turn.calls.length, 'tool call') : '',
+    ]),
+  } as const;
+}
+
+function ofCall(call: CallNode) {
+  const given = call.arguments;
+  const path = textOf(given['path']);
+  return {
+    kind: 'call',
+    name: call.name,
+    subject: shortened(path || textOf(given['command']) || textOf(given['url']) || textOf(given['query']) || textOf(given['question']), HEADING),
+    path: path || undefined,
+    change: changeIn(call),
+    arguments: JSON.stringify(given, undefined, 2),
+    result: call.content,
+    figures: '',
+  } as const;
+}
+
+/** What a call of one of the tools that change files writes and takes away. */
+function changeIn({ name, arguments: given }: CallNode): string | undefined {
+  if (name === 'edit_file') {
+    return [...lines('-', textOf(given['old_string'])), ...lines('+', textOf(given['new_string']))].join('\n');
+  }
+  return name === 'write_file' ? lines('+', textOf(given['content'])).join('\n') : undefined;
+}
+
+function lines(mark: string, text: string): string[] {
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n').map((line) => mark + line);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** A text is told whole if it does not go on with what was told. */
+function grown(known: { text: string; thought: string }, which: 'text' | 'thought', now: string): Growing {
+  const before = known[which];
+  const kept = now.startsWith(before) ? before.length : 0;
+  known[which] = now;
+  return { kept, more: now.slice(kept) };
+}
+
+export type Asked = { readonly kind: 'approval'; readonly question: Question } | { readonly kind: 'inquiry'; readonly question: Inquiry };
+
+/** `key` names the question in answers of the page. */
+export function questionView(asked: Asked, key: number): QuestionView {
+  const { runId, agent, reason } = asked.question;
+  const view = { key, runId, agent, message: reason, details: documentText(asked.question) };
+  if (asked.kind === 'inquiry') {
+    return { ...view, kind: 'inquiry', hasChange: false, choices: asked.question.choices ?? [] };
+  }
+  const asks = asked.question;
+  return {
+    ...view,
+    kind: 'approval',
+    hasChange: changeOf(asks) !== undefined,
+    forRun: asks.forRun && forRunLabel(asks),
+    always: alwaysOf(asks)?.label,
+    choices: [],
+  };
+}

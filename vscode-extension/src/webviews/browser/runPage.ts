@@ -1,0 +1,347 @@
+// The page of a conversation: the runs with their turns, tool calls and called agents, what agents ask, and a box to go on.
+// Only what is new is drawn; the focus, what is folded, and the place of the reader stay.
+
+import { duration, joined } from '../../runs/figures';
+import { GrowingMarkdown } from '../../runPage/markdown';
+import type { CallView, NodeView, PageState, QuestionView, RunView, TurnView } from '../../runPage/views';
+import { element } from './elements';
+import { follow, keep, kept, tell } from './host';
+
+const SECOND = 1000;
+/** Milliseconds in which a question that has just appeared takes no answer: a click may have been meant for what stood there. */
+const TOO_SOON = 700;
+/** Pixels from the end within which a reader follows what is new. */
+const NEAR = 80;
+
+/** The extension asks for the run when the window is loaded anew. */
+interface Kept {
+  readonly runId: string;
+  readonly draft: string;
+}
+
+interface Drawn {
+  view: NodeView;
+  readonly top: HTMLElement;
+  readonly state: HTMLElement;
+  readonly body: HTMLElement;
+  draw(view: NodeView): void;
+}
+
+const drawn = new Map<string, Drawn>();
+const asked = new Map<number, HTMLElement>();
+const page = document.getElementById('page') as HTMLElement;
+const heading = element('h1', {});
+const spoken = element('p', { class: 'spoken', role: 'status' });
+const conversation = element('div', { class: 'conversation' });
+const questions = element('section', { class: 'questions', 'aria-label': 'Questions of agents' });
+const reply = element('textarea', { rows: '2', 'aria-label': 'Reply' });
+const send = button('Send', () => sendReply());
+const stop = button('Stop', () => tell({ do: 'stop', runId: state?.runId }));
+const again = button('Run Again', () => tell({ do: 'again', runId: state?.runId }));
+const copy = button('Copy Answer', () => tell({ do: 'copy', runId: state?.runId }));
+const timeline = button('Timeline', () => tell({ do: 'timeline', runId: state?.runId }));
+const hint = element('p', { class: 'quiet', id: 'hint' }, 'Enter sends, Shift+Enter begins a new line.');
+let state: PageState | undefined;
+
+page.append(
+  element('header', {}, heading, element('div', { role: 'toolbar', 'aria-label': 'Run', class: 'toolbar' }, stop, again, copy, timeline)),
+  conversation,
+  questions,
+  element('form', { class: 'reply' }, reply, send, hint),
+  spoken,
+);
+reply.value = kept<Kept>()?.draft ?? '';
+reply.setAttribute('aria-describedby', 'hint');
+reply.addEventListener('input', () => keepView());
+reply.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    sendReply();
+  }
+});
+page.addEventListener('click', (event) => onLink(event));
+setInterval(() => tick(), SECOND);
+follow(show);
+
+function show(next: PageState): void {
+  const isAtEnd = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR;
+  state = next;
+  keepView();
+  if (next.isWhole) {
+    drawn.clear();
+    conversation.replaceChildren();
+  }
+  heading.textContent = next.title;
+  next.nodes.forEach((view) => draw(view));
+  drawQuestions(next.questions);
+  stop.hidden = !next.isGoing;
+  again.hidden = next.isGoing;
+  send.disabled = next.isGoing;
+  reply.placeholder = next.isGoing ? `${next.agent} is at work` : `Reply to ${next.agent}`;
+  if (spoken.textContent !== next.spoken) {
+    spoken.textContent = next.spoken;
+  }
+  if (isAtEnd) {
+    page.scrollTop = page.scrollHeight;
+  }
+}
+
+// -- runs, turns and tool calls
+
+function draw(view: NodeView): void {
+  let known = drawn.get(view.id);
+  if (!known) {
+    known = MAKERS[view.kind](view as never);
+    drawn.set(view.id, known);
+    (drawn.get(view.parent ?? '')?.body ?? conversation).append(known.top);
+  }
+  known.view = view;
+  known.top.dataset['status'] = view.status;
+  known.draw(view);
+  drawState(known);
+}
+
+const MAKERS = { run: makeRun, turn: makeTurn, call: makeCall } as const;
+
+function makeRun(first: RunView): Drawn {
+  const isRoot = first.parent === undefined;
+  const name = element('span', { class: 'name' }, first.agent);
+  const about = element('span', { class: 'about' });
+  const state = element('span', { class: 'state quiet' });
+  const body = element('div', { class: 'body' });
+  const error = element('pre', { class: 'error' });
+  const halt = button('Stop', () => tell({ do: 'stop', runId: first.runId }), `Stop ${first.agent}`);
+  const top = isRoot
+    ? element('article', { class: 'run root', 'aria-label': first.agent }, element('div', { class: 'task' }, first.task), element('h2', {}, name, ' ', state), body, error)
+    : folded('run', [name, about, state, halt], body, error);
+  return {
+    view: first,
+    top,
+    state,
+    body,
+    draw(view) {
+      const run = view as RunView;
+      about.textContent = run.heading;
+      error.textContent = run.error;
+      error.hidden = run.error === '';
+      halt.hidden = run.status !== 'running';
+      if (top instanceof HTMLDetailsElement && !top.dataset['seen']) {
+        top.dataset['seen'] = 'yes';
+        top.open = run.status === 'running';
+      }
+    },
+  };
+}
+
+function makeTurn(first: TurnView): Drawn {
+  const state = element('span', { class: 'state quiet' });
+  const notes = element('ul', { class: 'notes quiet' });
+  const thought = new Growth();
+  const thinking = folded('thought', [element('span', { class: 'quiet' }, 'Thinking')], thought.top);
+  const text = new Growth();
+  const body = element('div', { class: 'calls' });
+  const top = folded('turn', [element('span', { class: 'name' }, `Turn ${first.number}`), state], notes, thinking, text.top, body);
+  top.open = true;
+  return {
+    view: first,
+    top,
+    state,
+    body,
+    draw(view) {
+      const turn = view as TurnView;
+      notes.replaceChildren(...turn.notes.map((note) => element('li', {}, note)));
+      notes.hidden = turn.notes.length === 0;
+      thought.grow(turn.thought);
+      thinking.hidden = thought.isEmpty;
+      text.grow(turn.text);
+    },
+  };
+}
+
+function makeCall(first: CallView): Drawn {
+  const state = element('span', { class: 'state quiet' });
+  const body = element('div', { class: 'body' });
+  const subject = first.path ? button(first.subject, () => tell({ do: 'open', path: first.path, runOf: first.id }), `Open ${first.path}`) : element('code', {}, first.subject);
+  subject.classList.add('subject');
+  const top = folded('call', [element('span', { class: 'name' }, first.name), subject, state], body);
+  return {
+    view: first,
+    top,
+    state,
+    body,
+    draw(view) {
+      const call = view as CallView;
+      const parts = [call.change === undefined ? labelled('Arguments', pre(call.arguments)) : labelled('Change', diff(call.change))];
+      if (call.result !== undefined) {
+        parts.push(labelled('Result', pre(call.result)));
+      }
+      body.replaceChildren(...parts);
+    },
+  };
+}
+
+/** A text of a model. */
+class Growth {
+  readonly top = element('div', { class: 'text' });
+  private readonly open = element('div', {});
+  private readonly settled = element('div', {});
+  private readonly markdown = new GrowingMarkdown();
+  isEmpty = true;
+
+  constructor() {
+    this.top.append(this.settled, this.open);
+  }
+
+  grow({ kept, more }: TurnView['text']): void {
+    if (more === '' && kept > 0) {
+      return;
+    }
+    this.isEmpty = kept === 0 && more === '';
+    const { isNew, settled, open } = this.markdown.grow(kept, more);
+    if (isNew) {
+      this.settled.replaceChildren();
+    }
+    this.settled.append(fragment(settled));
+    this.open.replaceChildren(fragment(open));
+  }
+}
+
+/** HTML of the Markdown renderer, which lets no markup of the text through. */
+function fragment(html: string): DocumentFragment {
+  const template = element('template', {});
+  template.innerHTML = html;
+  for (const block of template.content.querySelectorAll('pre')) {
+    block.tabIndex = 0; // It may have to be scrolled by the keyboard.
+  }
+  return template.content;
+}
+
+function drawState({ view, state }: Drawn): void {
+  const lasts = duration(Math.max(0, (view.ended ?? Date.now()) - view.began));
+  const words = view.status === 'completed' && view.kind !== 'run' ? '' : view.state;
+  state.textContent = joined([words, lasts, view.kind === 'run' ? view.model : '', view.figures]);
+}
+
+/** What is under way lasts longer. */
+function tick(): void {
+  for (const each of drawn.values()) {
+    if (each.view.status === 'running') {
+      drawState(each);
+    }
+  }
+}
+
+// -- questions
+
+function drawQuestions(all: readonly QuestionView[]): void {
+  const open = new Set(all.map(({ key }) => key));
+  for (const [key, card] of asked) {
+    if (!open.has(key)) {
+      card.remove();
+      asked.delete(key);
+    }
+  }
+  for (const question of all) {
+    if (!asked.has(question.key)) {
+      const card = cardOf(question);
+      asked.set(question.key, card);
+      questions.append(card);
+    }
+  }
+  questions.hidden = all.length === 0;
+}
+
+function cardOf(question: QuestionView): HTMLElement {
+  const { key, message, details } = question;
+  const since = Date.now();
+  const answer = (label: string, choice: string, text?: string) =>
+    button(label, () => Date.now() - since > TOO_SOON && tell({ do: 'answer', key, choice, ...(text === undefined ? {} : { text }) }));
+  const buttons = question.kind === 'approval' ? approvalButtons(question, answer) : question.choices.map((each) => answer(each, 'Answer', each));
+  const card = element('div', { class: 'question', role: 'group', 'aria-label': message }, element('p', { class: 'message' }, message));
+  card.append(details.startsWith('--- ') ? diff(details) : pre(details), element('div', { class: 'buttons' }, ...buttons));
+  if (question.kind === 'inquiry') {
+    card.append(answerBox(key));
+  }
+  return card;
+}
+
+function approvalButtons(question: QuestionView, answer: (label: string, choice: string) => HTMLElement): HTMLElement[] {
+  return [
+    ...(question.hasChange ? [answer('Show Change', 'Show')] : []),
+    answer('Allow', 'Allow'),
+    ...(question.forRun ? [answer(question.forRun, 'Allow the Same for This Run')] : []),
+    ...(question.always ? [answer(question.always, 'Always')] : []),
+    answer('Deny', 'Deny'),
+    answer('Deny and Say Why…', 'Deny and Say Why…'),
+  ];
+}
+
+function answerBox(key: number): HTMLElement {
+  const words = element('input', { type: 'text', 'aria-label': 'Answer in your own words' });
+  const form = element('form', { class: 'answer' }, words, element('button', { type: 'submit' }, 'Answer'));
+  form.append(button('Don\'t Answer', () => tell({ do: 'answer', key, choice: 'Don\'t Answer' })));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (words.value.trim()) {
+      tell({ do: 'answer', key, choice: 'Answer', text: words.value });
+    }
+  });
+  return form;
+}
+
+// -- what the reader does
+
+function sendReply(): void {
+  const text = reply.value.trim();
+  if (text && state && !state.isGoing) {
+    tell({ do: 'reply', runId: state.runId, text });
+    reply.value = '';
+    keepView();
+  }
+}
+
+/** Links are opened by VS Code, which asks about strange ones. */
+function onLink(event: MouseEvent): void {
+  const link = event.target instanceof Element ? event.target.closest('a') : null;
+  if (link) {
+    event.preventDefault();
+    tell({ do: 'link', href: link.getAttribute('href') ?? '' });
+  }
+}
+
+function keepView(): void {
+  if (state) {
+    keep({ runId: state.runId, draft: reply.value } satisfies Kept);
+  }
+}
+
+// -- elements
+
+function folded(kind: string, summary: readonly HTMLElement[], ...body: readonly HTMLElement[]): HTMLDetailsElement {
+  const spaced = summary.flatMap((each) => [each, ' ']);
+  return element('details', { class: kind }, element('summary', {}, ...spaced), ...body);
+}
+
+function button(label: string, act: () => void, spoken = label): HTMLButtonElement {
+  const made = element('button', { type: 'button', 'aria-label': spoken }, label);
+  made.addEventListener('click', (event) => {
+    event.preventDefault(); // In a summary it would fold, too.
+    act();
+  });
+  return made;
+}
+
+function labelled(label: string, content: HTMLElement): HTMLElement {
+  return element('div', {}, element('p', { class: 'quiet' }, label), content);
+}
+
+function pre(text: string): HTMLElement {
+  return element('pre', { tabindex: '0' }, text);
+}
+
+const MARKS: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed', '@': 'quiet' };
+
+function diff(text: string): HTMLElement {
+  const lines = text.split('\n').map((line) => element('span', { class: MARKS[line[0] ?? ''] ?? '' }, `${line}\n`));
+  return element('pre', { tabindex: '0', class: 'diff' }, ...lines);
+}

@@ -1,0 +1,113 @@
+// What a page of runs is told: all of it once, and then what is new.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AgentBegin } from '../../src/protocol';
+import { questionView, Telling, type CallView, type RunView, type TurnView } from '../../src/runPage/views';
+import { RunTree } from '../../src/runs/runTree';
+import { finished, LEAD, Script } from './../runs/events';
+
+class Page {
+  readonly script = new Script().begin(LEAD, 'Go');
+  readonly tree = RunTree.begun(this.script.events[0]?.params as AgentBegin);
+  readonly telling = new Telling([this.tree.root]);
+  private taken = 0;
+
+  /** What the page is told after these events. */
+  after(add: (script: Script) => unknown) {
+    add(this.script);
+    for (; this.taken < this.script.events.length; this.taken += 1) {
+      const event = this.script.events[this.taken];
+      this.telling.note(event ? this.tree.take(event) : []);
+    }
+    return this.telling.state([]);
+  }
+}
+
+test('a run is told as a list in which each stands behind the one that it is in', () => {
+  const { events } = finished();
+  const tree = RunTree.begun(events[0]?.params as AgentBegin);
+  events.forEach((event) => tree.take(event));
+  const state = new Telling([tree.root]).state([]);
+
+  assert.deepEqual(
+    state.nodes.map(({ id, parent, kind }) => [id, parent, kind]),
+    [
+      ['l', undefined, 'run'],
+      ['l/1', 'l', 'turn'],
+      ['t', 'l/1', 'run'],
+      ['t/1', 't', 'turn'],
+      ['l/1/2', 'l/1', 'call'],
+      ['l/2', 'l', 'turn'],
+    ],
+  );
+  assert.deepEqual([state.isWhole, state.isGoing, state.spoken], [true, false, 'lead: completed']);
+});
+
+test('a text that grows is told by its end alone', () => {
+  const page = new Page();
+  page.after((script) => script.turn(LEAD, 1).text(LEAD, 1, 'One '));
+  const { isWhole, nodes } = page.after((script) => script.text(LEAD, 1, 'two.'));
+
+  assert.equal(isWhole, false);
+  assert.deepEqual(nodes.map((node) => node.id), ['l/1']);
+  assert.deepEqual((nodes[0] as TurnView).text, { kept: 4, more: 'two.' });
+});
+
+test('a text that begins again is told whole', () => {
+  const page = new Page();
+  page.after((script) => script.turn(LEAD, 1).text(LEAD, 1, 'One '));
+  page.after((script) => script.retry(LEAD, 1, 'busy'));
+  const { nodes } = page.after((script) => script.text(LEAD, 1, 'Other'));
+
+  assert.deepEqual((nodes[0] as TurnView).text, { kept: 0, more: 'Other' });
+  assert.match((nodes[0] as TurnView).notes.join(), /sent again after 2\.0 s, 1 of 3: busy/);
+});
+
+test('a page that comes back is told all of it', () => {
+  const page = new Page();
+  page.after((script) => script.turn(LEAD, 1).text(LEAD, 1, 'One'));
+  page.telling.forget();
+  const { isWhole, nodes } = page.telling.state([]);
+
+  assert.equal(isWhole, true);
+  assert.deepEqual(nodes.map((node) => node.id), ['l', 'l/1']);
+  assert.deepEqual((nodes[1] as TurnView).text, { kept: 0, more: 'One' });
+});
+
+test('a reply stands behind the run that it goes on with', () => {
+  const page = new Page();
+  page.after((script) => script.end(LEAD));
+  const reply = new Script().begin({ ...LEAD, runId: 'r' }, 'Why?');
+  page.telling.add(RunTree.begun(reply.events[0]?.params as AgentBegin).root);
+  const state = page.telling.state([]);
+
+  assert.deepEqual(state.nodes.map((node) => node.id), ['r']);
+  assert.deepEqual([state.runId, state.isGoing, state.title], ['r', true, 'lead: Go']);
+});
+
+test('a call says what it is about and what it changes', () => {
+  const page = new Page();
+  const edits = { path: 'a.txt', old_string: 'x\ny\n', new_string: 'z' };
+  const { nodes } = page.after((script) => script.turn(LEAD, 1).said(LEAD, 1, '').call(LEAD, 1, 'c', 'edit_file', edits));
+  const call = nodes.find((node) => node.kind === 'call') as CallView;
+
+  assert.deepEqual([call.name, call.subject, call.path, call.change], ['edit_file', 'a.txt', 'a.txt', '-x\n-y\n+z']);
+});
+
+test('the error of a run is told', () => {
+  const page = new Page();
+  const { nodes } = page.after((script) => script.end(LEAD, 'failed', { error: 'no key' }));
+
+  assert.deepEqual([(nodes[0] as RunView).error, nodes[0]?.state], ['no key', 'failed']);
+});
+
+test('a question has the answers that it takes', () => {
+  const asks = { runId: 'l', rootRunId: 'l', agent: 'lead', reason: 'agent "lead" wants to run a command' };
+  const command = { ...asks, tool: 'run_command', arguments: {}, details: 'ls', subject: 'ls', forRun: 'this command' };
+  const approval = questionView({ kind: 'approval', question: command }, 1);
+  const inquiry = questionView({ kind: 'inquiry', question: { ...asks, question: 'Which?', choices: ['a', 'b'] } }, 2);
+
+  assert.deepEqual([approval.forRun, approval.always, approval.hasChange], ['Allow This Command for This Run', 'Always Allow This Command Here', false]);
+  assert.deepEqual([inquiry.details, inquiry.choices], ['Which?', ['a', 'b']]);
+});
