@@ -215,7 +215,7 @@ def measure(rounds: int, kinds: Iterable[str] = _PUBLISHED) -> Iterable[Table]:
     tables = {
         title: Table(
             title=f"{title} in a file with {COUNT:,} problems",
-            note=f"Processor time of the server, at most {most:g} ms wanted, beside a file of the same size that "
+            note=f"Processor time of the server, at most {most:g} ms wanted, next to a file of the same size that "
             "holds comments. A keystroke begins a line at the top, so that each problem moves, and is measured "
             "until the diagnostics have been sent.",
             unit="ms",
