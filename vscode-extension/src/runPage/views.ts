@@ -4,7 +4,7 @@
 import type { Inquiry, Question } from '../protocol';
 import { alwaysOf, changeOf, documentText, forRunLabel } from '../questions';
 import { count, joined, money, roomMade, shortened, stateInWords, duration, tokensInWords } from '../runs/figures';
-import { idOf, parentOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from '../runs/nodes';
+import { childrenOf, idOf, parentOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from '../runs/nodes';
 import { incompleteInWords, inWords } from '../runs/presenting';
 
 /** Characters of a task in the heading of a called agent. */
@@ -22,6 +22,8 @@ interface View {
   readonly ended?: number | undefined;
   /** Tokens and cost, and what is special. */
   readonly figures: string;
+  /** The ids of the views in it, in order. A called agent takes the place of its call. */
+  readonly children: readonly string[];
 }
 
 export interface RunView extends View {
@@ -93,9 +95,19 @@ export interface PageState {
   readonly questions: readonly QuestionView[];
 }
 
+/** What a page knows of a node. */
+interface Told {
+  text: string;
+  thought: string;
+  /** All but the texts, as JSON. */
+  rest: string;
+  /** Whether it is a call that has ended, and does not change any more. */
+  isFinal: boolean;
+}
+
 /** Knows what a page has been told. */
 export class Telling {
-  private readonly told = new Map<string, { text: string; thought: string }>();
+  private readonly told = new Map<string, Told>();
   private readonly changed = new Set<Node>();
   private isWhole = true;
 
@@ -123,8 +135,9 @@ export class Telling {
 
   state(questions: readonly QuestionView[]): PageState {
     const { newest, isWhole } = this;
-    const nodes = new Map<string, NodeView>();
-    (isWhole ? this.runs : [...this.changed]).forEach((node) => this.tell(node, nodes));
+    const nodes = new Set(isWhole ? this.runs : [...this.changed].flatMap(concerned));
+    const views: NodeView[] = [];
+    nodes.forEach((node) => this.tell(node, views));
     this.changed.clear();
     this.isWhole = false;
     const asks = questions.map(({ agent }) => `${agent} asks you`);
@@ -135,37 +148,31 @@ export class Telling {
       agent: newest.agent,
       spoken: joined([`${newest.agent}: ${inWords(newest.status)}`, ...new Set(asks)], ', '),
       isGoing: newest.status === 'running',
-      nodes: [...nodes.values()],
+      nodes: views,
       questions,
     };
   }
 
-  /** A node with all below it that the page does not know; of a turn with its calls, which have no events of their own. */
-  private tell(node: Node, views: Map<string, NodeView>): void {
+  /** A node, if the page knows it otherwise, and all below it that the page does not know. */
+  private tell(node: Node, views: NodeView[]): void {
     const id = idOf(node);
-    const isNew = !this.told.has(id);
-    if (views.has(id)) {
+    const known: Told = this.told.get(id) ?? { text: '', thought: '', rest: '', isFinal: false };
+    if (known.isFinal) {
       return;
     }
-    views.set(id, this.viewOf(node, id));
-    switch (node.kind) {
-      case 'run':
-        [...node.turns, ...node.strays].filter((each) => isNew || !this.told.has(idOf(each))).forEach((each) => this.tell(each, views));
-        break;
-      case 'turn':
-        for (const call of node.calls) {
-          if (!call.child) {
-            this.tell(call, views);
-          } else if (!this.told.has(idOf(call.child))) {
-            this.tell(call.child, views);
-          }
-        }
+    this.told.set(id, known);
+    known.isFinal = node.kind === 'call' && node.ended !== undefined;
+    const view = this.viewOf(node, id, known);
+    const { text: _text, thought: _thought, ...others } = { text: '', thought: '', ...view };
+    const rest = JSON.stringify(others);
+    if (rest !== known.rest || (view.kind === 'turn' && view.text.more + view.thought.more !== '')) {
+      views.push(view);
     }
+    known.rest = rest;
+    childrenOf(node).filter((child) => !this.told.has(idOf(child))).forEach((child) => this.tell(child, views));
   }
 
-  private viewOf(node: Node, id: string): NodeView {
-    const known = this.told.get(id) ?? { text: '', thought: '' };
-    this.told.set(id, known);
+  private viewOf(node: Node, id: string, known: Told): NodeView {
     const parent = parentOf(node);
     const view = {
       id,
@@ -174,6 +181,7 @@ export class Telling {
       state: inWords(node.status),
       began: node.began,
       ended: node.ended,
+      children: childrenOf(node).map(idOf),
     };
     switch (node.kind) {
       case 'run':
@@ -184,6 +192,21 @@ export class Telling {
         return { ...view, ...ofCall(node) };
     }
   }
+}
+
+/** A tree names the node that holds what has changed: those above show its figures, its own turns and calls end with it. */
+function concerned(node: Node): Node[] {
+  return [...above(node), node, ...own(node)];
+}
+
+function above(node: Node): Node[] {
+  const parent = parentOf(node);
+  return parent ? [...above(parent), parent] : [];
+}
+
+/** Turns and calls, but no agents that were called. */
+function own(node: Node): Node[] {
+  return childrenOf(node).flatMap((child) => (child.kind === 'run' ? [] : [child, ...own(child)]));
 }
 
 function ofRun(run: RunNode) {
@@ -249,7 +272,7 @@ function textOf(value: unknown): string {
 }
 
 /** A text is told whole if it does not go on with what was told. */
-function grown(known: { text: string; thought: string }, which: 'text' | 'thought', now: string): Growing {
+function grown(known: Told, which: 'text' | 'thought', now: string): Growing {
   const before = known[which];
   const kept = now.startsWith(before) ? before.length : 0;
   known[which] = now;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AgentBegin } from '../../src/protocol';
-import { questionView, Telling, type CallView, type RunView, type TurnView } from '../../src/runPage/views';
+import { questionView, Telling, type CallView, type NodeView, type RunView, type TurnView } from '../../src/runPage/views';
 import { RunTree } from '../../src/runs/runTree';
 import { finished, LEAD, Script } from './../runs/events';
 
@@ -110,4 +110,42 @@ test('a question has the answers that it takes', () => {
 
   assert.deepEqual([approval.forRun, approval.always, approval.hasChange], ['Allow This Command for This Run', 'Always Allow This Command Here', false]);
   assert.deepEqual([inquiry.details, inquiry.choices], ['Which?', ['a', 'b']]);
+});
+
+/** What a page shows that was told of each event alone. */
+function followed({ events: [first, ...rest] }: Script) {
+  const tree = RunTree.begun(first?.params as AgentBegin);
+  const telling = new Telling([tree.root]);
+  const views = new Map(telling.state([]).nodes.map((view) => [view.id, view]));
+  for (const event of rest) {
+    telling.note(tree.take(event));
+    telling.state([]).nodes.forEach((view) => views.set(view.id, view));
+  }
+  const shown = (id: string): NodeView[] => {
+    const view = views.get(id);
+    return view ? [view, ...view.children.flatMap(shown)] : [];
+  };
+  return shown('l');
+}
+
+test('what a run has left open ends with it', () => {
+  const script = new Script().begin(LEAD, 'Go').turn(LEAD, 1).said(LEAD, 1, 'I read.').call(LEAD, 1, 'c1', 'read_file', { path: 'a.md' });
+  const views = followed(script.turn(LEAD, 2).text(LEAD, 2, 'Half').end(LEAD, 'cancelled'));
+
+  assert.deepEqual(views.map(({ id, status }) => [id, status]), [
+    ['l', 'cancelled'],
+    ['l/1', 'completed'],
+    ['l/1/1', 'cancelled'],
+    ['l/2', 'cancelled'],
+  ]);
+});
+
+test('a called agent takes the place of its call', () => {
+  assert.deepEqual(followed(finished()).map(({ id }) => id), ['l', 'l/1', 't', 't/1', 'l/1/2', 'l/2']);
+});
+
+test('the figures of a run are those of its turns until it ends', () => {
+  const [run] = followed(new Script().begin(LEAD, 'Go').turn(LEAD, 1).said(LEAD, 1, 'One.'));
+
+  assert.match(run?.figures ?? '', /^100 tokens in, 10 out/);
 });

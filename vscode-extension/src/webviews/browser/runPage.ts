@@ -73,6 +73,7 @@ function show(next: PageState): void {
   }
   heading.textContent = next.title;
   next.nodes.forEach((view) => draw(view));
+  next.nodes.forEach((view) => place(view));
   drawQuestions(next.questions);
   stop.hidden = !next.isGoing;
   again.hidden = next.isGoing;
@@ -93,12 +94,31 @@ function draw(view: NodeView): void {
   if (!known) {
     known = MAKERS[view.kind](view as never);
     drawn.set(view.id, known);
-    (drawn.get(view.parent ?? '')?.body ?? conversation).append(known.top);
+    if (view.parent === undefined) {
+      conversation.append(known.top);
+    }
   }
   known.view = view;
   known.top.dataset['status'] = view.status;
   known.draw(view);
   drawState(known);
+}
+
+/** What is in a view, in order; what stands there already is not touched. */
+function place({ id, kind, children }: NodeView): void {
+  const body = drawn.get(id)?.body;
+  if (!body || kind === 'call') {
+    return;
+  }
+  const parts = children.flatMap((child) => drawn.get(child)?.top ?? []);
+  parts.forEach((part, index) => {
+    if (body.children[index] !== part) {
+      body.insertBefore(part, body.children[index] ?? null);
+    }
+  });
+  while (body.children.length > parts.length) {
+    body.lastElementChild?.remove();
+  }
 }
 
 const MAKERS = { run: makeRun, turn: makeTurn, call: makeCall } as const;
@@ -225,7 +245,7 @@ function drawState({ view, state }: Drawn): void {
 /** What is under way lasts longer. */
 function tick(): void {
   for (const each of drawn.values()) {
-    if (each.view.status === 'running') {
+    if (each.view.status === 'running' && each.top.isConnected) {
       drawState(each);
     }
   }
