@@ -10,7 +10,7 @@ from support.accessibility import check_accessible
 from support.editors import server_program
 from support.engines import agent
 from support.extension import TRUSTING, put_server_into, vscode
-from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider
+from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
 
 PAGES = {**TRUSTING, "axe.editor.showRuns": "page"}
 
@@ -35,7 +35,7 @@ def test_a_run_is_a_page_that_is_read_and_answered(
         window.press_lens("Run")
         window.answer_question("Run writer", "Make it")
         page = window.webview()
-        page.locator("article .text h1", has_text="Plan").wait_for()
+        page.locator("article .text h4", has_text="Plan").wait_for()
         page.locator("article .text strong", has_text="bold").wait_for()
         hold.release()
 
@@ -70,3 +70,53 @@ def test_a_run_is_a_page_that_is_read_and_answered(
         assert page.locator("article .task").all_inner_texts() == ["Make it", "Why?"]
     sent = provider.requests[-1].body["messages"]
     assert [message["content"] for message in sent if message["role"] == "user"][-1] == "Why?"
+
+
+@pytest.mark.editor
+def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_workspace_alone(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "notes"
+    folder = project / "axe" / "agents"
+    folder.mkdir(parents=True)
+    lead = agent("lead", sub_agents=["helper"]) | agent("helper", tools=["read_file"])
+    for name, text in lead.items():
+        (folder / f"{name}.toml").write_text(text, encoding="utf-8")
+    (project / "notes.txt").write_text("Notes.\nShip on Friday.\n", encoding="utf-8")
+    (tmp_path / "secret.txt").write_text("Not of this workspace.\n", encoding="utf-8")
+    (project / "link.txt").symlink_to(tmp_path / "secret.txt")
+    hold = Hold(chunk=8)
+    provider.script("m-lead", Says(calls=[calls_agent("helper", "Read")]), Says("All done."))
+    reads = Says(thinking="Where are they?", calls=[Call("read_file", {"path": "notes.txt"})])
+    provider.script("m-helper", reads, Answer(Says(_LINKS), hold=hold))
+    put_server_into(project).symlink_to(server_program())
+    with vscode(extension, project, tmp_path, PAGES, provider.environment) as window:
+        window.open_file("axe/agents/lead.toml")
+        window.press_lens("Run")
+        window.answer_question("Run lead", "Go")
+        page = window.webview()
+        page.get_by_role("heading", name="helper").wait_for()
+        page.get_by_role("heading", name="Links").wait_for()
+        assert page.get_by_text("call_agent").count() == 0, "its agent has come in its place"
+        page.locator("summary", has_text="read_file").click()
+        page.get_by_text("Ship on Friday.").wait_for()
+        check_accessible(page)
+        window.picture("page-tree")
+        hold.release()
+        page.get_by_text("All done.").wait_for()
+
+        for name, target in _REJECTED.items():
+            page.get_by_role("link", name=name).click()
+            window.wait_for_message(f"{target} is neither a file of this workspace nor an address")
+        page.get_by_role("link", name="the notes").press("Enter")
+        window.wait_for_tab("notes.txt")
+        window.wait_for_text("Ship on Friday.")
+        assert page.get_by_text("All done.").is_visible(), "the page is still there"
+
+
+_REJECTED = {"outside": "../secret.txt", "beside": "link.txt", "climbing": "/etc/../etc/hostname"}
+
+_LINKS = f"""# Links
+
+{" ".join(f"[{name}]({target})" for name, target in _REJECTED.items())} [the notes](notes.txt#L2)
+"""

@@ -1,12 +1,13 @@
 // The pages of conversations that are open: a webview for each, which follows its runs, takes answers to what agents ask, and
 // goes on with a further message.
 
-import { commands, env, Uri, ViewColumn, window, workspace, type Disposable, type WebviewPanel } from 'vscode';
+import { env, ViewColumn, window, type Disposable, type Uri, type WebviewPanel } from 'vscode';
 import type { OpenQuestion, OpenQuestions } from '../openQuestions';
 import { runOf, type Node, type RunNode } from '../runs/nodes';
 import { shortened } from '../runs/figures';
 import type { Runs } from '../runs/runs';
 import { newPanel, onRestored, Panel } from '../webviews/panel';
+import { openLink } from './links';
 import { questionView, Telling, type PageState, type QuestionView } from './views';
 
 const NAME = 'runPage';
@@ -24,8 +25,7 @@ export type Wish =
   | { readonly do: 'stop' | 'again' | 'copy' | 'timeline'; readonly runId: string }
   | { readonly do: 'reply'; readonly runId: string; readonly text: string }
   | { readonly do: 'answer'; readonly key: number; readonly choice: string; readonly text?: string }
-  | { readonly do: 'open'; readonly runOf: string; readonly path: string }
-  | { readonly do: 'link'; readonly href: string };
+  | { readonly do: 'link'; readonly target: string };
 
 /** What pages can't do themselves. */
 export interface Actions {
@@ -35,6 +35,11 @@ export interface Actions {
   /** Sends a further message in the conversation of a run. */
   reply(run: RunNode, text: string): Promise<void>;
   answer(asked: OpenQuestion, choice: string, text?: string): Promise<void>;
+}
+
+/** A run that the user has started. Others may begin at the same time: those of other clients and of tests. */
+interface Order {
+  fits(root: RunNode): boolean;
 }
 
 interface Page {
@@ -47,7 +52,7 @@ export class RunPages implements Disposable {
   private readonly keys = new WeakMap<OpenQuestion, number>();
   private lastKey = 0;
   /** For each run that the user has ordered and that has not begun, oldest first. */
-  private readonly expected = new Set<symbol>();
+  private readonly expected = new Set<Order>();
   private readonly subscriptions: readonly Disposable[];
   private actions: Actions | undefined;
 
@@ -70,9 +75,9 @@ export class RunPages implements Disposable {
     this.actions = actions;
   }
 
-  /** The next run that begins is one that the user of this window wants to see, while `work` goes on. */
-  async following<Result>(work: () => Promise<Result>): Promise<Result> {
-    const order = Symbol();
+  /** While `work` goes on, the next run that begins and `fits` is one that the user of this window wants to see. */
+  async following<Result>(work: () => Promise<Result>, fits: Order['fits']): Promise<Result> {
+    const order = { fits };
     this.expected.add(order);
     try {
       return await work();
@@ -108,7 +113,7 @@ export class RunPages implements Disposable {
   /** A reply stands in the page of its conversation; what the user has started opens a page, and the focus stays. */
   private begun(root: RunNode): void {
     const former = root.continues === undefined ? undefined : this.pageOf(root.continues);
-    const [order] = this.expected;
+    const order = [...this.expected].find(({ fits }) => fits(root));
     if (order) {
       this.expected.delete(order);
     }
@@ -163,7 +168,7 @@ export class RunPages implements Disposable {
       title: titleOf(telling.newest),
       begin: () => telling.forget(),
       state: () => telling.state(this.questionsOf(telling)),
-      receive: (wish: Wish) => void this.obey(telling, wish).catch((error: unknown) => window.showErrorMessage(error instanceof Error ? error.message : String(error))),
+      receive: (wish: Wish) => void this.obey(page, wish).catch((error: unknown) => window.showErrorMessage(error instanceof Error ? error.message : String(error))),
     };
     const page: Page = { telling, panel: new Panel(this.extension, subject, () => this.pages.delete(page), webview) };
     this.pages.add(page);
@@ -196,7 +201,20 @@ export class RunPages implements Disposable {
     return key;
   }
 
-  private async obey({ runs }: Telling, wish: Wish): Promise<void> {
+  /** The page keeps the text of a reply until its run has begun; it may fail before. */
+  private async reply({ telling, panel }: Page, send: () => Promise<void>): Promise<void> {
+    telling.isReplying = true;
+    panel.refresh();
+    try {
+      await send();
+    } finally {
+      telling.isReplying = false;
+      panel.refresh();
+    }
+  }
+
+  private async obey(page: Page, wish: Wish): Promise<void> {
+    const { runs } = page.telling;
     const actions = this.actions;
     if (!actions) {
       return;
@@ -207,9 +225,7 @@ export class RunPages implements Disposable {
         return asked && actions.answer(asked, wish.choice, wish.text);
       }
       case 'link':
-        return openLink(wish.href, runs);
-      case 'open':
-        return openFile(wish.path, runs);
+        return openLink(wish.target, runs.map((run) => run.workspace).filter(Boolean), page.panel.column);
       default: {
         const run = runs.map((root) => this.runs.store.run(root.runId, wish.runId)).find(Boolean);
         if (!run) {
@@ -218,7 +234,7 @@ export class RunPages implements Disposable {
         if (wish.do === 'copy') {
           return env.clipboard.writeText(run.turns.at(-1)?.text ?? '');
         }
-        return wish.do === 'reply' ? actions.reply(run, wish.text) : actions[wish.do](run);
+        return wish.do === 'reply' ? this.reply(page, () => actions.reply(run, wish.text)) : actions[wish.do](run);
       }
     }
   }
@@ -226,27 +242,4 @@ export class RunPages implements Disposable {
 
 function titleOf(root: RunNode): string {
   return root.task ? `${root.agent}: ${shortened(root.task, TITLE)}` : root.agent;
-}
-
-/** A model may have written the link: VS Code asks about addresses, and files are opened in the workspace alone. */
-async function openLink(href: string, runs: readonly RunNode[]): Promise<void> {
-  if (/^https?:/i.test(href)) {
-    await commands.executeCommand('vscode.open', Uri.parse(href));
-  } else if (!/^[a-z][a-z0-9+.-]+:/i.test(href)) {
-    await openFile(decodeURI(href).replace(/[#?].*$/, ''), runs);
-  }
-}
-
-async function openFile(path: string, runs: readonly RunNode[]): Promise<void> {
-  const bases = [...new Set(runs.map(({ workspace: folder }) => folder).filter(Boolean))].map((folder) => Uri.file(folder));
-  const folders = [...bases, ...(workspace.workspaceFolders ?? []).map(({ uri }) => uri)];
-  for (const folder of folders) {
-    const uri = path.startsWith('/') ? Uri.file(path) : Uri.joinPath(folder, path);
-    const isThere = await workspace.fs.stat(uri).then(() => true, () => false);
-    if (isThere && workspace.getWorkspaceFolder(uri)) {
-      await window.showTextDocument(uri, { viewColumn: ViewColumn.One });
-      return;
-    }
-  }
-  void window.showInformationMessage(`${path} is not a file of this workspace.`);
 }

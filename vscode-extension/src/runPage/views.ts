@@ -90,6 +90,8 @@ export interface PageState {
   /** For screen readers, when it changes. */
   readonly spoken: string;
   readonly isGoing: boolean;
+  /** Whether a reply is on its way. */
+  readonly isReplying: boolean;
   /** Each stands behind the one that it is in. */
   readonly nodes: readonly NodeView[];
   readonly questions: readonly QuestionView[];
@@ -110,6 +112,7 @@ export class Telling {
   private readonly told = new Map<string, Told>();
   private readonly changed = new Set<Node>();
   private isWhole = true;
+  isReplying = false;
 
   /** `runs` are the root runs of the conversation, in order. */
   constructor(readonly runs: RunNode[]) {}
@@ -148,6 +151,7 @@ export class Telling {
       agent: newest.agent,
       spoken: joined([`${newest.agent}: ${inWords(newest.status)}`, ...new Set(asks)], ', '),
       isGoing: newest.status === 'running',
+      isReplying: this.isReplying,
       nodes: views,
       questions,
     };

@@ -56,7 +56,8 @@ export class RunCommands {
 
   /** Runs an agent, and lets the view show it if it is open. Fails if the run does. */
   async run(client: LanguageClient, params: RunParams): Promise<void> {
-    await this.follow(() => client.sendRequest(RunRequest, params));
+    const task = params.task?.trim();
+    await this.follow(() => client.sendRequest(RunRequest, params), (root) => task === undefined || root.task.trim() === task);
   }
 
   private async stop(client: LanguageClient): Promise<void> {
@@ -109,7 +110,7 @@ export class RunCommands {
   private async resume(client: LanguageClient, given: unknown): Promise<void> {
     const run = await this.chosen(given, 'Continue which run?');
     if (run) {
-      await this.follow(() => client.sendRequest(ResumeRequest, { runId: run.rootRunId }));
+      await this.follow(() => client.sendRequest(ResumeRequest, { runId: run.rootRunId }), (root) => root === run);
     }
   }
 
@@ -124,16 +125,16 @@ export class RunCommands {
 
   /** A further message in the conversation of a run. */
   private async sendReply(client: LanguageClient, run: RunNode, task: string): Promise<void> {
-    await this.follow(() => client.sendRequest(RunRequest, { continue: run.rootRunId, task, session: true }));
+    await this.follow(() => client.sendRequest(RunRequest, { continue: run.rootRunId, task, session: true }), (root) => root.continues === run.rootRunId);
   }
 
   /** Shows the run that begins: its page, or the output with all that happens. */
-  private async follow(work: () => Promise<unknown>): Promise<void> {
+  private async follow(work: () => Promise<unknown>, fits: (root: RunNode) => boolean): Promise<void> {
     if (workspace.getConfiguration('axe').get('editor.showRuns') === 'output') {
       this.runs.show();
       await work();
     } else {
-      await this.pages.following(work);
+      await this.pages.following(work, fits);
     }
   }
 
@@ -149,7 +150,7 @@ export class RunCommands {
     if (model !== undefined) {
       const other = model.trim() === run.model ? '' : model.trim();
       const params = { runId: run.rootRunId, fromTurn, ...(other ? { model: other } : {}) };
-      await this.follow(() => client.sendRequest(ResumeRequest, params));
+      await this.follow(() => client.sendRequest(ResumeRequest, params), (root) => root.forkedFrom?.runId === run.rootRunId);
     }
   }
 

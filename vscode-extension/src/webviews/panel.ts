@@ -63,6 +63,10 @@ export class Panel<State, Message> implements Disposable {
     return this.panel.visible;
   }
 
+  get column(): ViewColumn | undefined {
+    return this.panel.viewColumn;
+  }
+
   reveal(): void {
     this.panel.reveal();
   }

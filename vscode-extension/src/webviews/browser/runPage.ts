@@ -5,9 +5,11 @@ import { duration, joined } from '../../runs/figures';
 import { GrowingMarkdown } from '../../runPage/markdown';
 import type { CallView, NodeView, PageState, QuestionView, RunView, TurnView } from '../../runPage/views';
 import { element } from './elements';
+import { drawing } from './frames';
 import { follow, keep, kept, tell } from './host';
 
 const SECOND = 1000;
+const DEEPEST_HEADING = 6;
 /** Milliseconds in which a question that has just appeared takes no answer: a click may have been meant for what stood there. */
 const TOO_SOON = 700;
 /** Pixels from the end within which a reader follows what is new. */
@@ -24,6 +26,8 @@ interface Drawn {
   readonly top: HTMLElement;
   readonly state: HTMLElement;
   readonly body: HTMLElement;
+  /** That of its heading. */
+  readonly level: number;
   draw(view: NodeView): void;
 }
 
@@ -41,7 +45,11 @@ const again = button('Run Again', () => tell({ do: 'again', runId: state?.runId 
 const copy = button('Copy Answer', () => tell({ do: 'copy', runId: state?.runId }));
 const timeline = button('Timeline', () => tell({ do: 'timeline', runId: state?.runId }));
 const hint = element('p', { class: 'quiet', id: 'hint' }, 'Enter sends, Shift+Enter begins a new line.');
+const askForTexts = drawing(drawTexts);
 let state: PageState | undefined;
+let isAtEnd = true;
+/** The last reply, which stays in its box until its run has begun. */
+let sent = '';
 
 page.append(
   element('header', {}, heading, element('div', { role: 'toolbar', 'aria-label': 'Run', class: 'toolbar' }, stop, again, copy, timeline)),
@@ -59,12 +67,16 @@ reply.addEventListener('keydown', (event) => {
     sendReply();
   }
 });
+page.addEventListener('scroll', () => (isAtEnd = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR));
 page.addEventListener('click', (event) => onLink(event));
+page.addEventListener('keydown', (event) => event.key === 'Enter' && onLink(event));
 setInterval(() => tick(), SECOND);
 follow(show);
 
 function show(next: PageState): void {
-  const isAtEnd = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR;
+  if (state && state.runId !== next.runId && reply.value === sent) {
+    reply.value = '';
+  }
   state = next;
   keepView();
   if (next.isWhole) {
@@ -77,12 +89,23 @@ function show(next: PageState): void {
   drawQuestions(next.questions);
   stop.hidden = !next.isGoing;
   again.hidden = next.isGoing;
-  send.disabled = next.isGoing;
+  send.disabled = next.isGoing || next.isReplying;
   reply.placeholder = next.isGoing ? `${next.agent} is at work` : `Reply to ${next.agent}`;
   if (spoken.textContent !== next.spoken) {
     spoken.textContent = next.spoken;
   }
-  if (isAtEnd) {
+  followEnd();
+}
+
+function drawTexts(): void {
+  grown.forEach((text) => text.draw());
+  grown.clear();
+  followEnd();
+}
+
+/** What is new comes into sight for a reader who was at the end of what goes on; a past run begins at its beginning. */
+function followEnd(): void {
+  if (isAtEnd && state?.isGoing) {
     page.scrollTop = page.scrollHeight;
   }
 }
@@ -92,7 +115,7 @@ function show(next: PageState): void {
 function draw(view: NodeView): void {
   let known = drawn.get(view.id);
   if (!known) {
-    known = MAKERS[view.kind](view as never);
+    known = MAKERS[view.kind](view as never, (drawn.get(view.parent ?? '')?.level ?? 1) + 1);
     drawn.set(view.id, known);
     if (view.parent === undefined) {
       conversation.append(known.top);
@@ -123,28 +146,31 @@ function place({ id, kind, children }: NodeView): void {
 
 const MAKERS = { run: makeRun, turn: makeTurn, call: makeCall } as const;
 
-function makeRun(first: RunView): Drawn {
+function makeRun(first: RunView, level: number): Drawn {
   const isRoot = first.parent === undefined;
-  const name = element('span', { class: 'name' }, first.agent);
+  const name = headingOf(level, first.agent);
   const about = element('span', { class: 'about' });
   const state = element('span', { class: 'state quiet' });
   const body = element('div', { class: 'body' });
   const error = element('pre', { class: 'error' });
   const halt = button('Stop', () => tell({ do: 'stop', runId: first.runId }), `Stop ${first.agent}`);
+  const take = button('Copy Answer', () => tell({ do: 'copy', runId: first.runId }), `Copy the answer of ${first.agent}`);
   const top = isRoot
-    ? element('article', { class: 'run root', 'aria-label': first.agent }, element('div', { class: 'task' }, first.task), element('h2', {}, name, ' ', state), body, error)
-    : folded('run', [name, about, state, halt], body, error);
+    ? element('article', { class: 'run root', 'aria-label': first.agent }, element('div', { class: 'task' }, first.task), element('p', { class: 'root-state' }, name, ' ', state), body, error)
+    : folded('run', [name, about, state], element('div', { class: 'toolbar' }, halt, take), body, error);
   return {
     view: first,
     top,
     state,
     body,
+    level,
     draw(view) {
       const run = view as RunView;
       about.textContent = run.heading;
       error.textContent = run.error;
       error.hidden = run.error === '';
       halt.hidden = run.status !== 'running';
+      take.hidden = run.status === 'running';
       if (top instanceof HTMLDetailsElement && !top.dataset['seen']) {
         top.dataset['seen'] = 'yes';
         top.open = run.status === 'running';
@@ -153,20 +179,21 @@ function makeRun(first: RunView): Drawn {
   };
 }
 
-function makeTurn(first: TurnView): Drawn {
+function makeTurn(first: TurnView, level: number): Drawn {
   const state = element('span', { class: 'state quiet' });
   const notes = element('ul', { class: 'notes quiet' });
-  const thought = new Growth();
+  const thought = new Growth(level);
   const thinking = folded('thought', [element('span', { class: 'quiet' }, 'Thinking')], thought.top);
-  const text = new Growth();
+  const text = new Growth(level);
   const body = element('div', { class: 'calls' });
-  const top = folded('turn', [element('span', { class: 'name' }, `Turn ${first.number}`), state], notes, thinking, text.top, body);
+  const top = folded('turn', [headingOf(level, `Turn ${first.number}`), state], notes, thinking, text.top, body);
   top.open = true;
   return {
     view: first,
     top,
     state,
     body,
+    level,
     draw(view) {
       const turn = view as TurnView;
       notes.replaceChildren(...turn.notes.map((note) => element('li', {}, note)));
@@ -178,17 +205,18 @@ function makeTurn(first: TurnView): Drawn {
   };
 }
 
-function makeCall(first: CallView): Drawn {
+function makeCall(first: CallView, level: number): Drawn {
   const state = element('span', { class: 'state quiet' });
   const body = element('div', { class: 'body' });
-  const subject = first.path ? button(first.subject, () => tell({ do: 'open', path: first.path, runOf: first.id }), `Open ${first.path}`) : element('code', {}, first.subject);
-  subject.classList.add('subject');
-  const top = folded('call', [element('span', { class: 'name' }, first.name), subject, state], body);
+  const subject = element('code', { class: 'subject' }, first.subject);
+  const file = first.path ? [element('p', {}, element('a', { role: 'link', tabindex: '0', 'data-target': first.path }, first.path))] : [];
+  const top = folded('call', [element('span', { class: 'name' }, first.name), subject, state], ...file, body);
   return {
     view: first,
     top,
     state,
     body,
+    level,
     draw(view) {
       const call = view as CallView;
       const parts = [call.change === undefined ? labelled('Arguments', pre(call.arguments)) : labelled('Change', diff(call.change))];
@@ -200,24 +228,40 @@ function makeCall(first: CallView): Drawn {
   };
 }
 
+/** Texts that have grown since they were drawn. */
+const grown = new Set<Growth>();
+
 /** A text of a model. */
 class Growth {
   readonly top = element('div', { class: 'text' });
   private readonly open = element('div', {});
   private readonly settled = element('div', {});
-  private readonly markdown = new GrowingMarkdown();
+  private readonly markdown: GrowingMarkdown;
+  private now = '';
+  /** What is drawn of it. */
+  private drawn = 0;
   isEmpty = true;
 
-  constructor() {
+  /** `level` is that of the heading above. */
+  constructor(level: number) {
+    this.markdown = new GrowingMarkdown(level);
     this.top.append(this.settled, this.open);
   }
 
   grow({ kept, more }: TurnView['text']): void {
-    if (more === '' && kept > 0) {
+    if (kept === this.now.length && more === '') {
       return;
     }
-    this.isEmpty = kept === 0 && more === '';
-    const { isNew, settled, open } = this.markdown.grow(kept, more);
+    this.now = this.now.slice(0, kept) + more;
+    this.drawn = Math.min(this.drawn, kept);
+    this.isEmpty = this.now === '';
+    grown.add(this);
+    askForTexts();
+  }
+
+  draw(): void {
+    const { isNew, settled, open } = this.markdown.grow(this.drawn, this.now.slice(this.drawn));
+    this.drawn = this.now.length;
     if (isNew) {
       this.settled.replaceChildren();
     }
@@ -313,19 +357,18 @@ function answerBox(key: number): HTMLElement {
 
 function sendReply(): void {
   const text = reply.value.trim();
-  if (text && state && !state.isGoing) {
+  if (text && state && !send.disabled) {
+    send.disabled = true;
+    sent = reply.value;
     tell({ do: 'reply', runId: state.runId, text });
-    reply.value = '';
-    keepView();
   }
 }
 
-/** Links are opened by VS Code, which asks about strange ones. */
-function onLink(event: MouseEvent): void {
-  const link = event.target instanceof Element ? event.target.closest('a') : null;
+/** Links have no address of their own, which VS Code would open by itself: the extension does it. */
+function onLink({ target }: Event): void {
+  const link = target instanceof Element ? target.closest<HTMLElement>('[data-target]') : null;
   if (link) {
-    event.preventDefault();
-    tell({ do: 'link', href: link.getAttribute('href') ?? '' });
+    tell({ do: 'link', target: link.dataset['target'] ?? '' });
   }
 }
 
@@ -337,6 +380,10 @@ function keepView(): void {
 
 // -- elements
 
+function headingOf(level: number, text: string): HTMLElement {
+  return element(`h${Math.min(DEEPEST_HEADING, level)}` as 'h2', { class: 'name' }, text);
+}
+
 function folded(kind: string, summary: readonly HTMLElement[], ...body: readonly HTMLElement[]): HTMLDetailsElement {
   const spaced = summary.flatMap((each) => [each, ' ']);
   return element('details', { class: kind }, element('summary', {}, ...spaced), ...body);
@@ -344,10 +391,7 @@ function folded(kind: string, summary: readonly HTMLElement[], ...body: readonly
 
 function button(label: string, act: () => void, spoken = label): HTMLButtonElement {
   const made = element('button', { type: 'button', 'aria-label': spoken }, label);
-  made.addEventListener('click', (event) => {
-    event.preventDefault(); // In a summary it would fold, too.
-    act();
-  });
+  made.addEventListener('click', act);
   return made;
 }
 
