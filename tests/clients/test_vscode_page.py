@@ -10,7 +10,15 @@ from support.accessibility import check_accessible
 from support.editors import server_program
 from support.engines import agent
 from support.extension import TRUSTING, put_server_into, vscode
-from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import (
+    Answer,
+    Call,
+    Hold,
+    Refuses,
+    Says,
+    ScriptedProvider,
+    calls_agent,
+)
 
 PAGES = {**TRUSTING, "axe.editor.showRuns": "page"}
 
@@ -79,14 +87,17 @@ def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_worksp
     project = tmp_path / "notes"
     folder = project / "axe" / "agents"
     folder.mkdir(parents=True)
-    lead = agent("lead", sub_agents=["helper"]) | agent("helper", tools=["read_file"])
-    for name, text in lead.items():
+    agents = agent("lead", sub_agents=["helper", "broken"]) | agent("broken")
+    agents |= agent("helper", tools=["read_file"])
+    for name, text in agents.items():
         (folder / f"{name}.toml").write_text(text, encoding="utf-8")
     (project / "notes.txt").write_text("Notes.\nShip on Friday.\n", encoding="utf-8")
     (tmp_path / "secret.txt").write_text("Not of this workspace.\n", encoding="utf-8")
     (project / "link.txt").symlink_to(tmp_path / "secret.txt")
     hold = Hold(chunk=8)
-    provider.script("m-lead", Says(calls=[calls_agent("helper", "Read")]), Says("All done."))
+    calls = [calls_agent("helper", "Read", call_id="h"), calls_agent("broken", "Fail", call_id="b")]
+    provider.script("m-lead", Says(calls=calls), Says("All done."))
+    provider.script("m-broken", Refuses(400, "no such model"))
     reads = Says(thinking="Where are they?", calls=[Call("read_file", {"path": "notes.txt"})])
     provider.script("m-helper", reads, Answer(Says(_LINKS), hold=hold))
     put_server_into(project).symlink_to(server_program())
@@ -100,6 +111,11 @@ def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_worksp
         assert page.get_by_text("call_agent").count() == 0, "its agent has come in its place"
         page.locator("summary", has_text="read_file").click()
         page.get_by_text("Ship on Friday.").wait_for()
+        window.repeat_until(
+            "the error",
+            page.locator("summary", has_text="broken").click,
+            page.get_by_text("no such model").is_visible,
+        )
         check_accessible(page)
         window.picture("page-tree")
         hold.release()

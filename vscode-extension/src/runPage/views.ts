@@ -262,13 +262,33 @@ function ofCall(call: CallNode) {
 /** What a call of one of the tools that change files writes and takes away. */
 function changeIn({ name, arguments: given }: CallNode): string | undefined {
   if (name === 'edit_file') {
-    return [...lines('-', textOf(given['old_string'])), ...lines('+', textOf(given['new_string']))].join('\n');
+    return difference(textOf(given['old_string']), textOf(given['new_string'])).join('\n');
   }
-  return name === 'write_file' ? lines('+', textOf(given['content'])).join('\n') : undefined;
+  return name === 'write_file' ? difference('', textOf(given['content'])).join('\n') : undefined;
 }
 
-function lines(mark: string, text: string): string[] {
-  return text === '' ? [] : text.replace(/\n$/, '').split('\n').map((line) => mark + line);
+/** Between the lines that both begin and end with: those that go, and those that come. */
+function difference(before: string, after: string): string[] {
+  const [old, young] = [linesOf(before), linesOf(after)];
+  const shorter = Math.min(old.length, young.length);
+  let first = 0;
+  while (first < shorter && old[first] === young[first]) {
+    first += 1;
+  }
+  let last = 0;
+  while (last < shorter - first && old.at(-1 - last) === young.at(-1 - last)) {
+    last += 1;
+  }
+  return [
+    ...old.slice(0, first).map((line) => ` ${line}`),
+    ...old.slice(first, old.length - last).map((line) => `-${line}`),
+    ...young.slice(first, young.length - last).map((line) => `+${line}`),
+    ...old.slice(old.length - last).map((line) => ` ${line}`),
+  ];
+}
+
+function linesOf(text: string): string[] {
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 }
 
 function textOf(value: unknown): string {

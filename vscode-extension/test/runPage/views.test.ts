@@ -95,6 +95,20 @@ test('a call says what it is about and what it changes', () => {
   assert.deepEqual([call.name, call.subject, call.path, call.change], ['edit_file', 'a.txt', 'a.txt', '-x\n-y\n+z']);
 });
 
+test('the change of an edit has what both texts begin and end with once', () => {
+  for (const [before, after, change] of [
+    ['a\nb\nc\n', 'a\nx\ny\nc\n', ' a\n-b\n+x\n+y\n c'],
+    ['a\na', 'a', ' a\n-a'],
+    ['a', 'a\na', ' a\n+a'],
+    ['', 'a\n', '+a'],
+  ]) {
+    const page = new Page();
+    const edits = { path: 'a.txt', old_string: before, new_string: after };
+    const { nodes } = page.after((script) => script.turn(LEAD, 1).said(LEAD, 1, '').call(LEAD, 1, 'c', 'edit_file', edits));
+    assert.equal((nodes.find((node) => node.kind === 'call') as CallView).change, change);
+  }
+});
+
 test('the error of a run is told', () => {
   const page = new Page();
   const { nodes } = page.after((script) => script.end(LEAD, 'failed', { error: 'no key' }));

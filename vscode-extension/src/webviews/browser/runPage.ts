@@ -154,9 +154,9 @@ function makeRun(first: RunView, level: number): Drawn {
   const body = element('div', { class: 'body' });
   const error = element('pre', { class: 'error' });
   const halt = button('Stop', () => tell({ do: 'stop', runId: first.runId }), `Stop ${first.agent}`);
-  const take = button('Copy Answer', () => tell({ do: 'copy', runId: first.runId }), `Copy the answer of ${first.agent}`);
+  const take = button('Copy Answer', () => tell({ do: 'copy', runId: first.runId }), `Copy Answer: ${first.agent}`);
   const top = isRoot
-    ? element('article', { class: 'run root', 'aria-label': first.agent }, element('div', { class: 'task' }, first.task), element('p', { class: 'root-state' }, name, ' ', state), body, error)
+    ? element('article', { class: 'run root', 'aria-label': first.agent }, element('div', { class: 'task' }, first.task), element('p', { class: 'root-state' }, name, ' · ', state), body, error)
     : folded('run', [name, about, state], element('div', { class: 'toolbar' }, halt, take), body, error);
   return {
     view: first,
@@ -170,7 +170,7 @@ function makeRun(first: RunView, level: number): Drawn {
       error.textContent = run.error;
       error.hidden = run.error === '';
       halt.hidden = run.status !== 'running';
-      take.hidden = run.status === 'running';
+      take.hidden = run.status === 'running' || run.error !== '';
       if (top instanceof HTMLDetailsElement && !top.dataset['seen']) {
         top.dataset['seen'] = 'yes';
         top.open = run.status === 'running';
@@ -274,7 +274,7 @@ class Growth {
 function fragment(html: string): DocumentFragment {
   const template = element('template', {});
   template.innerHTML = html;
-  for (const block of template.content.querySelectorAll('pre')) {
+  for (const block of template.content.querySelectorAll<HTMLElement>('pre, table')) {
     block.tabIndex = 0; // It may have to be scrolled by the keyboard.
   }
   return template.content;
@@ -385,7 +385,7 @@ function headingOf(level: number, text: string): HTMLElement {
 }
 
 function folded(kind: string, summary: readonly HTMLElement[], ...body: readonly HTMLElement[]): HTMLDetailsElement {
-  const spaced = summary.flatMap((each) => [each, ' ']);
+  const spaced = summary.flatMap((each, index) => [index === 0 ? '' : index === summary.length - 1 ? ' · ' : ' ', each]);
   return element('details', { class: kind }, element('summary', {}, ...spaced), ...body);
 }
 
