@@ -75,3 +75,30 @@ def test_nothing_runs_in_an_untrusted_workspace(project: Project) -> None:
         command = {"command": "axe.test", "arguments": [{"uri": uri}]}
         with pytest.raises(ServerError, match="untrusted workspace"):
             editor.client.request("workspace/executeCommand", command)
+
+
+def test_clients_list_the_cases_and_get_the_results_without_messages(project: Project) -> None:
+    closed = project.root / "axe/tests/others.toml"
+    closed.write_text(PLAIN.replace('"asks"', '"é asks"'))
+    with project.editor() as editor:
+        uri = opened(editor, project, PLAIN + "\n[case.expect]\nturns = { max = 1 }\n")
+        while len(listed := editor.client.request("axe/tests", {})) < 2:
+            pass  # The folders are still being read.
+        others, release = listed
+        assert (others["uri"], release["uri"]) == (closed.as_uri(), uri)
+        assert [each["name"] for each in (*others["cases"], *release["cases"])] == [
+            "é asks",
+            "asks",
+        ]
+        (case,) = release["cases"]
+        assert case["range"]["start"] == {"line": 4, "character": 7}
+        (result,) = editor.client.request("axe/test", {"uri": uri, "case": "asks"})["results"]
+        messages = editor.client.notifications("window/showMessage")
+    assert (result["verdict"], result["failures"][0]["line"]) == ("failed", 10)
+    assert not messages
+
+
+def test_a_file_that_is_no_file_of_tests_is_refused(project: Project) -> None:
+    agent = {"uri": (project.root / "axe/agents/lead.toml").as_uri()}
+    with project.editor() as editor, pytest.raises(ServerError, match="not a file of tests"):
+        editor.client.request("axe/test", agent)

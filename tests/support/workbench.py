@@ -227,6 +227,11 @@ class Workbench(TextEditor, Questions):
         """A view that is open."""
         return TreeView(self._screen, title)
 
+    def tests(self) -> list[str]:
+        """The rows of the Testing view, each with the state of its test."""
+        rows = self._page.locator(".test-explorer .monaco-list-row")
+        return [row.get_attribute("aria-label") or "" for row in rows.all()]
+
     def webview(self) -> FrameLocator:
         """The page of the webview that is in front."""
         front = self._page.locator("iframe.webview.ready:visible").last

@@ -14,9 +14,10 @@ const AGENT_FILES = [
 ];
 
 /** Tests of agents, and settings. They keep their language. */
+const TEST_FILES = ['**/axe/tests/*.toml', '**/.axe/tests/*.toml'];
+
 const SETTINGS_FILES = [
-  '**/axe/tests/*.toml',
-  '**/.axe/tests/*.toml',
+  ...TEST_FILES,
   '**/.codex/config.toml',
   '**/.vibe/config.toml',
 ];
@@ -46,6 +47,10 @@ export function isInAgentFolder(document: TextDocument): boolean {
 /** Whether the document is a file of tests, or settings of a project that may declare agents. */
 export function isSettings(document: TextDocument): boolean {
   return isOneOf(SETTINGS_FILES, document);
+}
+
+export function isTests(document: TextDocument): boolean {
+  return isOneOf(TEST_FILES, document);
 }
 
 function isOneOf(patterns: readonly string[], document: TextDocument): boolean {

@@ -25,6 +25,8 @@ REQUESTS = {
     "axe/stop": "runs.running:stop",
     "axe/runs": "runs.past_runs:runs",
     "axe/events": "runs.past_runs:events",
+    "axe/tests": "runs.testing:tests",
+    "axe/test": "runs.testing:run_tests",
     "axe/subscribe": "runs.past_runs:subscribe",
     "axe/unsubscribe": "runs.past_runs:unsubscribe",
 }
@@ -37,7 +39,7 @@ COMMANDS = {
     "axe.preview": "runs.run_commands:preview",
     "axe.resume": "runs.run_commands:resume",
     "axe.stop": "runs.run_commands:stop",
-    "axe.test": "runs.test_command:test",
+    "axe.test": "runs.testing:test",
 }
 """Commands of `workspace/executeCommand`, likewise. Each takes one argument, or none."""
 

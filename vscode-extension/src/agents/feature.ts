@@ -7,6 +7,7 @@ import type { FormView } from '../forms/protocol';
 import { GraphPanel } from '../graph/graphPanel';
 import type { Previews } from '../previews';
 import type { Register } from '../register';
+import { TestingView } from '../tests/testingView';
 import { inTrust } from '../trust';
 import { onRestored } from '../webviews/panel';
 import { Catalogue } from './catalogue';
@@ -42,6 +43,7 @@ export function showAgents(context: ExtensionContext, register: Register, around
     graph,
     previews,
     new AgentsView(catalogue),
+    new TestingView(() => around.running(), catalogue),
     onRestored(FORM, async (panel, kept: FormView | undefined) => restoreForm(await around.running(), forms, panel, kept)),
     ...clientCommands(),
     register('axeLsp.run', inTrust(async (client, given, task) => runAgent(client, around.run, forms, await agentFile(given, catalogue), task))),

@@ -1,0 +1,41 @@
+"""Tests of agents in the Testing view of the real workbench."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support import agent_tests
+from support.editors import server_program
+from support.extension import TRUSTING, put_server_into, vscode
+
+PLAIN = agent_tests.HEAD.replace('allow = ["write_file"]\n', "")
+
+
+@pytest.mark.editor
+def test_the_testing_view_runs_a_case_and_shows_the_failure_at_its_expectation(
+    extension: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "notes"
+    project.mkdir()
+    agent_tests.Project(project)
+    put_server_into(project).symlink_to(server_program())
+    cases = project / "axe" / "tests" / "release.toml"
+    cases.write_text(PLAIN + "\n[case.expect]\nturns = { max = 1 }\n")
+    with vscode(extension, project, tmp_path, TRUSTING) as window:
+        window.open_file("axe/tests/release.toml")
+        window.run_command("Testing: Focus on Test Explorer View")
+
+        def shows(*rows: str) -> None:
+            window.wait_until(f"the tests {rows}", lambda: window.tests() == [*rows])
+
+        shows("release.toml (Not yet run)")
+        window.run_command("Test: Run All Tests")
+        shows("release.toml (Failed)", "asks (Failed)")
+        window.wait_for_text("lead: turns is 3, more than 1")
+        window.picture("testing")
+        cases.write_text(PLAIN + "\n[case.expect]\nturns = { max = 3 }\n")
+        window.wait_for_text("max = 3")
+        window.run_command("Test: Run All Tests")
+        shows("release.toml (Passed)", "asks (Passed)")

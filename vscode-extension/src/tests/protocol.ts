@@ -1,0 +1,29 @@
+// What the server says of tests of agents, and of their results. The names are the wire's.
+
+import { RequestType, type Range } from 'vscode-languageclient/node';
+
+export interface TestFile {
+  readonly uri: string;
+  readonly agent: string;
+  readonly cases: readonly { readonly name: string; readonly range: Range }[];
+}
+
+/** Without a case all of the file. With `record` the answers are asked for and stored first. */
+interface TestParams {
+  readonly uri: string;
+  readonly case?: string;
+  readonly record?: boolean;
+}
+
+/** Lines count from 1. */
+export interface TestResult {
+  readonly name: string;
+  readonly line: number;
+  readonly verdict: 'passed' | 'failed' | 'stale' | 'missing' | 'provider' | 'unfinished';
+  readonly failures: readonly { readonly line: number; readonly message: string }[];
+  /** With real answers only. */
+  readonly seconds?: number;
+}
+
+export const TestsRequest = new RequestType<Record<string, never>, TestFile[], unknown>('axe/tests');
+export const TestRequest = new RequestType<TestParams, { readonly results: readonly TestResult[] }, unknown>('axe/test');

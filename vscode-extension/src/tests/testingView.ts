@@ -1,0 +1,122 @@
+// The tests of agents in VS Code's view "Testing": files with their cases, runs and recordings of them, and results in place.
+
+import { CancellationError, Location, Position, Range, TestMessage, TestRunProfileKind, tests, Uri, workspace, type CancellationToken, type Disposable, type TestController, type TestItem, type TestRun, type TestRunRequest } from 'vscode';
+import type { LanguageClient } from 'vscode-languageclient/node';
+import type { Catalogue } from '../agents/catalogue';
+import { isTests } from '../agentFiles';
+import { TestRequest, TestsRequest, type TestFile, type TestResult } from './protocol';
+
+/** Milliseconds for which changes of a file are collected. */
+const PAUSE = 500;
+
+export class TestingView implements Disposable {
+  private readonly controller: TestController = tests.createTestController('axeLsp.tests', 'Tests of agents');
+  private readonly subscriptions: readonly Disposable[];
+  private timer: NodeJS.Timeout | undefined;
+
+  /** `running` is the server; agents that change tell that files were read. */
+  constructor(
+    private readonly running: () => Promise<LanguageClient | undefined>,
+    catalogue: Catalogue,
+  ) {
+    const watcher = workspace.createFileSystemWatcher('**/{axe,.axe}/tests/*.toml');
+    const soon = () => this.refreshSoon();
+    this.subscriptions = [
+      this.controller,
+      watcher,
+      watcher.onDidCreate(soon),
+      watcher.onDidChange(soon),
+      watcher.onDidDelete(soon),
+      workspace.onDidChangeTextDocument(({ document }) => isTests(document) && soon()),
+      catalogue.onDidChange(soon),
+    ];
+    this.controller.refreshHandler = () => this.refresh();
+    this.controller.createRunProfile('Run', TestRunProfileKind.Run, (request, token) => this.run(request, token, false), true);
+    this.controller.createRunProfile('Record', TestRunProfileKind.Run, (request, token) => this.run(request, token, true));
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.subscriptions.forEach((each) => each.dispose());
+  }
+
+  private refreshSoon(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.refresh().catch(() => undefined), PAUSE); // A server that ends has no tests.
+  }
+
+  private async refresh(): Promise<void> {
+    const client = await this.running();
+    const files = client ? await client.sendRequest(TestsRequest, {}) : [];
+    this.controller.items.replace(files.map((file) => this.itemOf(file)));
+  }
+
+  private itemOf({ uri, cases }: TestFile): TestItem {
+    const file = Uri.parse(uri);
+    const item = this.controller.createTestItem(uri, workspace.asRelativePath(file).replace(/^.*\//, ''), file);
+    for (const { name, range } of cases) {
+      const child = this.controller.createTestItem(name, name, file);
+      child.range = new Range(new Position(range.start.line, range.start.character), new Position(range.end.line, range.end.character));
+      item.children.add(child);
+    }
+    return item;
+  }
+
+  /** A file or a case after the other: each is a process of its own, which runs its cases side by side. */
+  private async run(request: TestRunRequest, token: CancellationToken, record: boolean): Promise<void> {
+    const run = this.controller.createTestRun(request);
+    const wanted = request.include ?? itemsOf(this.controller.items);
+    const excluded = new Set(request.exclude);
+    try {
+      for (const item of wanted.filter((each) => !excluded.has(each))) {
+        await this.runItem(run, item, excluded, token, record);
+      }
+    } finally {
+      run.end();
+    }
+  }
+
+  private async runItem(run: TestRun, item: TestItem, excluded: ReadonlySet<TestItem>, token: CancellationToken, record: boolean): Promise<void> {
+    const cases = (item.parent ? [item] : itemsOf(item.children)).filter((each) => !excluded.has(each));
+    cases.forEach((each) => run.started(each));
+    try {
+      const client = await this.running();
+      if (!client || token.isCancellationRequested) {
+        throw new CancellationError();
+      }
+      const params = { uri: item.uri?.toString() ?? '', ...(item.parent ? { case: item.id } : {}), record };
+      const { results } = await client.sendRequest(TestRequest, params, token);
+      const byName = new Map(results.map((result) => [result.name, result]));
+      cases.forEach((each) => tell(run, each, byName.get(each.id)));
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      cases.forEach((each) => (token.isCancellationRequested ? run.skipped(each) : run.errored(each, new TestMessage(message))));
+    }
+  }
+}
+
+function tell(run: TestRun, item: TestItem, result: TestResult | undefined): void {
+  if (!result || result.verdict === 'unfinished') {
+    run.skipped(item);
+    return;
+  }
+  run.appendOutput(`${[`${item.id}: ${result.verdict}`, ...result.failures.map(({ line, message }) => `  line ${line}: ${message}`)].join('\r\n')}\r\n`, undefined, item);
+  const duration = result.seconds === undefined ? undefined : result.seconds * 1000;
+  if (result.verdict === 'passed') {
+    run.passed(item, duration);
+    return;
+  }
+  const messages = result.failures.map(({ line, message }) => {
+    const told = new TestMessage(message);
+    if (item.uri) {
+      told.location = new Location(item.uri, new Position(line - 1, 0));
+    }
+    return told;
+  });
+  const isFailure = result.verdict === 'failed' || result.verdict === 'stale';
+  run[isFailure ? 'failed' : 'errored'](item, messages.length > 0 ? messages : new TestMessage(result.verdict), duration);
+}
+
+function itemsOf(collection: Iterable<[string, TestItem]>): TestItem[] {
+  return [...collection].map(([, item]) => item);
+}
