@@ -165,3 +165,23 @@ async def test_what_is_not_allowed_is_denied(project: Project) -> None:
 async def test_the_workspace_is_a_copy(project: Project) -> None:
     await project.outcomes(project.case())
     assert (project.tests / "fixtures/small/CHANGELOG.md").read_text() == "# 1.1\n"
+
+
+@pytest.mark.process
+async def test_a_pattern_that_takes_for_ever_fails_its_case_and_no_other(project: Project) -> None:
+    name = "a" * 60 + "!"
+    project.edit("axe/tests/recordings/asks.toml", "src/a.py", name)
+    again = HEAD[HEAD.index("[[case]]") :].replace('"asks"', '"asks again"')
+    met = '\n[case.expect]\nanswer = { matches = "^.{1,2}ok" }\n'
+    path = project.case(
+        "\n[case.expect]\nturns = { max = 1 }\n"
+        'forbidden = [{ name = "read_file", args = { path = { matches = "^(a+)+$" } } }]\n'
+        f"\n{again}{met}"
+    )
+    endless, other = await project.outcomes(path)
+    assert [each.message for each in endless.failures] == [
+        "lead: turns is 3, more than 1",
+        f'this pattern takes too long, "^(a+)+$": "{name[:60]}…"',
+    ]
+    assert endless.suite.line(endless.failures[-1].range) == 12
+    assert (endless.verdict, other.verdict) == ("failed", "passed"), other.failures

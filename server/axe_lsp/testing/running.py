@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
+import anyio.to_thread
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -32,7 +33,7 @@ from axe_lsp.runtime.services import RunServices
 from axe_lsp.testing.answers import Answers
 from axe_lsp.testing.observed import Observed, joined, observed, transcript
 from axe_lsp.testing.suite import Suite, copy_workspace
-from axe_lsp.testing.verdicts import Failure, failures, text_fault
+from axe_lsp.testing.verdicts import Failure, UndecidedError, failures, text_fault
 
 Verdict = Literal["passed", "failed", "stale", "missing", "provider", "unfinished"]
 """`missing`: there is no recording. `provider`: with real answers, the provider failed. `unfinished`: not run."""
@@ -159,7 +160,7 @@ class _Run(Struct):
                 return stale
             if error is not None and self.answers.is_providers_fault(error, self.case):
                 return self._told("provider", [Failure(self.case.range, str(error), run)], run)
-            found = list(self._deviations(run, error))
+            found = await anyio.to_thread.run_sync(self._all_deviations, run, error)
             if run is not None and error is None:
                 for judge in self.case.judges:
                     found += await self._judged(engine, judge, run)
@@ -234,6 +235,15 @@ class _Run(Struct):
         outcome = self._told("stale", [failure], run)
         outcome.diff = (deviation.recorded, deviation.sent)
         return outcome
+
+    def _all_deviations(self, run: Observed | None, error: RunError | None) -> list[Failure]:
+        found: list[Failure] = []
+        try:
+            for each in self._deviations(run, error):
+                found.append(each)
+        except UndecidedError as undecided:
+            found.append(Failure(undecided.where, str(undecided), run))
+        return found
 
     def _deviations(self, run: Observed | None, error: RunError | None) -> Iterator[Failure]:
         if run is None:

@@ -1,9 +1,8 @@
-"""Compares what is expected of a run with what happened in it. Pure, except that patterns in schemas take a process."""
+"""Compares what is expected of a run with what happened in it. Pure, except that patterns take a process."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
@@ -13,8 +12,10 @@ from msgspec import Struct
 from axe_lsp.agentfile.check.agent_tests import Argument, Call, Calls, Case, Check, Child, Expected
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.runtime.json_data import Json
+from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.structured.schemas import check_of
 from axe_lsp.testing.observed import Observed, ObservedCall
+from axe_lsp.testing.patterns import EndlessError, is_found
 
 _EXCERPT = 60
 """Characters of a value that a message shows."""
@@ -31,8 +32,19 @@ class Failure(Struct, frozen=True):
     call: ObservedCall | None = None
 
 
+class UndecidedError(Exception):
+    """A check that can't be decided: its place, and the reason."""
+
+    def __init__(self, where: TextRange, reason: str) -> None:
+        super().__init__(reason)
+        self.where = where
+
+
 def failures(case: Case, run: Observed) -> Iterator[Failure]:
-    """Everything about the tree of a run that is not as its case expects it; files and judges aside."""
+    """Everything about the tree of a run that is not as its case expects it; files and judges aside.
+
+    May block for seconds, because of patterns. Raises UndecidedError.
+    """
     yield from _of_run(case.run, run, run.agent)
     for call in case.forbidden:
         for each in run.tree():
@@ -87,7 +99,10 @@ _BOUNDS = {"min": "less than", "max": "more than", "equals": "not"}
 
 
 def text_fault(check: Check, value: Json) -> str:
-    """Why a value does not pass a check, "" if it does. What is no text is compared as JSON."""
+    """Why a value does not pass a check, "" if it does. What is no text is compared as JSON.
+
+    Raises UndecidedError: "does not match" would let pass what is forbidden.
+    """
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if check.word == "contains":
         missing = [each for each in check.wanted if each not in text]
@@ -96,13 +111,23 @@ def text_fault(check: Check, value: Json) -> str:
         there = [each for each in check.wanted if each in text]
         return f"contains {quoted(there[0])}: {_excerpt(text, there[0])}" if there else ""
     if check.word == "matches":
-        is_found = re.search(check.wanted, text) is not None
-        return "" if is_found else f"does not match {quoted(check.wanted)}: {_excerpt(text)}"
+        return _pattern_fault(check, text)
     if check.word == "equals":
         return _difference(check.wanted, value, text)
     if check.word == "schema":
         return _schema_fault(check.wanted, value)
     return ""  # `any`: it is there.
+
+
+def _pattern_fault(check: Check, text: str) -> str:
+    shown = f"{quoted(check.wanted)}: {_excerpt(text)}"
+    try:
+        return "" if is_found(check.wanted, text) else f"does not match {shown}"
+    except EndlessError:
+        raise UndecidedError(check.range, f"this pattern takes too long, {shown}") from None
+    except OSError as error:
+        reason = f"no process for patterns: {os_fault(error)}"
+        raise UndecidedError(check.range, reason) from None
 
 
 def _difference(wanted: Json, value: Json, text: str) -> str:
