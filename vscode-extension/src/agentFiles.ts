@@ -14,10 +14,9 @@ const AGENT_FILES = [
 ];
 
 /** Tests of agents, and settings. They keep their language. */
-const TEST_FILES = ['**/axe/tests/*.toml', '**/.axe/tests/*.toml'];
-
 const SETTINGS_FILES = [
-  ...TEST_FILES,
+  '**/axe/tests/*.toml',
+  '**/.axe/tests/*.toml',
   '**/.codex/config.toml',
   '**/.vibe/config.toml',
 ];
@@ -50,7 +49,7 @@ export function isSettings(document: TextDocument): boolean {
 }
 
 export function isTests(document: TextDocument): boolean {
-  return isOneOf(TEST_FILES, document);
+  return isOneOf(SETTINGS_FILES.filter((pattern) => pattern.includes('/tests/')), document);
 }
 
 function isOneOf(patterns: readonly string[], document: TextDocument): boolean {
