@@ -76,6 +76,14 @@ def test_a_run_is_a_page_that_is_read_and_answered(
         window.reload()
         page.locator("article .text strong", has_text="you").wait_for()
         assert page.locator("article .task").all_inner_texts() == ["Make it", "Why?"]
+
+        writer.write_text("model = 3\n", encoding="utf-8")
+        window.wait_for_text("model = 3")
+        box.fill("And now?")
+        box.press("Enter")
+        window.wait_for_message("writer.toml")
+        page.get_by_role("button", name="Send").and_(page.locator(":enabled")).wait_for()
+        assert box.input_value() == "And now?", "what has not begun is not lost"
     sent = provider.requests[-1].body["messages"]
     assert [message["content"] for message in sent if message["role"] == "user"][-1] == "Why?"
 
