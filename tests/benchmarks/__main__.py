@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 
 from benchmarks import (
+    agent_tests,
     checking,
     durability,
     endurance,
@@ -47,6 +48,7 @@ class Effort:
     runs: int
     fans: tuple[int, ...]
     largest_fans: int
+    cases: tuple[int, ...]
 
 
 _FULL = Effort(
@@ -60,6 +62,7 @@ _FULL = Effort(
     runs=10,
     fans=(10, 100, 1_000),
     largest_fans=3,
+    cases=(1, 100, 1_000),
 )
 _QUICK = Effort(
     starts=3,
@@ -72,6 +75,7 @@ _QUICK = Effort(
     runs=2,
     fans=(10, 100),
     largest_fans=0,
+    cases=(1, 100),
 )
 
 
@@ -127,6 +131,10 @@ def _wires(effort: Effort) -> Iterator[Table]:
     yield wires.measure(effort.runs)
 
 
+def _agent_tests(effort: Effort) -> Iterator[Table]:
+    yield agent_tests.measure(effort.cases, effort.bursts)
+
+
 def _history(effort: Effort) -> Iterator[Table]:
     yield history.measure(effort.runs)
 
@@ -144,6 +152,7 @@ _PARTS: dict[str, Callable[[Effort], Iterator[Table]]] = {
     "long-runs": _long_runs,
     "wires": _wires,
     "history": _history,
+    "agent-tests": _agent_tests,
 }
 
 
