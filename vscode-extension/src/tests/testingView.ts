@@ -10,7 +10,8 @@ import { TestRequest, TestsRequest, type TestFile, type TestResult } from './pro
 const PAUSE = 500;
 
 export class TestingView implements Disposable {
-  private readonly controller: TestController = tests.createTestController('axeLsp.tests', 'Tests of agents');
+  /** Made with the first tests: VS Code shows its view as soon as there is one. */
+  private made: TestController | undefined;
   private readonly subscriptions: readonly Disposable[];
   private timer: NodeJS.Timeout | undefined;
 
@@ -22,7 +23,6 @@ export class TestingView implements Disposable {
     const watcher = workspace.createFileSystemWatcher('**/{axe,.axe}/tests/*.toml');
     const soon = () => this.refreshSoon();
     this.subscriptions = [
-      this.controller,
       watcher,
       watcher.onDidCreate(soon),
       watcher.onDidChange(soon),
@@ -30,13 +30,11 @@ export class TestingView implements Disposable {
       workspace.onDidChangeTextDocument(({ document }) => isTests(document) && soon()),
       catalogue.onDidChange(soon),
     ];
-    this.controller.refreshHandler = () => this.refresh();
-    this.controller.createRunProfile('Run', TestRunProfileKind.Run, (request, token) => this.run(request, token, false), true);
-    this.controller.createRunProfile('Record', TestRunProfileKind.Run, (request, token) => this.run(request, token, true));
   }
 
   dispose(): void {
     clearTimeout(this.timer);
+    this.made?.dispose();
     this.subscriptions.forEach((each) => each.dispose());
   }
 
@@ -48,24 +46,24 @@ export class TestingView implements Disposable {
   private async refresh(): Promise<void> {
     const client = await this.running();
     const files = client ? await client.sendRequest(TestsRequest, {}) : [];
-    this.controller.items.replace(files.map((file) => this.itemOf(file)));
+    if (files.length > 0 || this.made) {
+      const controller = (this.made ??= this.controller());
+      controller.items.replace(files.map((file) => itemOf(controller, file)));
+    }
   }
 
-  private itemOf({ uri, cases }: TestFile): TestItem {
-    const file = Uri.parse(uri);
-    const item = this.controller.createTestItem(uri, workspace.asRelativePath(file).replace(/^.*\//, ''), file);
-    for (const { name, range } of cases) {
-      const child = this.controller.createTestItem(name, name, file);
-      child.range = new Range(new Position(range.start.line, range.start.character), new Position(range.end.line, range.end.character));
-      item.children.add(child);
-    }
-    return item;
+  private controller(): TestController {
+    const controller = tests.createTestController('axeLsp.tests', 'Tests of agents');
+    controller.refreshHandler = () => this.refresh();
+    controller.createRunProfile('Run', TestRunProfileKind.Run, (request, token) => this.run(controller, request, token, false), true);
+    controller.createRunProfile('Record', TestRunProfileKind.Run, (request, token) => this.run(controller, request, token, true));
+    return controller;
   }
 
   /** A file or a case after the other: each is a process of its own, which runs its cases side by side. */
-  private async run(request: TestRunRequest, token: CancellationToken, record: boolean): Promise<void> {
-    const run = this.controller.createTestRun(request);
-    const wanted = request.include ?? itemsOf(this.controller.items);
+  private async run(controller: TestController, request: TestRunRequest, token: CancellationToken, record: boolean): Promise<void> {
+    const run = controller.createTestRun(request);
+    const wanted = request.include ?? itemsOf(controller.items);
     const excluded = new Set(request.exclude);
     try {
       for (const item of wanted.filter((each) => !excluded.has(each))) {
@@ -93,6 +91,17 @@ export class TestingView implements Disposable {
       cases.forEach((each) => (token.isCancellationRequested ? run.skipped(each) : run.errored(each, new TestMessage(message))));
     }
   }
+}
+
+function itemOf(controller: TestController, { uri, cases }: TestFile): TestItem {
+  const file = Uri.parse(uri);
+  const item = controller.createTestItem(uri, workspace.asRelativePath(file).replace(/^.*\//, ''), file);
+  for (const { name, range } of cases) {
+    const child = controller.createTestItem(name, name, file);
+    child.range = new Range(new Position(range.start.line, range.start.character), new Position(range.end.line, range.end.character));
+    item.children.add(child);
+  }
+  return item;
 }
 
 function tell(run: TestRun, item: TestItem, result: TestResult | undefined): void {
