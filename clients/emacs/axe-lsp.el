@@ -22,6 +22,7 @@
 
 (require 'axe-lsp-eglot)
 (require 'axe-lsp-runs)
+(require 'axe-lsp-test)
 (require 'conf-mode)
 
 (defgroup axe-lsp nil
@@ -59,6 +60,7 @@ server counts for the whole project; it may stand in .dir-locals.el."
     (define-key map (kbd "C-c C-k") #'axe-stop)
     (define-key map (kbd "C-c C-p") #'axe-preview)
     (define-key map (kbd "C-c C-r") #'axe-runs)
+    (define-key map (kbd "C-c C-t") #'axe-test)
     map)
   "Keys of `axe-agent-mode'.")
 

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.agentfile.agent_definition import load
+from support import agent_tests
+from support.agent_tests import PLAIN, TOO_FEW_TURNS
 from support.codex_project import write_codex_project
 from support.editors import PROJECT, clean_environment, emacsen, missing, server_program
 from support.engines import agent
@@ -210,6 +212,12 @@ def test_the_file_changes_of_a_run_are_shown_and_undone_in_emacs(
     writer = run_that_changes_files(tmp_path / "project", provider, environment)
     _play(emacs, "undo.el", writer, environment)
     assert (tmp_path / "project" / "plan.txt").read_text(encoding="utf-8") == "edited since\n"
+
+
+@pytest.mark.editor
+def test_tests_of_agents_are_run_in_emacs(emacs: Path, tmp_path: Path) -> None:
+    cases = agent_tests.Project(tmp_path / "project").case(TOO_FEW_TURNS, PLAIN)
+    _play(emacs, "testing.el", cases, clean_environment(tmp_path / "home"))
 
 
 @pytest.mark.editor

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from support import agent_tests
+from support.agent_tests import PLAIN, TOO_FEW_TURNS
 from support.editors import server_program
 from support.extension import TRUSTING, put_server_into, vscode
-
-PLAIN = agent_tests.HEAD.replace('allow = ["write_file"]\n', "")
 
 
 @pytest.mark.editor
@@ -19,10 +18,8 @@ def test_the_testing_view_runs_a_case_and_shows_the_failure_at_its_expectation(
 ) -> None:
     project = tmp_path / "notes"
     project.mkdir()
-    agent_tests.Project(project)
+    cases = agent_tests.Project(project).case(TOO_FEW_TURNS, PLAIN)
     put_server_into(project).symlink_to(server_program())
-    cases = project / "axe" / "tests" / "release.toml"
-    cases.write_text(PLAIN + "\n[case.expect]\nturns = { max = 1 }\n")
     with vscode(extension, project, tmp_path, TRUSTING) as window:
         window.open_file("axe/tests/release.toml")
         window.run_command("Testing: Focus on Test Explorer View")
@@ -35,7 +32,7 @@ def test_the_testing_view_runs_a_case_and_shows_the_failure_at_its_expectation(
         shows("release.toml (Failed)", "asks (Failed)")
         window.wait_for_text("lead: turns is 3, more than 1")
         window.picture("testing")
-        cases.write_text(PLAIN + "\n[case.expect]\nturns = { max = 3 }\n")
+        cases.write_text(PLAIN + TOO_FEW_TURNS.replace("1", "3"))
         window.wait_for_text("max = 3")
         window.run_command("Test: Run All Tests")
         shows("release.toml (Passed)", "asks (Passed)")

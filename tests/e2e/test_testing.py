@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from support import agent_tests
-from support.agent_tests import HEAD
+from support.agent_tests import HEAD, PLAIN, TOO_FEW_TURNS
 from support.raw_client import ServerError
 from support.session import Editor, Project
 
 Json = Any
-PLAIN = HEAD.replace('allow = ["write_file"]\n', "")
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def execute(editor: Editor, lens: Json) -> Json:
 
 def test_a_case_is_run_from_its_lens(project: Project) -> None:
     with project.editor() as editor:
-        uri = opened(editor, project, PLAIN + "\n[case.expect]\nturns = { max = 1 }\n")
+        uri = opened(editor, project, PLAIN + TOO_FEW_TURNS)
         run, record = lenses(editor, uri)
         assert [each["command"]["title"] for each in (run, record)] == ["Run test", "Record"]
         assert run["range"]["start"] == {"line": 4, "character": 7}
@@ -81,7 +80,7 @@ def test_clients_list_the_cases_and_get_the_results_without_messages(project: Pr
     closed = project.root / "axe/tests/others.toml"
     closed.write_text(PLAIN.replace('"asks"', '"é asks"'))
     with project.editor() as editor:
-        uri = opened(editor, project, PLAIN + "\n[case.expect]\nturns = { max = 1 }\n")
+        uri = opened(editor, project, PLAIN + TOO_FEW_TURNS)
         while len(listed := editor.client.request("axe/tests", {})) < 2:
             pass  # The folders are still being read.
         others, release = listed

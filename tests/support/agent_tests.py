@@ -71,6 +71,12 @@ task = "Can this be released?"
 replay = "asks.toml"
 """
 
+PLAIN = HEAD.replace('allow = ["write_file"]\n', "")
+"""The same without a tool that needs trust."""
+
+TOO_FEW_TURNS = "\n[case.expect]\nturns = { max = 1 }\n"
+"""An expectation on line 10 of such a file that fails: the run has 3 turns."""
+
 
 class Project:
     """The project in a folder. `tests` is the folder of its files of tests."""

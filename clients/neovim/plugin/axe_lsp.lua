@@ -41,6 +41,12 @@ command('AxeFork', 'fork', {
 command('AxeUndo', 'undo', {
   desc = 'Show what a run has changed in files, and put them back',
 })
+command('AxeTest', 'test', {
+  nargs = '*',
+  bang = true,
+  complete = completion('complete_case'),
+  desc = 'Run the tests of this file, or one case; with ! their answers are recorded',
+})
 command('AxeStop', 'stop', {
   nargs = '?',
   bang = true,

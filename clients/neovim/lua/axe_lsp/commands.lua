@@ -68,6 +68,10 @@ function M.undo()
   runs.undo(vim.api.nvim_get_current_buf())
 end
 
+function M.test(given)
+  require('axe_lsp.testing').test(given.args, given.bang, vim.api.nvim_get_current_buf())
+end
+
 function M.stop(given)
   if given.bang then
     runs.stop_all()
@@ -114,6 +118,11 @@ function M.complete_run(typed, line)
     return {}
   end
   return fitting(agents(), typed)
+end
+
+--- The cases of this file of tests.
+function M.complete_case(typed)
+  return fitting(require('axe_lsp.testing').cases(vim.api.nvim_get_current_buf()), typed)
 end
 
 --- The agents that are at work.
