@@ -13,6 +13,7 @@ import tomli
 import yaml
 
 from axe_lsp.agentfile.file_patterns import agent_globs, settings_globs
+from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.cli.main import COMMANDS
 from support.editors import PROJECT, clean_environment, emacsen, missing, neovims
 
@@ -47,6 +48,14 @@ def test_the_extension_is_there_for_all_of_them() -> None:
         listed = re.search(rf"const {name} = \[(.*?)\];", source, re.DOTALL)
         assert listed is not None
         assert re.findall(r"'(.*?)'", listed[1]) == globs
+
+
+def test_the_extension_offers_the_keys_of_all_providers() -> None:
+    source = (EXTENSION / "src" / "apiKeys.ts").read_text("utf-8")
+    table = re.search(r"KEY_VARIABLES[^{]*\{(.*?)\};", source, re.DOTALL)
+    assert table is not None
+    wanted = [row.key_variable for row in PROVIDERS.values() if row.needs_key and row.key_variable]
+    assert re.findall(r"'(.*?)'", table[1]) == wanted
 
 
 def test_helix_knows_them() -> None:

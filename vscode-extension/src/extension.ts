@@ -5,9 +5,11 @@ import { commands, languages, window, workspace, type ExtensionContext, type Tex
 import { ErrorCodes, LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
 import { hasAgents, isSettings } from './agentFiles';
 import { showAgents } from './agents/feature';
+import { ApiKeys } from './apiKeys';
 import { Approvals } from './approvals';
 import { FirstSteps } from './firstSteps';
 import { LANGUAGES, recognizeAgents } from './languages';
+import { missingVariable } from './missingKey';
 import { PREVIEW_SCHEME, Previews } from './previews';
 import type { Register } from './register';
 import { showRuns } from './runs/feature';
@@ -24,9 +26,11 @@ export function activate(context: ExtensionContext): void {
   const approvals = new Approvals(context.workspaceState, previews);
   const log = window.createOutputChannel('axe-lsp', { log: true });
   const reports = new Reports(context);
+  const keys = new ApiKeys(context.secrets);
   const server = new Connection({
     log,
     search: () => searchServer(context),
+    environment: () => keys.environment(),
     prepare: (client) => {
       runs.listenTo(client);
       approvals.listenTo(client);
@@ -71,6 +75,11 @@ export function activate(context: ExtensionContext): void {
     ...approvals.register((row) => runs.questionOf(row)),
     ...serverCommands(context, server, log),
     ...recognizeAgents(),
+    commands.registerCommand('axeLsp.setApiKey', async (variable: unknown) => {
+      if (await keys.set(typeof variable === 'string' ? variable : undefined)) {
+        await restartFor(server, runs.isGoing());
+      }
+    }),
     steps,
   );
   void openDemo(context);
@@ -103,6 +112,18 @@ function reportFailure(error: unknown): void {
   if (code === ErrorCodes.PendingResponseRejected) {
     void window.showErrorMessage('The axe language server has stopped. Its runs have ended.');
   } else if (code !== LSPErrorCodes.RequestCancelled) {
-    void window.showErrorMessage(error instanceof Error ? error.message : String(error));
+    const message = error instanceof Error ? error.message : String(error);
+    const variable = missingVariable(message);
+    void window.showErrorMessage(message, ...(variable ? [SET_KEY] : [])).then((chosen) => chosen && commands.executeCommand('axeLsp.setApiKey', variable));
+  }
+}
+
+const SET_KEY = 'Set API Key…';
+
+/** A server gets keys when it starts. A restart ends runs, so the user is asked while some are going on. */
+async function restartFor(server: Connection, isBusy: boolean): Promise<void> {
+  const restart = 'Restart and End Runs';
+  if (!isBusy || (await window.showInformationMessage('The key is used from the next start of the language server on. Runs are going on.', restart)) === restart) {
+    await server.restart();
   }
 }

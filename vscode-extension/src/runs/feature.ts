@@ -17,6 +17,8 @@ import { Undoing } from './undoing';
 
 export interface RunsFeature {
   listenTo(client: LanguageClient): void;
+  /** Whether a run is going on that a restart would end. */
+  isGoing(): boolean;
   /** The question that stands in a row of the view. */
   questionOf(row: unknown): OpenQuestion | undefined;
   /** Runs an agent and shows what happens. Fails if the run does. */
@@ -51,6 +53,7 @@ export function showRuns(
   );
   return {
     listenTo: (client) => runs.listenTo(client),
+    isGoing: () => runs.store.going().length > 0,
     questionOf: (row) => view.questionOf(row),
     run: (client, params) => actions.run(client, params),
   };

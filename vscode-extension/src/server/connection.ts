@@ -23,6 +23,8 @@ export interface Host {
   readonly log: LogOutputChannel;
   /** Called before each start. */
   search(): Promise<Search>;
+  /** The environment of the server, asked for before each start. */
+  environment(): Promise<NodeJS.ProcessEnv>;
   /** Called with each new client before it starts. */
   prepare(client: LanguageClient): void;
 }
@@ -101,7 +103,7 @@ export class Connection implements Disposable {
   private async startServer(server: Server): Promise<void> {
     this.server = server;
     this.host.log.info(`starting ${[server.command, ...server.args].join(' ')} (from ${server.source})`);
-    const client: LanguageClient = newClient(server, this.host.log, {
+    const client: LanguageClient = newClient(server, await this.host.environment(), this.host.log, {
       onTooManyCrashes: () => this.changed.fire({ kind: 'crashed', server }),
       onReading: (isReading) => this.tellRunning(client, server, isReading),
     });
@@ -158,11 +160,11 @@ interface Listener {
   onReading(isReading: boolean): void;
 }
 
-function newClient(server: Server, log: LogOutputChannel, listener: Listener): LanguageClient {
+function newClient(server: Server, env: NodeJS.ProcessEnv, log: LogOutputChannel, listener: Listener): LanguageClient {
   const client: LanguageClient = new LanguageClient(
     'axe',
     'axe-lsp',
-    { command: server.command, args: [...server.args, '--stdio'] },
+    { command: server.command, args: [...server.args, '--stdio'], options: { env } },
     {
       documentSelector: agentFiles(),
       initializationOptions: { trusted: workspace.isTrusted },
