@@ -6,6 +6,9 @@ import { durationOf, runOf, usedBy, type CallNode, type Node, type RunNode, type
 
 const MOST = 100;
 
+/** Characters of a task in the label of a row. */
+const HEAD = 60;
+
 export interface Row {
   readonly label: string;
   readonly description: string;
@@ -24,24 +27,32 @@ export interface Asks {
 
 /** `asks` are the questions of a run that are open. */
 export function rowOf(node: Node, now: number, asks: readonly Asks[] = []): Row {
-  const { label, ...texts } = textsOf(node, now);
+  const { label: name, ...texts } = textsOf(node, now);
+  const isRoot = node.kind === 'run' && node.depth === 0;
+  const label = isRoot ? `${timeOfDay(node.began)} ${shortened(node.task, HEAD) || name}` : name;
+  const who = isRoot ? name : '';
   const state = node.status === 'running' ? 'running' : 'ended';
   const kind = kindOf(node);
   if (asks[0] !== undefined) {
     const asked = joined([asks.length > 1 ? `1 of ${asks.length} questions` : '', asks[0].purpose], ': ');
     return {
       label,
-      description: shortened(asked, 2 * MOST),
+      description: shortened(joined([who, asked], ' '), 2 * MOST),
       tooltip: joined([asked, texts.tooltip], '\n'),
       icon: { id: 'question', color: 'list.warningForeground' },
-      spoken: joined([label, 'asks you', asked], ', '),
+      spoken: joined([name, 'asks you', asked], ', '),
       context: `${kind} ${asks[0].kind === 'approval' ? 'asking' : 'inquiring'} ${state}`,
     };
   }
-  const spoken = joined([label, inWords(node.status), ...texts.spoken], ', ');
+  const spoken = joined([name, inWords(node.status), ...texts.spoken], ', ');
   const icon = node.kind !== 'call' && node.incomplete && node.status === 'completed' ? CUT : iconOf(node.status);
   const context = `${kind} ${state}${kind === 'root run' && state === 'ended' ? remainder(node) : ''}`;
-  return { label, description: texts.description, tooltip: texts.tooltip, icon, spoken, context };
+  return { label, description: joined([who, texts.description]), tooltip: texts.tooltip, icon, spoken, context };
+}
+
+/** The hour and minute, by which runs of one task are told apart. */
+function timeOfDay(moment: number): string {
+  return new Date(moment).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 }
 
 /** Whether there is something to go on with in a run that has ended. */
@@ -122,7 +133,7 @@ function textsOfRun(run: RunNode, now: number): Texts {
   const error = run.error && run.error !== run.status ? run.error : incompleteInWords(run.incomplete);
   return {
     label: run.agent,
-    description: joined([time, hasUsed(run) ? tokens(used) : '', money(used.cost), shortened(error, MOST) || about]),
+    description: joined([time, hasUsed(run) ? tokens(used) : '', money(used.cost), shortened(error, MOST) || (run.depth > 0 ? about : '')]),
     tooltip: joined(
       [
         `${run.agent}: ${inWords(run.status)}`,

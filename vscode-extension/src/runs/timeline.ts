@@ -45,7 +45,8 @@ export function timelineOf(root: RunNode, now: number): Timeline {
 
 function barsOf(node: Node, origin: number, now: number, level: number): Bar[] {
   const begins = Math.max(0, node.began - origin);
-  const { label, spoken } = rowOf(node, now);
+  const row = rowOf(node, now);
+  const label = node.kind === 'run' ? node.agent : row.label;
   const bar: Bar = {
     id: idOf(node),
     kind: node.kind,
@@ -54,7 +55,7 @@ function barsOf(node: Node, origin: number, now: number, level: number): Bar[] {
     level,
     begins,
     lasts: durationOf(node, now),
-    spoken: `${spoken}; begins after ${duration(begins)}`,
+    spoken: `${row.spoken}; begins after ${duration(begins)}`,
   };
   return [bar, ...childrenOf(node).flatMap((child) => barsOf(child, origin, now, level + 1))];
 }

@@ -25,8 +25,8 @@ function firstTurn(script: Script): TurnNode {
 test('a run tells its time, tokens, cost and task', () => {
   const row = rowOf(rootOf(finished()), START);
 
-  assert.equal(row.label, 'lead');
-  assert.equal(row.description, '5.0 s · 300 + 30 · $0.0030 · Check this');
+  assert.match(row.label, /^\d\d:\d\d Check this$/);
+  assert.equal(row.description, 'lead · 5.0 s · 300 + 30 · $0.0030');
   assert.deepEqual(row.icon, { id: 'pass', color: 'testing.iconPassed' });
   assert.equal(row.spoken, 'lead, completed, 5.0 s, 300 tokens in, 30 out, $0.0030, Check this');
   assert.equal(row.context, 'root run ended');
@@ -43,7 +43,7 @@ test('what goes on spins and counts', () => {
   const row = rowOf(rootOf(new Script().begin(LEAD, 'x')), START + 3200);
 
   assert.equal(row.icon.id, 'loading~spin');
-  assert.equal(row.description, '3.2 s · x');
+  assert.equal(row.description, 'lead · 3.2 s');
   assert.equal(row.context, 'root run running');
 });
 
@@ -116,11 +116,11 @@ test('a run that asks shows the question in place of its figures', () => {
   const root = rootOf(new Script().begin(LEAD, 'x'));
   const row = rowOf(root, START, [{ kind: 'approval', purpose: 'wants to run a command: make' }, { kind: 'approval', purpose: 'wants to write a' }]);
 
-  assert.equal(row.description, '1 of 2 questions: wants to run a command: make');
+  assert.equal(row.description, 'lead 1 of 2 questions: wants to run a command: make');
   assert.equal(row.spoken, 'lead, asks you, 1 of 2 questions: wants to run a command: make');
   assert.equal(row.context, 'root run asking running');
   const inquiring = rowOf(root, START, [{ kind: 'inquiry', purpose: 'asks: Which?' }]);
-  assert.deepEqual([inquiring.context, inquiring.description], ['root run inquiring running', 'asks: Which?']);
+  assert.deepEqual([inquiring.context, inquiring.description], ['root run inquiring running', 'lead asks: Which?']);
 });
 
 test('a turn that waits to be sent again says so', () => {
