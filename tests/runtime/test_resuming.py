@@ -26,7 +26,15 @@ from axe_lsp.runtime.resuming.log import Asked, Begun, Known, Log, Step, decoded
 from axe_lsp.runtime.runs import RunRequest, RunResult
 from axe_lsp.runtime.safety.approval import Wish, allowed
 from support.engines import agent, bench
-from support.scripted_provider import Answer, Call, Refuses, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import (
+    Answer,
+    Call,
+    Hold,
+    Refuses,
+    Says,
+    ScriptedProvider,
+    calls_agent,
+)
 
 ROOT = "0123456789abcdef" * 2
 TOO_LONG = Refuses(400, "This model's maximum context length is 8192 tokens.")
@@ -246,7 +254,10 @@ async def test_the_time_of_questions_is_not_the_time_of_a_resumed_run(
     begun = {ROOT: Begun(known.runs[ROOT].time, 99_990, asked_ms)}
 
     ends: list[Event] = []
-    provider.script("m-solo", Answer(Says("done"), pace=0.01))
+    hold = Hold()
+    if status == "completed":
+        hold.release()
+    provider.script("m-solo", Answer(Says("done"), hold=hold))
     async with bench(provider, tmp_path, agent("solo", **keys), steps=kept) as made:
         made.on_event = ends.append
         with suppress(RunError):
