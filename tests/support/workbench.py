@@ -232,6 +232,16 @@ class Workbench(TextEditor, Questions):
         rows = self._page.locator(".test-explorer .monaco-list-row")
         return [row.get_attribute("aria-label") or "" for row in rows.all()]
 
+    def press_on_test(self, name: str, button: str, is_done: Callable[[], bool]) -> None:
+        """Presses a button of a row of the Testing view, until that has the effect."""
+        row = self._page.locator(".test-explorer .monaco-list-row", has_text=name).last
+
+        def press() -> None:
+            row.hover(timeout=STAYS)
+            row.get_by_role("button", name=button).click(timeout=STAYS)
+
+        self._screen.act(f"{button} on {name}", press, is_done)
+
     def webview(self) -> FrameLocator:
         """The page of the webview that is in front."""
         front = self._page.locator("iframe.webview.ready:visible").last

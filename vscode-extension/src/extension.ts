@@ -61,6 +61,7 @@ export function activate(context: ExtensionContext): void {
       return runs.run(client, params);
     },
     running: () => server.running(),
+    showRun: (runId) => runs.show(runId),
     report: reportFailure,
   });
   const runs = showRuns(context, register, previews, approvals, () => server.running());

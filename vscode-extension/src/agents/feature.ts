@@ -28,6 +28,8 @@ export interface Surroundings {
   readonly previews: Previews;
   readonly run: Run;
   running(): Promise<LanguageClient | undefined>;
+  /** Opens the page of a run that is remembered. */
+  showRun(runId: string): Promise<void>;
   report(error: unknown): void;
 }
 
@@ -43,7 +45,7 @@ export function showAgents(context: ExtensionContext, register: Register, around
     graph,
     previews,
     new AgentsView(catalogue),
-    new TestingView(() => around.running(), catalogue),
+    new TestingView(() => around.running(), catalogue, (runId) => around.showRun(runId)),
     onRestored(FORM, async (panel, kept: FormView | undefined) => restoreForm(await around.running(), forms, panel, kept)),
     ...clientCommands(),
     register('axeLsp.run', inTrust(async (client, given, task) => runAgent(client, around.run, forms, await agentFile(given, catalogue), task))),

@@ -17,6 +17,8 @@ import { Undoing } from './undoing';
 
 export interface RunsFeature {
   listenTo(client: LanguageClient): void;
+  /** Opens the page of a run that is remembered. */
+  show(runId: string): Promise<void>;
   /** Whether a run is going on that a restart would end. */
   isGoing(): boolean;
   /** The question that stands in a row of the view. */
@@ -53,6 +55,10 @@ export function showRuns(
   );
   return {
     listenTo: (client) => runs.listenTo(client),
+    show: async (runId) => {
+      const root = await runs.store.find(runId);
+      await (root && pages.show(root));
+    },
     isGoing: () => runs.store.going().length > 0,
     questionOf: (row) => view.questionOf(row),
     run: (client, params) => actions.run(client, params),

@@ -21,6 +21,8 @@ export interface TestResult {
   readonly line: number;
   readonly verdict: 'passed' | 'failed' | 'stale' | 'missing' | 'provider' | 'unfinished';
   readonly failures: readonly { readonly line: number; readonly message: string }[];
+  /** The run of the case, which the history has if it did not pass. */
+  readonly runId?: string;
   /** With real answers only. */
   readonly seconds?: number;
 }

@@ -1,10 +1,13 @@
 // The tests of agents in VS Code's view "Testing": files with their cases, runs and recordings of them, and results in place.
 
-import { CancellationError, Location, Position, Range, TestMessage, TestRunProfileKind, tests, Uri, workspace, type CancellationToken, type Disposable, type TestController, type TestItem, type TestRun, type TestRunRequest } from 'vscode';
+import { CancellationError, commands, Location, Position, Range, TestMessage, TestRunProfileKind, tests, Uri, window, workspace, type CancellationToken, type Disposable, type TestController, type TestItem, type TestRun, type TestRunRequest } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import type { Catalogue } from '../agents/catalogue';
 import { isTests } from '../agentFiles';
 import { TestRequest, TestsRequest, type TestFile, type TestResult } from './protocol';
+
+/** What a menu knows the messages by that a run belongs to. */
+const FAILURE = 'axeFailure';
 
 /** Milliseconds for which changes of a file are collected. */
 const PAUSE = 500;
@@ -14,11 +17,14 @@ export class TestingView implements Disposable {
   private made: TestController | undefined;
   private readonly subscriptions: readonly Disposable[];
   private timer: NodeJS.Timeout | undefined;
+  /** The run of what did not pass, by the test. */
+  private readonly runs = new Map<string, string>();
 
   /** `running` is the server; agents that change tell that files were read. */
   constructor(
     private readonly running: () => Promise<LanguageClient | undefined>,
     catalogue: Catalogue,
+    showRun: (runId: string) => Promise<void>,
   ) {
     const watcher = workspace.createFileSystemWatcher('**/{axe,.axe}/tests/*.toml');
     const soon = () => this.refreshSoon();
@@ -29,6 +35,11 @@ export class TestingView implements Disposable {
       watcher.onDidDelete(soon),
       workspace.onDidChangeTextDocument(({ document }) => isTests(document) && soon()),
       catalogue.onDidChange(soon),
+      commands.registerCommand('axeLsp.showTestRun', (given?: TestItem | { readonly test: TestItem }) => {
+        const item = given && 'test' in given ? given.test : given;
+        const runId = item && this.runs.get(keyOf(item));
+        return runId ? showRun(runId) : void window.showInformationMessage('A run is kept of a case that did not pass. Run the case first.');
+      }),
     ];
   }
 
@@ -85,7 +96,11 @@ export class TestingView implements Disposable {
       const params = { uri: item.uri?.toString() ?? '', ...(item.parent ? { case: item.id } : {}), record };
       const { results } = await client.sendRequest(TestRequest, params, token);
       const byName = new Map(results.map((result) => [result.name, result]));
-      cases.forEach((each) => tell(run, each, byName.get(each.id)));
+      for (const each of cases) {
+        const result = byName.get(each.id);
+        this.runs.set(keyOf(each), result && result.verdict !== 'passed' ? (result.runId ?? '') : '');
+        tell(run, each, result);
+      }
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       cases.forEach((each) => (token.isCancellationRequested ? run.skipped(each) : run.errored(each, new TestMessage(message))));
@@ -104,6 +119,11 @@ function itemOf(controller: TestController, { uri, cases }: TestFile): TestItem 
   return item;
 }
 
+/** Names a test among those of all files. */
+function keyOf(item: TestItem): string {
+  return `${item.uri?.toString() ?? ''}::${item.id}`;
+}
+
 function tell(run: TestRun, item: TestItem, result: TestResult | undefined): void {
   if (!result || result.verdict === 'unfinished') {
     run.skipped(item);
@@ -117,6 +137,7 @@ function tell(run: TestRun, item: TestItem, result: TestResult | undefined): voi
   }
   const messages = result.failures.map(({ line, message }) => {
     const told = new TestMessage(message);
+    told.contextValue = FAILURE;
     if (item.uri) {
       told.location = new Location(item.uri, new Position(line - 1, 0));
     }
