@@ -67,7 +67,11 @@ def test_the_editor_is_shown_the_exact_change_and_it_happens_when_it_agrees(
         editor.client.answer_with["axe/approve"] = lambda _: {"decision": "allow"}
         result = run(editor)
         assert result["content"] == "done"
+        calls = [it["params"] for it in editor.client.received if it.get("method") == "axe/tool"]
         change, command = sorted(asked(editor), key=lambda params: params["tool"], reverse=True)
+        begun = {it["name"]: it["callId"] for it in calls if it["kind"] == "begin"}
+        assert change.pop("callId") == begun["write_file"]
+        assert command["callId"] == begun["run_command"]
         assert change.pop("subject") != command["subject"]
         assert command["forRun"] == "this command"
         assert change == {

@@ -236,3 +236,16 @@ async def test_the_caller_may_choose_the_runs_id(
         result = await work.engine.run(RunRequest("o"), run_id="mine")
     assert result.run_id == "mine"
     assert {event.run.run_id for event in work.events} == {"mine"}
+
+
+async def test_a_run_says_where_it_works_if_that_is_not_the_workspace(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    (tmp_path / "docs").mkdir()
+    provider.script("m-p", Says(calls=[calls_agent("helper", "do it")]), Says("Final"))
+    provider.script("m-helper", Says("helped"))
+    agents = agent("p", sub_agents=["helper"]) | agent("helper", workdir="docs")
+    async with bench(provider, tmp_path, agents) as work:
+        await work.run("p", "the task")
+    begins = [event for event in work.events if isinstance(event, AgentBegin)]
+    assert [begin.workdir for begin in begins] == [None, str(tmp_path / "docs")]

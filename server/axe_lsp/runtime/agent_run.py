@@ -8,7 +8,7 @@ begins.
 from __future__ import annotations
 
 from collections.abc import Collection
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from functools import partial
 from time import monotonic
 
@@ -31,6 +31,7 @@ from axe_lsp.runtime.errors import (
     RunError,
 )
 from axe_lsp.runtime.events import AgentBegin, AgentResume, Status
+from axe_lsp.runtime.files.agent_files import base_of
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.incomplete import explained
 from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
@@ -41,7 +42,7 @@ from axe_lsp.runtime.mcp.remote_tools import RemoteTools
 from axe_lsp.runtime.memory.memory import append_memory
 from axe_lsp.runtime.messages import Json, Response
 from axe_lsp.runtime.outcome import end_event, result_of, status_of
-from axe_lsp.runtime.plain_text import os_fault
+from axe_lsp.runtime.plain_text import os_fault, shown_path
 from axe_lsp.runtime.prepare import Prepared, prepare, reads_much
 from axe_lsp.runtime.resuming.log import First
 from axe_lsp.runtime.resuming.restore import first_of, prepared_after, prepared_again
@@ -251,6 +252,7 @@ class AgentRun:
     def _begin(self, model: str, definition: AgentDefinition | None = None) -> None:
         self._has_begun = True
         order = self._order
+        workdir = self._workdir(definition) if definition is not None else None
         if self._log.begun is not None:
             saved = self._log.saved
             self._tree.journal.emit(
@@ -262,6 +264,7 @@ class AgentRun:
                     saved=saved,
                     parent_agent=order.parent_agent,
                     description=order.description,
+                    workdir=workdir,
                 )
             )
             return
@@ -278,8 +281,19 @@ class AgentRun:
                 isolation="inline" if self._lacks_process(definition) else None,
                 continues=origin.continues if before is None else before.continues,
                 forked_from=origin.forked_from,
+                workdir=workdir,
             )
         )
+
+    def _workdir(self, definition: AgentDefinition) -> str | None:
+        """The folder in which it works, if that is not the workspace."""
+        services = self._services
+        with suppress(ConfigError):  # It ends the run when the prompt is made.
+            named = base_of(
+                self._order.workdir or definition.workdir, services.workspace, services.environment
+            )
+            return shown_path(named) if named else None
+        return None
 
     def _lacks_process(self, definition: AgentDefinition | None) -> bool:
         """Whether it has been called, and its file asks for a process that nobody can make here."""

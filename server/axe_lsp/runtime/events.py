@@ -50,6 +50,7 @@ class AgentBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"
     is what the caller calls the task in a few words; the agent itself never hears it. `isolation` is
     "inline" for an agent that wants a process of its own and has none: the run is recorded or replayed.
     `continues` is the completed run whose conversation goes on; `forked_from` the run whose first turns this one has.
+    `workdir` is the folder in which it works, if that is not the workspace.
     """
 
     METHOD = "axe/agent"
@@ -62,6 +63,7 @@ class AgentBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"
     isolation: str | None = None
     continues: str | None = None
     forked_from: Fork | None = None
+    workdir: str | None = None
 
 
 class Saved(JsonStruct, frozen=True):
@@ -91,6 +93,7 @@ class AgentResume(Event, frozen=True, kw_only=True, tag_field="kind", tag="resum
     saved: Saved
     parent_agent: str | None = None
     description: str | None = None
+    workdir: str | None = None
 
 
 class AgentEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):

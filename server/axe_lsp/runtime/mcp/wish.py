@@ -29,4 +29,5 @@ def wish_to_call(call: ToolCall, server: McpServer, run: RunIds, secrets: Collec
         details = f"{address}\n{call.name} {shown}"
         return Rehearsal(purpose, details, subject=f"{server.url}\n{call.name} {shown}")
 
-    return Wish(run, f"{server.name}/{call.name}", arguments, rehearse, server.url)
+    name = f"{server.name}/{call.name}"
+    return Wish(run, name, arguments, rehearse, server.url, call.event_id)

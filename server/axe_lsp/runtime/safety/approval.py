@@ -46,7 +46,7 @@ class Wish(Struct, frozen=True):
     """A call that somebody has to agree to before it is executed. Its arguments hold no secret.
 
     `address` is that of the MCP server whose tool it is, as its agent file has it: for rules, and
-    never shown. `rehearse` finds out what would happen, without doing it; it raises what the call
+    never shown. `call_id` is that of the call in events. `rehearse` finds out what would happen, without doing it; it raises what the call
     would raise.
     """
 
@@ -55,6 +55,7 @@ class Wish(Struct, frozen=True):
     arguments: Mapping[str, Json]
     rehearse: Callable[[], Awaitable[Rehearsal]]
     address: str = ""
+    call_id: str | None = None
 
 
 Approve = Callable[[Wish], Awaitable[str]]
@@ -151,6 +152,7 @@ def _question(wish: Wish, rehearsal: Rehearsal) -> Question:
         change=shown.change,
         subject=_digest(rehearsal.subject or f"{rehearsal.purpose}\n{rehearsal.details}"),
         for_run=rehearsal.for_run,
+        call_id=wish.call_id,
     )
 
 

@@ -30,6 +30,9 @@ class Question(JsonStruct, frozen=True):
     for who can show two texts side by side. None holds anything that would make a terminal show
     something else than what is there.
 
+    `call_id` is that of the tool call in the events of the run; neither questions about trust nor those of `ask_user`
+    have one.
+
     Calls of a tool with the same `subject` are answered together by `allowForRun`; `for_run` says
     in a few words what that is, for a button. Neither is there in questions about trust and in
     those of `ask_user`. Only the latter have `choices`.
@@ -44,6 +47,7 @@ class Question(JsonStruct, frozen=True):
     subject: str | None = None
     for_run: str | None = None
     choices: tuple[str, ...] | None = None
+    call_id: str | None = None
 
 
 TRUST = "trust"

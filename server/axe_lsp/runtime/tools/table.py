@@ -108,4 +108,5 @@ def _wish(tool: BuiltinTool, call: ToolCall, run: RunIds, workplace: Workplace) 
         rehearsal = await tool.rehearse(call, workplace)
         return rehearsal.told(lambda text: redact(text, secrets))
 
-    return Wish(run, call.name, redacted_table(call.arguments, secrets), rehearse)
+    arguments = redacted_table(call.arguments, secrets)
+    return Wish(run, call.name, arguments, rehearse, call_id=call.event_id)
