@@ -23,9 +23,10 @@ from typing import Any
 from lsprotocol import types
 
 from axe_lsp.lsp.tcp_token import token_on_disk
-from axe_lsp.rpc import server_process, sockets, transports
+from axe_lsp.rpc import sockets, transports
 from axe_lsp.rpc.documents import Documents
 from axe_lsp.rpc.language_server import LanguageServer, RequestFailed
+from axe_lsp.serving import server_process
 
 FEATURES: dict[str, Callable[..., Any]] = {}
 COMMANDS: dict[str, Callable[..., Any]] = {}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from axe_lsp.rpc.conversion import to_json
-from axe_lsp.rpc.json_rpc import (
+from axe_lsp.serving.json_rpc import (
     Invalid,
     Notification,
     Request,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.rpc import stdio
+from axe_lsp.serving import stdio
 from axe_lsp.tasks import let_others_go_first
 from support.raw_client import RawClient, framed
 

@@ -38,7 +38,8 @@ def main(arguments: Sequence[str]) -> int:
         print(_WAITS, file=sys.stderr)
     # Imported last, because it takes a while: wrong arguments are answered at once.
     from axe_lsp.daemon.daemon import Daemon
-    from axe_lsp.rpc import server_process, transports
+    from axe_lsp.rpc import transports
+    from axe_lsp.serving import server_process
 
     tuning.server_begins()
     try:

@@ -11,8 +11,8 @@ from msgspec import Struct
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
 from axe_lsp.daemon.uris import canonical, uri_of
 from axe_lsp.lsp.session import Session
-from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.rpc.language_server import RequestFailed
+from axe_lsp.serving.json_rpc import JsonObject
 
 
 class AgentFolder(Struct, frozen=True):

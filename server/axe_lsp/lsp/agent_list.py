@@ -8,7 +8,7 @@ from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.lsp import from_proto
 from axe_lsp.lsp.session import Session
-from axe_lsp.rpc.json_rpc import JsonObject
+from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
 
 

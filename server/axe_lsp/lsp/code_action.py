@@ -23,7 +23,7 @@ from axe_lsp.lsp.positions import Locations, open_file
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import can_show
 from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
-from axe_lsp.rpc.json_rpc import JsonObject
+from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
 
 APPLY = "axe.applyAction"

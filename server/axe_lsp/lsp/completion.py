@@ -20,7 +20,7 @@ from axe_lsp.lsp.positions import Position, position_of
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.to_proto import plain_text
 from axe_lsp.rpc.client import Client
-from axe_lsp.rpc.json_rpc import Wire
+from axe_lsp.serving.json_rpc import Wire
 
 _TRIGGERS = ['"', "'", "[", "=", ".", "/"]
 

@@ -12,7 +12,7 @@ from axe_lsp.features.delegation_graph import DelegationGraph, Node, around, del
 from axe_lsp.features.graph_text import dot, mermaid
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import show_text
-from axe_lsp.rpc.json_rpc import JsonObject
+from axe_lsp.serving.json_rpc import JsonObject
 
 _FORMATS = ("json", "mermaid", "dot")
 _DOCUMENTS = {

@@ -15,7 +15,7 @@ from axe_lsp.features.document_symbol import Symbol, SymbolKind, document_symbol
 from axe_lsp.lsp.positions import open_file
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.client import Client
-from axe_lsp.rpc.json_rpc import JsonObject
+from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
 
 

@@ -19,7 +19,7 @@ from axe_lsp.lsp.related_information import RelatedInformation
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.to_proto import LinesOf
 from axe_lsp.rpc.client import Client
-from axe_lsp.rpc.json_rpc import JsonObject
+from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.places import Scope
 
 SOURCE = "axe-lsp"

@@ -12,7 +12,7 @@ from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding
 from axe_lsp.features.folding_range import Fold, folding
 from axe_lsp.lsp.positions import open_file
 from axe_lsp.lsp.session import Session
-from axe_lsp.rpc.json_rpc import JsonObject
+from axe_lsp.serving.json_rpc import JsonObject
 
 
 def register(session: Session) -> None:

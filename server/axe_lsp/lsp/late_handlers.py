@@ -14,7 +14,7 @@ from lsprotocol import types
 
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.client import Client
-from axe_lsp.rpc.json_rpc import JsonObject
+from axe_lsp.serving.json_rpc import JsonObject
 
 REQUESTS = {
     types.TEXT_DOCUMENT_CODE_ACTION: "code_action:code_action",

@@ -21,7 +21,7 @@ from axe_lsp.daemon.uris import canonical
 from axe_lsp.lsp.file_diagnostics import FileDiagnostics
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.client import Client
-from axe_lsp.rpc.json_rpc import JsonObject, Wire, plain_json
+from axe_lsp.serving.json_rpc import JsonObject, Wire, plain_json
 
 _PORTION = 200
 """Reports that are sent in one piece."""

@@ -17,7 +17,7 @@ from axe_lsp.features.shown_calls import calls_of
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.to_proto import LinesOf
-from axe_lsp.rpc.json_rpc import JsonObject
+from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
 
 

@@ -15,8 +15,8 @@ from axe_lsp.lsp.positions import Locations, position_of
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
 from axe_lsp.rpc.client import Client
-from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.rpc.language_server import RequestFailed
+from axe_lsp.serving.json_rpc import JsonObject
 
 
 def register(session: Session) -> None:

@@ -43,8 +43,8 @@ from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.text_document_sync import TextDocumentSync
 from axe_lsp.lsp.watched_files import WatchedFiles
 from axe_lsp.rpc.client import Client
-from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.rpc.language_server import LanguageServer
+from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.workspace import Update
 
 _STATELESS = (

@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.hover import Hover
-from axe_lsp.rpc.json_rpc import JsonObject
+from axe_lsp.serving.json_rpc import JsonObject
 
 AGENT_KIND = types.SymbolKind.Class
 """The kind of agents, among symbols and in the call hierarchy."""

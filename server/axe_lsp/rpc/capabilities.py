@@ -12,7 +12,7 @@ from typing import TypeAlias
 from lsprotocol import types
 
 from axe_lsp.rpc.client import Client
-from axe_lsp.rpc.json_rpc import JsonObject
+from axe_lsp.serving.json_rpc import JsonObject
 
 Options: TypeAlias = JsonObject | bool | Callable[[Client], JsonObject | bool]
 """What the capability of a method says: LSP's options, True without options, False to leave it out,

@@ -16,7 +16,7 @@ from lsprotocol import converters, types
 from lsprotocol.types import METHOD_TO_TYPES
 from msgspec import to_builtins
 
-from axe_lsp.rpc.json_rpc import Wire
+from axe_lsp.serving.json_rpc import Wire
 
 T = TypeVar("T")
 

@@ -38,7 +38,7 @@ from pygls.protocol import LanguageServerProtocol
 
 from axe_lsp.rpc.conversion import MisfitError, read_params, read_result, to_json
 from axe_lsp.rpc.framing import frame
-from axe_lsp.rpc.json_rpc import (
+from axe_lsp.serving.json_rpc import (
     Invalid,
     JsonObject,
     Message,

@@ -45,8 +45,8 @@ from pygls.exceptions import JsonRpcException
 from axe_lsp.agentfile.text.ranges import PositionEncoding
 from axe_lsp.rpc.capabilities import Options, capabilities, check_announced
 from axe_lsp.rpc.client import Client
-from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.rpc.lifecycle import LifeCycle
+from axe_lsp.serving.json_rpc import JsonObject
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 

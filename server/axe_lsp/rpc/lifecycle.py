@@ -21,7 +21,7 @@ from pygls.exceptions import (
 
 from axe_lsp.rpc.client import Client, read_client
 from axe_lsp.rpc.dispatch import Dispatcher
-from axe_lsp.rpc.json_rpc import JsonObject, Notification, Request
+from axe_lsp.serving.json_rpc import JsonObject, Notification, Request
 
 GRACE = 1.0
 """Seconds that tasks get to end after they were cancelled."""

@@ -8,9 +8,9 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from axe_lsp.rpc.framing import LARGEST_BODY, FrameReader
-from axe_lsp.rpc.json_rpc import Message, read_message
+from axe_lsp.rpc.framing import LARGEST_BODY, BadHeader, FrameReader
 from axe_lsp.rpc.language_server import LanguageServer
+from axe_lsp.serving.json_rpc import PARSE_ERROR, Invalid, Message, read_message
 from axe_lsp.tasks import Tasks
 
 _FIRST_BODY = 4 * 1024 * 1024
@@ -82,7 +82,7 @@ class MessageLoop:
     async def _listen(self) -> None:
         frames = self._frames
         while data := await self._read():
-            messages = [read_message(body) for body in frames.feed(data)]
+            messages = list(map(_message, frames.feed(data)))
             if messages and not self._is_admitted(messages[0]):
                 return
             self._protocol.expect(messages)
@@ -108,3 +108,10 @@ class MessageLoop:
             return False
         self._admits, self._frames.most = None, LARGEST_BODY
         return True
+
+
+def _message(body: bytes | BadHeader) -> Message:
+    """The message in a frame."""
+    if isinstance(body, BadHeader):
+        return Invalid(PARSE_ERROR, body.reason)
+    return read_message(body)

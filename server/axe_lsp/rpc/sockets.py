@@ -27,12 +27,12 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
-from axe_lsp.rpc import stdio
 from axe_lsp.rpc.client import presented_token
-from axe_lsp.rpc.json_rpc import Message, Request
 from axe_lsp.rpc.lifecycle import GRACE
 from axe_lsp.rpc.message_loop import MessageLoop
 from axe_lsp.rpc.transports import CannotListenError, MakeServer
+from axe_lsp.serving import stdio
+from axe_lsp.serving.json_rpc import Message, Request
 from axe_lsp.tasks import Tasks
 
 _CHUNK = 64 * 1024

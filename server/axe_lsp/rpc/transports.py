@@ -1,7 +1,7 @@
 """The transport of a client that has started the server: standard streams.
 
 The functions here and in `axe_lsp.rpc.sockets`, which has the other transports, are the `main` of
-`axe_lsp.rpc.server_process.run` or a part of it. They return the exit code.
+`axe_lsp.serving.server_process.run` or a part of it. They return the exit code.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeAlias
 
-from axe_lsp.rpc import server_process, stdio
 from axe_lsp.rpc.language_server import LanguageServer
 from axe_lsp.rpc.lifecycle import GRACE
 from axe_lsp.rpc.message_loop import MessageLoop
+from axe_lsp.serving import server_process, stdio
 
 MakeServer: TypeAlias = Callable[[], LanguageServer]
 

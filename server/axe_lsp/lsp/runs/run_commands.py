@@ -17,8 +17,8 @@ from pygls.exceptions import JsonRpcInvalidParams
 from axe_lsp.lsp.runs import resuming, run_reports, running
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import show_text
-from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.rpc.language_server import RequestFailed
+from axe_lsp.serving.json_rpc import JsonObject
 
 
 def run(session: Session, params: Any) -> Coroutine[Any, Any, JsonObject]:

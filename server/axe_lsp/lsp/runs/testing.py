@@ -22,10 +22,10 @@ from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.runs.running import check_trust
 from axe_lsp.lsp.session import Session
-from axe_lsp.rpc.json_rpc import JsonObject
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.files.workspace_folders import project_of_tests
 from axe_lsp.runtime.programs import main_of
+from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
 
 _COMMAND = (*main_of("axe_lsp.cli.main"), "test")

@@ -1,4 +1,4 @@
-"""The messages of JSON-RPC 2.0, as LSP narrows it (no batches, ids never null).
+"""The messages of JSON-RPC 2.0, as LSP narrows it: no batches, ids never null.
 
 Knows no method and keeps no state. Reading never raises: a body that is no message becomes `Invalid`,
 which says how it is answered.
@@ -13,8 +13,6 @@ from typing import Any, TypeAlias
 
 from msgspec import DecodeError, Struct
 from msgspec.json import Decoder, Encoder
-
-from axe_lsp.rpc.framing import BadHeader
 
 MessageId: TypeAlias = int | str
 JsonObject: TypeAlias = dict[str, Any]
@@ -70,10 +68,8 @@ _reader, _writer = Decoder(), Encoder()
 Message: TypeAlias = Request | Notification | Response | Invalid
 
 
-def read_message(body: bytes | BadHeader) -> Message:
-    """The message in a frame."""
-    if isinstance(body, BadHeader):
-        return Invalid(PARSE_ERROR, body.reason)
+def read_message(body: bytes) -> Message:
+    """The message in a body."""
     try:
         message = _loads(body)
     except RecursionError:
@@ -136,7 +132,7 @@ def _dumps(message: JsonObject, default: Callable[[Any], Any], *, ensure_ascii: 
 
 def _classify(message: Any) -> Message:
     if isinstance(message, list):
-        return Invalid(INVALID_REQUEST, "batches are not part of LSP; send one message at a time")
+        return Invalid(INVALID_REQUEST, "batches are not supported; send one message at a time")
     if not isinstance(message, dict):
         return Invalid(INVALID_REQUEST, "a message must be a JSON object")
     if message.get("jsonrpc") != "2.0":
