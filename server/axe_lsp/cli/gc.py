@@ -15,8 +15,9 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition, MemoryConfig
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import complain, shown
-from axe_lsp.cli.whereabouts import Whereabouts, whereabouts
+from axe_lsp.cli.whereabouts import whereabouts
 from axe_lsp.runtime.errors import AgentError, ConfigError, RunError
+from axe_lsp.runtime.files.whereabouts import Whereabouts
 from axe_lsp.runtime.memory.memory import Memory, load_memory, trim_memory
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.providers.http_provider import HttpProvider

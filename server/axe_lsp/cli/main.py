@@ -39,6 +39,9 @@ COMMANDS = {
     "schema": Command("axe_lsp.cli.schema", "print the JSON Schema of agent files or config.toml"),
     "gc": Command("axe_lsp.cli.gc", "analyze and trim the memory of agents"),
     "history": Command("axe_lsp.cli.history", "list, show, follow, export and delete past runs"),
+    "acp": Command(
+        "axe_lsp.cli.acp", "offer agents to editors that speak the Agent Client Protocol"
+    ),
     "demo": Command(
         "axe_lsp.cli.demo", "run a small example with recorded answers; --list shows more"
     ),
@@ -46,6 +49,9 @@ COMMANDS = {
     "serve": Command("axe_lsp.cli.serve", "the language server, as without a command"),
     "version": Command("axe_lsp.cli.version", "print the version"),
 }
+
+_SERVERS = ("acp", "serve")
+"""Commands whose standard streams are those of a protocol."""
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells expect it (128 + SIGINT)."""
@@ -71,9 +77,9 @@ def _main(arguments: list[str]) -> int:
     from axe_lsp.cli import streams  # noqa: PLC0415
 
     name, rest = _command(arguments)
-    if name == "serve":
+    if name in _SERVERS:
         streams.forgive_errors()
-        return _call(name, rest)  # It has its own ideas about the other streams.
+        return _call(name, rest)  # They have their own ideas about the other streams.
     streams.prepare()
     try:
         code = _dispatch(name, rest)

@@ -18,9 +18,10 @@ from axe_lsp.cli.envelope import CallDetails, failure_as_json
 from axe_lsp.cli.run_hints import tell_last_text, tell_where_to_look
 from axe_lsp.cli.standard_input import has_text, piped_text, text_beside_prompt
 from axe_lsp.cli.streams import complain
-from axe_lsp.cli.whereabouts import Whereabouts, named_file, spellings, whereabouts
+from axe_lsp.cli.whereabouts import named_file, spellings, whereabouts
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import base_of
+from axe_lsp.runtime.files.whereabouts import Whereabouts
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.plain_text import decode, shown_path
 from axe_lsp.runtime.prepare import prepare_request

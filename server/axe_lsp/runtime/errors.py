@@ -84,10 +84,14 @@ class BudgetError(RunError):
 
 
 class MissingKeyError(RunError):
-    """No API key for the provider."""
+    """No API key for the provider. The message names the variable."""
 
     kind = "api"
     exit_code = ExitCode.API
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.reason = "missingKey"
 
 
 class McpServerError(RunError):
@@ -153,6 +157,7 @@ class ProviderError(RunError):
         self.was_shared = False
         self.may_pass = category in PASSING if may_pass is None else may_pass
         self.codes = codes
+        self.reason = "auth" if category == "auth" else ""
         self.exit_code = ExitCode.AGENT if category in _AT_FAULT else ExitCode.API
 
     def reworded(self, message: str) -> ProviderError:

@@ -91,6 +91,8 @@ def prepare(
     environment: Environment,
 ) -> Prepared:
     """Read what the agent needs. Raises ConfigError or AgentError."""
+    if order.effort:
+        definition = replace(definition, params=replace(definition.params, effort=order.effort))
     model = _model(order, definition)
     wire = wire_of(model, environment)
     order = with_input(order, definition)
@@ -154,6 +156,7 @@ def root_order(
         input=request.input,
         reads_task=True,
         model=request.model,
+        effort=request.effort,
         skill=request.skill,
         workdir=request.workdir,
         timeout=request.timeout,

@@ -30,6 +30,7 @@ Such a run may take longer as long as it makes progress: see `limits/clock.py`.
 class RunRequest(JsonStruct, frozen=True):
     """Run this agent. Empty strings and None leave the decision to the agent file.
 
+    `effort` is that of `[params]`, for the agent itself.
     `task` is the user message, or `input` for an agent with `[input]`; `timeout` is in seconds.
     `max_tokens` and `max_cost` (in US dollars) are budgets for the whole tree, 0 for those of the agent
     file.
@@ -44,6 +45,7 @@ class RunRequest(JsonStruct, frozen=True):
     timeout: float | None = None
     max_tokens: int = 0
     max_cost: float = 0
+    effort: str = ""
 
 
 class RunResult(JsonStruct, frozen=True):
@@ -105,6 +107,7 @@ class Order(JsonStruct, frozen=True):
     message: str
     parent_agent: str | None = None
     model: str = ""
+    effort: str = ""
     skill: str = ""
     workdir: str = ""
     timeout: float | None = None

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from axe_lsp.hosting.history import steps
+from axe_lsp.hosting.history import sessions, steps
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.files.folders import Environment, state_folder
 from axe_lsp.runtime.plain_text import shown_path
 
-FORMAT = 2
+FORMAT = 3
 """The number of the schema below, kept in `user_version`. A change of the schema adds one."""
 
 WAIT_SECONDS = 5.0
@@ -56,7 +56,7 @@ CREATE TABLE events (
 ) WITHOUT ROWID;
 """
 
-_SCHEMAS = (_FIRST_SCHEMA, steps.SCHEMA)
+_SCHEMAS = (_FIRST_SCHEMA, steps.SCHEMA, sessions.SCHEMA)
 """What each format has added to the one before."""
 
 _CREATION = threading.Lock()

@@ -1,0 +1,206 @@
+"""The methods of the Agent Client Protocol, version 1 (agentclientprotocol.com).
+
+What takes long to import comes with the first session: `initialize` is answered before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+
+from axe_lsp.acp.connection import (
+    INVALID_PARAMS,
+    Connection,
+    Reply,
+    RequestError,
+    read_params,
+)
+
+if TYPE_CHECKING:
+    from axe_lsp.acp.desk import Desk
+
+VERSION = 1
+"""The version of the protocol, whatever the client asks for."""
+
+_LONG = frozenset({"session/prompt"})
+
+_LAST_SECONDS = 1.5
+
+
+class _Params(Struct, rename="camel", frozen=True):
+    """Params of a request. Members that it does not know are passed over."""
+
+
+class _Initialize(_Params, frozen=True):
+    protocol_version: int
+    client_capabilities: dict[str, Any] | None = None
+
+
+class _NewSession(_Params, frozen=True):
+    cwd: str
+    mcp_servers: list[Any] = field(default_factory=list)
+
+
+class _FormerSession(_Params, frozen=True):
+    session_id: str
+    cwd: str
+    mcp_servers: list[Any] = field(default_factory=list)
+
+
+class _OfSession(_Params, frozen=True):
+    session_id: str
+
+
+class _Prompt(_Params, frozen=True):
+    session_id: str
+    prompt: list[Any]
+
+
+class _SetOption(_Params, frozen=True):
+    session_id: str
+    config_id: str
+    value: str | bool
+
+
+class _SetMode(_Params, frozen=True):
+    session_id: str
+    mode_id: str
+
+
+class _ListSessions(_Params, frozen=True):
+    cwd: str | None = None
+    cursor: str | None = None
+
+
+class Agent:
+    """The agent as a client sees it. `first_agent` is the one that sessions begin with, if it is there."""
+
+    def __init__(self, write: Callable[[bytes], None], version: str, first_agent: str = "") -> None:
+        self._version = version
+        self._first_agent = first_agent
+        self._capabilities: dict[str, Any] = {}
+        self._made: Desk | None = None
+        handlers = {
+            "initialize": self._initialize,
+            "authenticate": self._authenticate,
+            "session/new": self._new,
+            "session/load": self._load,
+            "session/resume": self._resume,
+            "session/list": self._list,
+            "session/close": self._close,
+            "session/delete": self._delete,
+            "session/set_config_option": self._set_option,
+            "session/set_mode": self._set_mode,
+            "session/prompt": self._prompt,
+        }
+        listeners = {"session/cancel": self._cancel}
+        self.connection = Connection(write, handlers, listeners, _LONG)
+
+    async def close(self) -> None:
+        """Stop everything. The client has gone."""
+        await self.connection.close(within=_LAST_SECONDS)
+        if self._made is not None:
+            await self._made.close()
+
+    @property
+    def _desk(self) -> Desk:
+        """The sessions. Made with the first one, as its imports take long."""
+        if self._made is None:
+            from axe_lsp.acp.desk import Desk
+
+            self._made = Desk(self.connection, self._capabilities, self._first_agent)
+        return self._made
+
+    # The connection.
+
+    async def _initialize(self, params: Any) -> dict[str, Any]:
+        asked = read_params(_Initialize, params)
+        self._capabilities = asked.client_capabilities or {}
+        return {
+            "protocolVersion": VERSION,
+            "agentInfo": {"name": "axe-lsp", "title": "axe", "version": self._version},
+            "agentCapabilities": {
+                "loadSession": True,
+                "promptCapabilities": {"embeddedContext": True},
+                "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
+            },
+            "authMethods": [],
+        }
+
+    async def _authenticate(self, _: Any) -> dict[str, Any]:
+        raise RequestError(
+            INVALID_PARAMS,
+            "there is no method of authentication; API keys are environment variables or in config.toml",
+        )
+
+    # Sessions.
+
+    async def _new(self, params: Any) -> Reply:
+        asked = read_params(_NewSession, params)
+        session = await self._desk.begin(_folder(asked.cwd))
+        self._desk.mention_servers(session.id, asked.mcp_servers)
+        result = {"sessionId": session.id, **session.choices}
+        return Reply(result, lambda: self._desk.tell_commands(session))
+
+    async def _load(self, params: Any) -> Reply:
+        return await self._former(params, tells=True)
+
+    async def _resume(self, params: Any) -> Reply:
+        return await self._former(params, tells=False)
+
+    async def _former(self, params: Any, *, tells: bool) -> Reply:
+        asked = read_params(_FormerSession, params)
+        session = await self._desk.open(asked.session_id, _folder(asked.cwd), tells=tells)
+        self._desk.mention_servers(session.id, asked.mcp_servers)
+        return Reply(session.choices, lambda: self._desk.tell_commands(session))
+
+    async def _list(self, params: Any) -> dict[str, Any]:
+        asked = read_params(_ListSessions, params)
+        return await self._desk.listed(asked.cwd, asked.cursor)
+
+    async def _close(self, params: Any) -> dict[str, Any]:
+        await self._desk.close_session(read_params(_OfSession, params).session_id)
+        return {}
+
+    async def _delete(self, params: Any) -> dict[str, Any]:
+        await self._desk.delete(read_params(_OfSession, params).session_id)
+        return {}
+
+    async def _set_option(self, params: Any) -> dict[str, Any]:
+        asked = read_params(_SetOption, params)
+        session = self._desk.session(asked.session_id)
+        session.choose(asked.config_id, asked.value)
+        await self._desk.keep(session)
+        if asked.config_id == "agent":
+            session.tell_mode()
+        return {"configOptions": session.options}
+
+    async def _set_mode(self, params: Any) -> dict[str, Any]:
+        asked = read_params(_SetMode, params)
+        session = self._desk.session(asked.session_id)
+        session.choose("agent", asked.mode_id)
+        await self._desk.keep(session)
+        session.tell_choices()
+        return {}
+
+    async def _prompt(self, params: Any) -> dict[str, Any]:
+        asked = read_params(_Prompt, params)
+        session = self._desk.session(asked.session_id)
+        return {"stopReason": await self._desk.prompt(session, asked.prompt)}
+
+    def _cancel(self, params: Any) -> None:
+        asked = read_params(_OfSession, params)
+        if self._made is not None:
+            self._made.cancel(asked.session_id)
+
+
+def _folder(cwd: str) -> Path:
+    folder = Path(cwd)
+    if not folder.is_absolute() or "\0" in cwd:
+        raise RequestError(INVALID_PARAMS, f"invalid params: cwd {cwd!r} is not an absolute path")
+    if not folder.is_dir():
+        raise RequestError(INVALID_PARAMS, f"invalid params: cwd {cwd!r} is not a folder")
+    return folder

@@ -1,0 +1,113 @@
+"""What a session offers to choose from: agents, models, and how much the model thinks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.schema.models import MODELS
+from axe_lsp.agentfile.schema.providers import EFFORTS
+from axe_lsp.runtime.errors import ConfigError, RunError
+from axe_lsp.runtime.files.user_config import load_user_config
+from axe_lsp.runtime.files.whereabouts import whereabouts_in
+
+AS_IN_FILE = "file"
+"""The value of an option that leaves the choice to the agent file."""
+
+Option = dict[str, Any]
+"""A SessionConfigOption of the protocol."""
+
+
+class Offers(Struct, frozen=True):
+    """The agents of a folder that can be run, as name and description, and the models for which there is a key.
+
+    The first agent is the one that nobody has to choose. `folders` are those in which agents were looked for.
+    """
+
+    agents: tuple[tuple[str, str], ...]
+    models: tuple[str, ...]
+    folders: tuple[Path, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the agents."""
+        return frozenset(name for name, _ in self.agents)
+
+    def options(self, agent: str, model: str, effort: str) -> list[Option]:
+        """The options of a session, with their values."""
+        return [
+            _select("agent", "Agent", "mode", agent, self.agents),
+            _select("model", "Model", "model", model or AS_IN_FILE, _with_file(self.models, model)),
+            _select("effort", "Effort", "thought_level", effort or AS_IN_FILE, _with_file(EFFORTS)),
+        ]
+
+    def modes(self, agent: str) -> dict[str, Any]:
+        """The agents as modes, for clients that know no options."""
+        modes = [
+            {"id": name, "name": name, **({"description": text} if text else {})}
+            for name, text in self.agents
+        ]
+        return {"currentModeId": agent, "availableModes": modes}
+
+
+def offers_in(folder: Path) -> Offers:
+    """What can be chosen in a folder. Blocks. Raises RunError if no agent can be run there."""
+    here = whereabouts_in(folder)
+    found = list(here.agents.list())
+    sound = [(name, it) for name, _, it in found if isinstance(it, AgentDefinition)]
+    called = {child for _, agent in sound for child in agent.sub_agents}
+    # Agents that others call come last: they are helpers, mostly.
+    ordered = sorted(sound, key=lambda each: (each[0] in called, each[0]))
+    agents = tuple((name, agent.description) for name, agent in ordered)
+    return Offers(agents, _models(), (*here.agents.all_folders,))
+
+
+def no_agent(folder: Path) -> ConfigError:
+    """Why a session can't begin."""
+    return ConfigError(
+        f"no agent can be run in {folder}; `axe-lsp agents init NAME` makes one there, and "
+        "`axe-lsp check` says what is wrong with those that are there"
+    )
+
+
+def _models() -> tuple[str, ...]:
+    """The known models of the providers for which the user has a key."""
+    try:
+        config = load_user_config(os.environ)
+    except RunError:  # It is told when an agent is run.
+        return ()
+    providers = {model.provider for model in MODELS}
+    usable = {name for name in providers if config.key_origin(name)}
+    return tuple(str(model) for model in MODELS if model.provider in usable)
+
+
+def _with_file(values: Sequence[str], current: str = "") -> Iterable[tuple[str, str]]:
+    yield AS_IN_FILE, "as in the agent file"
+    for value in dict.fromkeys((*([current] if current else ()), *values)):
+        yield value, ""
+
+
+def _select(
+    id_: str, name: str, category: str, current: str, values: Iterable[tuple[str, str]]
+) -> Option:
+    options = [
+        {
+            "value": value,
+            "name": "as in the file" if value == AS_IN_FILE else value,
+            **({"description": text} if text else {}),
+        }
+        for value, text in values
+    ]
+    return {
+        "id": id_,
+        "name": name,
+        "category": category,
+        "type": "select",
+        "currentValue": current,
+        "options": options,
+    }

@@ -1,0 +1,142 @@
+"""Questions of runs, put to the person at the client: `session/request_permission` and `elicitation/create`.
+
+What is allowed for a session is known to this process only. It ends with the session or with the process.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from axe_lsp.acp.connection import Connection, RequestError
+from axe_lsp.acp.updates import Update, Updates
+from axe_lsp.runtime.safety.questions import (
+    ASK_USER,
+    TRUST,
+    Answer,
+    Question,
+    denial,
+    no_answer,
+    reply,
+)
+
+_log = logging.getLogger(__name__)
+
+_Subject = tuple[str, str]
+"""The tool, and what its call is about."""
+
+_ANSWER = "answer"
+"""The only property of the form for a question of a model."""
+
+
+class Permissions:
+    """The decisions of a session. `has_forms` is whether the client shows forms."""
+
+    def __init__(self, client: Connection, *, has_forms: bool) -> None:
+        self._client = client
+        self._has_forms = has_forms
+        self._always: dict[_Subject, Answer] = {}
+
+    async def ask(self, question: Question, updates: Updates) -> Answer:
+        """The answer of the person. To cancel this takes the question back."""
+        if question.tool == ASK_USER:
+            return await self._ask_user(question, updates)
+        call = updates.call_of(question)
+        subject = (question.tool, question.subject or "")
+        answer = self._always.get(subject) if question.subject else None
+        if answer is None:
+            chosen = await self._chosen(question, updates, call.session, updates.described(call))
+            answer = _ANSWERS.get(chosen, _REFUSED)
+            if question.tool == TRUST:
+                answer = _ANSWERS_ABOUT_TRUST.get(chosen, _REFUSED)
+            elif chosen in ("allow_always", "reject_always"):
+                self._always[subject] = answer
+        if question.call_id is None:
+            updates.finish(call, is_error=answer.decision == "deny")
+        elif answer.decision != "deny":
+            updates.begin_work(call)
+        return answer
+
+    async def _chosen(
+        self, question: Question, updates: Updates, session: str, call: Update
+    ) -> str:
+        """The option that was chosen; "" for none."""
+        details = {"type": "content", "content": {"type": "text", "text": _details(question)}}
+        call["content"] = [*call.get("content", ()), *([] if "content" in call else [details])]
+        updates.outlet.flush()
+        options = _OPTIONS_OF_TRUST if question.tool == TRUST else _options(question)
+        try:
+            result = await self._client.request(
+                "session/request_permission",
+                {"sessionId": session, "toolCall": call, "options": options},
+            )
+        except RequestError as error:
+            _log.warning("the client did not ask its user: %s", error)
+            return ""
+        outcome = result.get("outcome") if isinstance(result, dict) else None
+        chosen = outcome.get("optionId") if isinstance(outcome, dict) else None
+        return chosen if isinstance(chosen, str) else ""
+
+    async def _ask_user(self, question: Question, updates: Updates) -> Answer:
+        if not self._has_forms:
+            return no_answer(question)
+        updates.outlet.flush()
+        params = {
+            "sessionId": updates.session,
+            "mode": "form",
+            "message": f"{question.reason}:\n{question.details}",
+            "requestedSchema": _form(question),
+        }
+        try:
+            result = await self._client.request("elicitation/create", params)
+        except RequestError as error:
+            _log.warning("the client did not ask its user: %s", error)
+            return no_answer(question)
+        content = result.get("content") if isinstance(result, dict) else None
+        answer = content.get(_ANSWER) if isinstance(content, dict) else None
+        accepted = isinstance(result, dict) and result.get("action") == "accept"
+        return reply(answer if accepted and isinstance(answer, str) else "")
+
+
+_REFUSED = denial("")
+
+_ANSWERS = {
+    "allow_once": Answer("allow"),
+    "allow_always": Answer("allow"),
+    "reject_always": Answer("deny", "the user said no, also to further calls like this one"),
+}
+"""By the option that was chosen, whose id is its kind."""
+
+_ANSWERS_ABOUT_TRUST = {"allow_once": Answer("allowForRun"), "allow_always": Answer("allow")}
+
+
+def _options(question: Question) -> list[Update]:
+    what = question.for_run or "this call"
+    return [
+        _option("allow_once", "Allow"),
+        _option("allow_always", f"Allow {what} in this session"),
+        _option("reject_once", "Deny"),
+        _option("reject_always", f"Deny {what} in this session"),
+    ]
+
+
+def _option(kind: str, name: str) -> Update:
+    return {"optionId": kind, "name": name, "kind": kind}
+
+
+_OPTIONS_OF_TRUST = [
+    _option("allow_once", "Allow for this message"),
+    _option("allow_always", "Allow until the agent file changes"),
+    _option("reject_once", "Deny"),
+]
+
+
+def _details(question: Question) -> str:
+    return f"{question.reason}\n\n{question.details}" if question.details else question.reason
+
+
+def _form(question: Question) -> dict[str, Any]:
+    answer: dict[str, Any] = {"type": "string", "title": "Answer"}
+    if question.choices:
+        answer["description"] = "One of: " + "; ".join(question.choices)
+    return {"type": "object", "properties": {_ANSWER: answer}, "required": [_ANSWER]}

@@ -1,0 +1,281 @@
+"""A session: a folder, an agent, and a conversation whose messages are root runs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from axe_lsp.acp.connection import (
+    AUTH_REQUIRED,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    RequestError,
+)
+from axe_lsp.acp.offers import AS_IN_FILE, Offers
+from axe_lsp.acp.outlet import Outlet
+from axe_lsp.acp.permissions import Permissions
+from axe_lsp.acp.updates import Updates, replayed
+from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.hosting.history import sessions
+from axe_lsp.hosting.history.database import history_file, open_history, transaction
+from axe_lsp.hosting.history.local import opened_history
+from axe_lsp.hosting.history.queries import tree_events
+from axe_lsp.hosting.history.sessions import StoredSession
+from axe_lsp.hosting.protocol import Start, Workplace
+from axe_lsp.hosting.resuming import continuation_of
+from axe_lsp.hosting.supervisor.orders import Run
+from axe_lsp.hosting.supervisor.supervisor import Runs
+from axe_lsp.runtime.errors import ConfigError, RunCancelledError, RunError
+from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.files.whereabouts import whereabouts_in
+from axe_lsp.runtime.runs import RunRequest, new_run_id
+from axe_lsp.runtime.safety.questions import Answer, Question
+from axe_lsp.runtime.safety.redaction import redact
+from axe_lsp.settings import Settings
+
+_LONGEST_TITLE = 80
+
+
+class Session:
+    """A session of the client. `stored` is what the history keeps of it."""
+
+    def __init__(
+        self,
+        stored: StoredSession,
+        offers: Offers,
+        runs: Runs,
+        outlet: Outlet,
+        permissions: Permissions,
+    ) -> None:
+        self.stored = stored
+        self.offers = offers
+        self._runs = runs
+        self._outlet = outlet
+        self._permissions = permissions
+        self._cost = 0.0
+        self._turn: _Turn | None = None
+
+    @property
+    def id(self) -> str:
+        """The id that the client knows."""
+        return self.stored.session_id
+
+    @property
+    def folder(self) -> Path:
+        """The folder in which the client is."""
+        return Path(self.stored.folder)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a message is being answered."""
+        return self._turn is not None
+
+    # Choices.
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """The options with their values, and the agents as modes."""
+        return {"configOptions": self.options, "modes": self.offers.modes(self.stored.agent)}
+
+    @property
+    def options(self) -> list[dict[str, Any]]:
+        """The options with their values."""
+        stored = self.stored
+        return self.offers.options(stored.agent, stored.model, stored.effort)
+
+    def choose(self, option: str, value: Any) -> None:
+        """Set an option, from the next message on. Raises RequestError."""
+        offered = next((each for each in self.options if each["id"] == option), None)
+        if offered is None:
+            raise RequestError(INVALID_PARAMS, f"invalid params: configId {option!r} is not known")
+        if value not in [each["value"] for each in offered["options"]]:
+            raise RequestError(
+                INVALID_PARAMS, f"invalid params: value {value!r} is not offered for {option}"
+            )
+        chosen = "" if value == AS_IN_FILE and option != "agent" else value
+        self.stored = replace(self.stored, **{option: chosen})
+
+    def tell_choices(self) -> None:
+        """Tell the client of the options and their values."""
+        options = {"sessionUpdate": "config_option_update", "configOptions": self.options}
+        self._outlet.send(self.id, options)
+
+    def tell_mode(self) -> None:
+        """Tell the client which agent is the chosen one."""
+        mode = {"sessionUpdate": "current_mode_update", "currentModeId": self.stored.agent}
+        self._outlet.send(self.id, mode)
+
+    def offer(self, offers: Offers) -> None:
+        """Offer what there is now. An agent that has gone stays chosen, and the next message says so."""
+        if offers != self.offers:
+            self.offers = offers
+            self.tell_choices()
+
+    # Messages.
+
+    async def prompt(self, task: str) -> str:
+        """Send a message; returns the StopReason. Raises RequestError."""
+        if self._turn is not None:
+            raise RequestError(INVALID_REQUEST, "a message of this session is still being answered")
+        self._turn = turn = _Turn()
+        updates: Updates | None = None
+        try:
+            await self._runs.archive.until_written()  # The last one may have ended a moment ago.
+            start = await asyncio.to_thread(self._order, task)
+            workspace = start.workplace.workspace
+            updates = Updates(self._outlet, self.id, workspace)
+            updates.cost = self._cost
+            self._entitle(task)
+            await asyncio.to_thread(self._keep, start.run_id)
+            if turn.is_cancelled:
+                return "cancelled"
+            run = self._begin(start, updates, turn)
+            return await _stop_reason(run, turn)
+        except RunError as error:
+            if turn.is_cancelled:
+                return "cancelled"
+            raise request_error(error) from error
+        finally:
+            if updates is not None:
+                updates.close()
+                self._cost = updates.cost
+            self._turn = None
+
+    def cancel(self) -> None:
+        """Stop what is going on."""
+        if self._turn is not None:
+            self._turn.cancel(self._runs)
+
+    def _begin(self, start: Start, updates: Updates, turn: _Turn) -> Run:
+        async def ask(question: Question) -> Answer:
+            return await self._permissions.ask(question, updates)
+
+        run = self._runs.resume(start, ask=ask, client=self, go_on=True)
+        self._runs.subscribe(updates.hear, run.id)
+        turn.run = run
+        return run
+
+    def _order(self, task: str) -> Start:
+        """The order of the run that answers a message. Blocks. Raises RunError or RequestError."""
+        stored = self.stored
+        here = whereabouts_in(self.folder)
+        try:
+            here.agents.resolve(stored.agent)
+        except ConfigError as error:
+            hint = f". {error.hint}" if error.hint else ""
+            raise RequestError(
+                INVALID_PARAMS, f"agent {quoted(stored.agent)}: {error}{hint}"
+            ) from error
+        workspace = here.workspace_of(here.agents.find(stored.agent))
+        request = RunRequest(stored.agent, task, model=stored.model, effort=stored.effort)
+        workplace = Workplace(str(workspace), places=here.places)
+        with opened_history() as connection:
+            last = sessions.last_kept(connection, self.id)
+        if last:
+            start = continuation_of(last, request, workplace, session=True)
+        else:
+            start = Start(new_run_id(), request, workplace)
+        return replace(start, stream=True, keep_days=Settings().history_keep_days)
+
+    def _entitle(self, task: str) -> None:
+        """The first line of the first message is the title."""
+        lines = [line.strip() for line in task.splitlines() if line.strip()]
+        if self.stored.title or not lines:
+            return
+        title = redact(lines[0], known_secrets(os.environ))
+        if len(title) > _LONGEST_TITLE:
+            title = f"{title[: _LONGEST_TITLE - 1]}…"
+        self.stored = replace(self.stored, title=title)
+        self._outlet.send(self.id, {"sessionUpdate": "session_info_update", "title": title})
+
+    def _keep(self, root: str = "") -> None:
+        keep(self.stored, root)
+
+    def replay(self, told: list[tuple[str, str, list[Any]]]) -> None:
+        """Tell the client of all former messages: of each the folder, the task and the events."""
+        for folder, task, events in told:
+            updates = Updates(self._outlet, self.id, folder)
+            updates.cost = self._cost
+            replayed(updates, task, events)
+            self._cost = updates.cost
+
+
+class _Turn:
+    """A message that is being answered."""
+
+    def __init__(self) -> None:
+        self.run: Run | None = None
+        self.is_cancelled = False
+
+    def cancel(self, runs: Runs) -> None:
+        self.is_cancelled = True
+        if self.run is not None:
+            runs.cancel(self.run.id)
+
+
+async def _stop_reason(run: Run, turn: _Turn) -> str:
+    """Why a message needs no more work. Raises RunError."""
+    try:
+        result = await run.result()
+    except RunCancelledError:
+        return "cancelled"
+    except RunError as error:
+        if error.kind == "budget":
+            return "max_tokens" if _is_about_tokens(str(error)) else "max_turn_requests"
+        raise
+    return "cancelled" if turn.is_cancelled else _REASONS.get(result.incomplete or "", "end_turn")
+
+
+_REASONS = {
+    "length": "max_tokens",
+    "context_window": "max_tokens",
+    "content_filter": "refusal",
+    "refusal": "refusal",
+}
+"""The StopReason of an incomplete answer."""
+
+
+def _is_about_tokens(exceeded: str) -> bool:
+    """Whether a budget of tokens or of money is used up, and none of turns, tool calls or time."""
+    return not any(unit in exceeded for unit in (" turns", " tool calls", " seconds"))
+
+
+def request_error(error: RunError) -> RequestError:
+    """The error with which a request is answered whose run has failed."""
+    data: dict[str, Any] = {"kind": error.kind, "exitCode": int(error.exit_code)}
+    if error.run_id:
+        data["runId"] = error.run_id
+    if error.reason:
+        data["reason"] = error.reason
+    code = AUTH_REQUIRED if error.reason in ("missingKey", "auth") else INTERNAL_ERROR
+    return RequestError(code, f"{error}. {error.hint}" if error.hint else str(error), data)
+
+
+def keep(stored: StoredSession, root: str = "") -> None:
+    """Write a session to the history, and that a root run is its next message. Blocks. Raises RunError."""
+    path = history_file(os.environ)
+    connection = open_history(path)
+    try:
+        with transaction(connection):
+            sessions.keep(connection, stored, root)
+    finally:
+        connection.close()
+
+
+def former_messages(session_id: str) -> list[tuple[str, str, list[Any]]]:
+    """What the history has of a session: of each message the folder, the task and the events. Blocks."""
+    told = []
+    with opened_history() as connection:
+        for root in sessions.roots(connection, session_id):
+            (folder,) = connection.execute(
+                "SELECT workspace FROM runs WHERE run_id = ?", (root,)
+            ).fetchone()
+            events = list(tree_events(connection, root))
+            begin = next((event for event in events if event.method == "axe/agent"), None)
+            told.append((folder, begin.params.get("task", "") if begin is not None else "", events))
+    return told

@@ -1,0 +1,452 @@
+"""Events of a run as updates of a session (`session/update`).
+
+The agent's own text and thoughts become messages. Each tool call of the whole tree becomes a tool call, also those of
+called agents; what a called agent does and says is the content of the call that has started it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid5
+
+from msgspec import Struct, field
+
+from axe_lsp.acp.outlet import Outlet
+from axe_lsp.agentfile.schema.models import known_model
+from axe_lsp.hosting.notifications import Notification
+from axe_lsp.hosting.protocol import Warned
+from axe_lsp.runtime.children.delegation import CALL_AGENT, child_run_id
+from axe_lsp.runtime.children.task import TASK
+from axe_lsp.runtime.messages import argument_text
+from axe_lsp.runtime.safety.questions import Question
+
+Update = dict[str, Any]
+"""A SessionUpdate of the protocol."""
+
+_NAMES = UUID("5f0d8a52-1d9f-4f9e-9c0e-6c2f6f5e2a11")
+"""The namespace of the ids here. They are the same whenever the events are told again."""
+
+_KINDS: Mapping[str, str] = {
+    "read_file": "read",
+    "list_directory": "read",
+    "grep": "search",
+    "find_files": "search",
+    "write_file": "edit",
+    "edit_file": "edit",
+    "run_command": "execute",
+    "url_fetch": "fetch",
+    "web_search": "fetch",
+}
+"""The ToolKind of each tool; all others are "other"."""
+
+_ASKING = ("write_file", "edit_file", "run_command")
+"""Tools that wait for a permission before they begin."""
+
+_LONGEST_TITLE = 120
+_MOST_OF_A_CHILD = 4_000
+"""Characters of what a called agent does, while it does that."""
+
+_MARKS = {"completed": "✓", "failed": "✗"}
+
+
+class Call(Struct):
+    """A tool call that the client has heard of. `log` is what the agent does that it has started."""
+
+    id: str
+    session: str
+    title: str
+    kind: str
+    arguments: Mapping[str, Any]
+    locations: list[Update]
+    agent: str
+    depth: int
+    status: str = "pending"
+    change: Update | None = None
+    log: list[Call] = field(default_factory=list)
+    said: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its result is there."""
+        return self.status in _MARKS
+
+
+class _Run(Struct):
+    """A run of the tree. `call` is the one that has started it; `attempt` counts how often it has begun."""
+
+    agent: str
+    depth: int
+    session: str
+    folder: str
+    call: Call | None
+    calls: dict[str, Call] = field(default_factory=dict)
+    attempt: int = 0
+    retries: int = 0
+    model: str = ""
+    is_heard: bool = False
+
+
+class Updates:
+    """The updates of one message of a session, which is one root run; in the order of its events.
+
+    `folder` is the workspace in which it works.
+    """
+
+    def __init__(self, outlet: Outlet, session: str, folder: str) -> None:
+        self.outlet = outlet
+        self.session = session
+        self.cost = 0.0
+        self._folder = folder
+        self._runs: dict[str, _Run] = {}
+        self._children: dict[str, Call] = {}
+        self._plan: dict[str, Update] = {}
+
+    def hear(self, news: Notification | Warned) -> None:
+        """Tell the client of an event."""
+        if isinstance(news, Warned):
+            self.outlet.warn(self.session, news.text)
+            return
+        event = news.params
+        match news.method, event.get("kind"):
+            case "axe/agent", "begin" | "resume":
+                self._begin(event)
+            case "axe/agent", "end":
+                self._end(event)
+            case "axe/turn", "begin" | "retry" as kind:
+                self._turn(event, is_retry=kind == "retry")
+            case "axe/turn", "end":
+                self._turn_end(event)
+            case ("axe/text" | "axe/thought") as method, _:
+                self._say(event, event["delta"], is_thought=method == "axe/thought")
+            case "axe/tool", "begin":
+                self._tool(event)
+            case "axe/tool", "end":
+                self._tool_end(event)
+
+    def call_of(self, question: Question) -> Call:
+        """The tool call that a question is about. One about trust gets a call of its own."""
+        run = self._runs.get(question.run.run_id)
+        call = run.calls.get(question.call_id or "") if run is not None else None
+        if call is None:
+            call = self._call_of_no_event(question)
+        if question.change is not None:
+            path = _absolute(run.folder if run else self._folder, question.change.path)
+            # An empty file and one that is not there look alike.
+            before = question.change.before or None
+            call.change = {
+                "type": "diff",
+                "path": path,
+                "oldText": before,
+                "newText": question.change.after,
+            }
+            call.locations = [{"path": path}]
+        return call
+
+    def begin_work(self, call: Call) -> None:
+        """The call is allowed."""
+        if not call.is_over:
+            call.status = "in_progress"
+            update: Update = {"status": call.status}
+            if call.change is not None:
+                update["content"] = [call.change]
+            self._update(call, update)
+
+    def finish(self, call: Call, *, is_error: bool) -> None:
+        """End a call that is in no event."""
+        self._close(call, "", is_error=is_error)
+
+    def close(self) -> None:
+        """End what is open: nothing more will come of it."""
+        for run in self._runs.values():
+            self._fail_open(run)
+        for call in self._children.values():
+            if not call.is_over:
+                self._close(call, "", is_error=True)
+        self.outlet.flush()
+
+    # Runs and turns.
+
+    def _begin(self, event: Mapping[str, Any]) -> None:
+        run_id, parent = event["runId"], event.get("parentRunId")
+        run = self._runs.get(run_id)
+        if run is None:
+            call = self._children.get(run_id)
+            folder = event.get("workdir") or self._folder
+            session = self._session_of_child(event, call) if parent else self.session
+            run = _Run(event["agent"], event["depth"], session, folder, call)
+            self._runs[run_id] = run
+        else:  # It goes on after its process has died, and what was open in it is over.
+            self._fail_open(run)
+            run.attempt += 1
+        run.model = event["model"]
+        if run.call is not None and not run.call.title.startswith(f"{run.agent}: "):
+            run.call.title = _title(run.agent, event.get("description") or event["task"])
+            self._update(run.call, {"title": run.call.title, "status": "in_progress"})
+
+    def _session_of_child(self, event: Mapping[str, Any], call: Call | None) -> str:
+        """The session in which a called agent is shown; here that of its root."""
+        return self.session
+
+    def _end(self, event: Mapping[str, Any]) -> None:
+        run = self._runs.get(event["runId"])
+        if run is not None:
+            self._fail_open(run)
+
+    def _turn(self, event: Mapping[str, Any], *, is_retry: bool) -> None:
+        run = self._runs[event["runId"]]
+        run.is_heard = False
+        if is_retry:
+            run.retries += 1
+
+    def _turn_end(self, event: Mapping[str, Any]) -> None:
+        run = self._runs[event["runId"]]
+        if event["text"] and not run.is_heard:  # It came whole, or its pieces are not kept.
+            self._say(event, event["text"], is_thought=False)
+        self.cost += event.get("cost") or 0.0
+        if run.depth == 0:
+            self._show_use(run, event)
+            self._show_plan(event)
+
+    def _show_use(self, run: _Run, event: Mapping[str, Any]) -> None:
+        model = known_model(run.model)
+        if model is None:
+            return
+        update: Update = {
+            "sessionUpdate": "usage_update",
+            "used": event["inputTokens"] + event["outputTokens"],
+            "size": model.context,
+        }
+        cost = self.cost_so_far()
+        if cost:
+            update["cost"] = {"amount": round(cost, 6), "currency": "USD"}
+        self.outlet.send(run.session, update)
+
+    def cost_so_far(self) -> float:
+        """What this message has cost, in US dollars."""
+        return self.cost
+
+    def _say(self, event: Mapping[str, Any], text: str, *, is_thought: bool) -> None:
+        run = self._runs[event["runId"]]
+        run.is_heard = run.is_heard or not is_thought
+        if run.depth == 0 or run.session != self.session:
+            kind = "agent_thought_chunk" if is_thought else "agent_message_chunk"
+            turn = f"{event['runId']}/{event['turn']}/{run.attempt}/{run.retries}/{kind}"
+            self.outlet.say(run.session, kind, str(uuid5(_NAMES, turn)), text)
+        elif not is_thought and run.call is not None:
+            run.call.said = (run.call.said + text)[-_MOST_OF_A_CHILD:]
+            self._show_log(run.call)
+
+    # Tool calls.
+
+    def _tool(self, event: Mapping[str, Any]) -> None:
+        run_id, name, arguments = event["runId"], event["name"], event["arguments"]
+        run = self._runs[run_id]
+        key = f"{run_id}/{event['turn']}/{event['callId']}/{run.attempt}"
+        asks = name in _ASKING or "/" in name
+        call = Call(
+            id=str(uuid5(_NAMES, key)),
+            session=run.session,
+            title=_title_of(run, name, arguments),
+            kind=_KINDS.get(name, "other"),
+            arguments=arguments,
+            locations=_locations(run.folder, name, arguments),
+            agent=run.agent,
+            depth=run.depth,
+            status="pending" if asks else "in_progress",
+        )
+        if name == "edit_file" and call.locations:
+            call.change = {
+                "type": "diff",
+                "path": call.locations[0]["path"],
+                "oldText": argument_text(arguments.get("old_string")),
+                "newText": argument_text(arguments.get("new_string")),
+            }
+        run.calls[event["callId"]] = call
+        self._children[child_run_id(run_id, event["turn"], event["callId"])] = call
+        self._announce(call, run.call)
+        if run.call is not None:
+            run.call.log.append(call)
+            self._show_log(run.call)
+        self._show_progress(event["callId"], "in_progress", run)
+
+    def _announce(self, call: Call, parent: Call | None) -> None:
+        about: Update = {"agent": call.agent, "depth": call.depth}
+        if parent is not None:
+            about["parentToolCallId"] = parent.id
+        update = {"sessionUpdate": "tool_call", **self.described(call), "_meta": {"axe": about}}
+        self.outlet.send(call.session, update)
+
+    def described(self, call: Call) -> Update:
+        """All that is known of a call, as requests about it have it too."""
+        members: Update = {
+            "toolCallId": call.id,
+            "title": call.title,
+            "kind": call.kind,
+            "status": call.status,
+            "rawInput": dict(call.arguments),
+        }
+        if call.locations:
+            members["locations"] = call.locations
+        if call.change is not None:
+            members["content"] = [call.change]
+        return members
+
+    def _tool_end(self, event: Mapping[str, Any]) -> None:
+        run = self._runs[event["runId"]]
+        call = run.calls.get(event["callId"])
+        if call is not None and not call.is_over:
+            self._close(call, event["content"], is_error=event["isError"])
+            self._show_progress(event["callId"], "completed", run)
+            if run.call is not None:
+                self._show_log(run.call)
+
+    def _close(self, call: Call, text: str, *, is_error: bool) -> None:
+        call.status = "failed" if is_error else "completed"
+        update: Update = {"status": call.status}
+        content = [call.change] if call.change is not None and not is_error else []
+        if text and (is_error or call.change is None):
+            content.append(_content(text))
+        if content:
+            update["content"] = content
+        self._update(call, update)
+
+    def _fail_open(self, run: _Run) -> None:
+        for call in run.calls.values():
+            if not call.is_over:
+                self._close(call, "", is_error=True)
+
+    def _call_of_no_event(self, question: Question) -> Call:
+        """A call for a question that comes before the first event, as about trust."""
+        run = self._runs.get(question.run.run_id)
+        key = f"{question.run.run_id}/{question.tool}/{len(self._children)}"
+        call = Call(
+            id=str(uuid5(_NAMES, key)),
+            session=run.session if run is not None else self.session,
+            title=_one_line(question.reason),
+            kind="other",
+            arguments=question.arguments,
+            locations=[],
+            agent=question.run.agent,
+            depth=question.run.depth,
+        )
+        self._children[key] = call
+        self._announce(call, None)
+        return call
+
+    def _update(self, call: Call, members: Update) -> None:
+        update = {"sessionUpdate": "tool_call_update", "toolCallId": call.id, **members}
+        self.outlet.send(call.session, update)
+
+    def _show_log(self, call: Call) -> None:
+        """What a called agent has done so far, soon."""
+
+        def update() -> Update | None:
+            if call.is_over:
+                return None
+            return {
+                "sessionUpdate": "tool_call_update",
+                "toolCallId": call.id,
+                "content": [_content(_log_of(call))],
+            }
+
+        self.outlet.send_soon(call.session, call.id, update)
+
+    # The plan: several agents called at once.
+
+    def _show_plan(self, event: Mapping[str, Any]) -> None:
+        wanted = [
+            (call["id"], _task_of(call["arguments"]))
+            for call in event["toolCalls"]
+            if call["name"] in (CALL_AGENT, TASK)
+        ]
+        if len(wanted) > 1:
+            self._plan = {
+                id_: {"content": task, "priority": "medium", "status": "pending"}
+                for id_, task in wanted
+            }
+            self._send_plan()
+
+    def _show_progress(self, call_id: str, status: str, run: _Run) -> None:
+        entry = self._plan.get(call_id) if run.depth == 0 else None
+        if entry is not None:
+            entry["status"] = status
+            self._send_plan()
+
+    def _send_plan(self) -> None:
+        entries = [dict(entry) for entry in self._plan.values()]
+        self.outlet.send(self.session, {"sessionUpdate": "plan", "entries": entries})
+
+
+def replayed(updates: Updates, task: str, events: Iterable[Notification]) -> None:
+    """Tell of a message that was sent before, and of all that has come of it."""
+    if task:
+        updates.outlet.send(
+            updates.session,
+            {
+                "sessionUpdate": "user_message_chunk",
+                "content": {"type": "text", "text": task},
+            },
+        )
+    for event in events:
+        updates.hear(event)
+    updates.close()
+
+
+def _content(text: str) -> Update:
+    return {"type": "content", "content": {"type": "text", "text": text}}
+
+
+def _log_of(call: Call) -> str:
+    """The calls of an agent and of those below it, and what it says."""
+    lines = "\n".join(_lines(call, ""))
+    text = f"{lines}\n\n{call.said}" if lines and call.said else lines or call.said
+    return text if len(text) <= _MOST_OF_A_CHILD else f"…{text[1 - _MOST_OF_A_CHILD :]}"
+
+
+def _lines(call: Call, indent: str) -> Iterable[str]:
+    for each in call.log:
+        yield f"{indent}{_MARKS.get(each.status, '…')} {each.title}"
+        yield from _lines(each, indent + "  ")
+
+
+def _title_of(run: _Run, name: str, arguments: Mapping[str, Any]) -> str:
+    """The tool and its first argument, or the agent that is called and its task."""
+    if name in (CALL_AGENT, TASK):
+        return _task_of(arguments)
+    first = argument_text(next(iter(arguments.values()), None))
+    title = f"{name} {first}".strip()
+    return _title(run.agent, title) if run.depth else _one_line(title)
+
+
+def _task_of(arguments: Mapping[str, Any]) -> str:
+    agent = arguments.get("agent") or arguments.get("subagent_type") or arguments.get("agent_type")
+    task = arguments.get("description") or arguments.get("task") or arguments.get("prompt")
+    return _title(argument_text(agent), argument_text(task))
+
+
+def _title(agent: str, text: str) -> str:
+    return _one_line(f"{agent}: {text}")
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1]}…"
+
+
+def _locations(folder: str, name: str, arguments: Mapping[str, Any]) -> list[Update]:
+    """The file or folder that a call is about, as an absolute path."""
+    path = arguments.get("path")
+    if name not in _KINDS or not isinstance(path, str) or not path or "\0" in path:
+        return []
+    location: Update = {"path": _absolute(folder, path)}
+    line = arguments.get("offset")
+    if name == "read_file" and type(line) is int and line > 0:
+        location["line"] = line
+    return [location]
+
+
+def _absolute(folder: str, path: str) -> str:
+    return os.path.normpath(Path(folder, path))
