@@ -292,7 +292,7 @@ class RawClient:
         lines = [f"waited in vain for {awaited}", "received:"]
         lines += [f"  {json.dumps(message)[:300]}" for message in self.received[-30:]]
         if self._broken is not None:
-            lines.append(f"what the server sends is no LSP: {self._broken}")
+            lines.append(f"what the server sends is no message: {self._broken}")
         if self.ended:
             code = self.process.poll() if self.process is not None else None
             lines.append(f"the server has closed the connection (exit code {code})")
@@ -312,19 +312,26 @@ class RawClient:
     def _read_message(self) -> dict[str, Json] | None:
         self._may_read.wait()
         try:
-            header = self._incoming.readline()
-            if not header:
+            body = self._next_message()
+            if not body:
                 return None
-            name, _, length = header.partition(b": ")
-            assert name == b"Content-Length", header
-            assert self._incoming.readline() == b"\r\n"
-            message = json.loads(self._incoming.read(int(length)))
+            message = json.loads(body)
             assert isinstance(message, dict)
             assert message["jsonrpc"] == "2.0", message
         except (OSError, ValueError, AssertionError) as error:
             self._broken = repr(error)
             return None
         return message
+
+    def _next_message(self) -> bytes:
+        """The next body, b"" at the end."""
+        header = self._incoming.readline()
+        if not header:
+            return b""
+        name, _, length = header.partition(b": ")
+        assert name == b"Content-Length", header
+        assert self._incoming.readline() == b"\r\n"
+        return self._incoming.read(int(length))
 
     def _answer_server(self, request: dict[str, Json]) -> None:
         handler = self.answer_with.get(request["method"])

@@ -36,7 +36,7 @@ class AgentBegin(Event):
     """An agent begins: the one that was asked for, or one that it calls.
 
     `continues` is the run whose conversation goes on. `forked_from` is the run whose turns are shared, as `runId`,
-    and the first `turn` that is not.
+    and the first `turn` that is not. `workdir` is the folder in which it works, if that is not the workspace.
     """
 
     task: str
@@ -47,6 +47,7 @@ class AgentBegin(Event):
     isolation: str | None = None
     continues: str | None = None
     forked_from: Mapping[str, Any] | None = None
+    workdir: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +63,7 @@ class AgentResume(Event):
     saved: Mapping[str, Any]
     parent_agent: str | None = None
     description: str | None = None
+    workdir: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,7 +56,9 @@ def test_a_history_of_the_first_format_gets_what_it_lacks_and_keeps_its_runs(
     for _ in range(2):  # What is up to date is left alone.
         with closing(open_history(path)) as connection:
             assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)
-            assert connection.execute("SELECT count(*) FROM steps").fetchone() == (0,)
+            for table in ("steps", "sessions", "session_runs"):
+                rows = connection.execute(f"SELECT count(*) FROM {table}")
+                assert rows.fetchone() == (0,)
             assert [run["agent"] for run in past_runs(connection, Wanted())] == ["lead"]
             assert len(list(tree_events(connection, "a1"))) == 5
 
