@@ -42,6 +42,7 @@ COMMANDS = {
     "acp": Command(
         "axe_lsp.cli.acp", "offer agents to editors that speak the Agent Client Protocol"
     ),
+    "mcp": Command("axe_lsp.cli.mcp", "offer agents as tools to MCP clients"),
     "demo": Command(
         "axe_lsp.cli.demo", "run a small example with recorded answers; --list shows more"
     ),
@@ -50,7 +51,7 @@ COMMANDS = {
     "version": Command("axe_lsp.cli.version", "print the version"),
 }
 
-_SERVERS = ("acp", "serve")
+_SERVERS = ("acp", "mcp", "serve")
 """Commands whose standard streams are those of a protocol."""
 
 INTERRUPTED = 130

@@ -8,6 +8,9 @@ from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.events import wait_reason
 from axe_lsp.runtime.incomplete import in_words
 from axe_lsp.runtime.json_data import Json
+from axe_lsp.runtime.messages import argument_text
+
+_LONGEST_ACTIVITY = 120
 
 
 def describe(news: Notification) -> str | None:
@@ -35,6 +38,23 @@ def describe(news: Notification) -> str | None:
         case "axe/tool", "end" if event["isError"]:
             return f"{indent}{agent}: {event['name']} failed: {event['content']}"
     return None
+
+
+def activity(news: Notification) -> str | None:
+    """What an agent does now, in a few words: `lint > read_file a.py`; None if the event says nothing of it."""
+    event = news.params
+    match news.method, event.get("kind"):
+        case "axe/agent", "begin":
+            what = event["task"]
+        case "axe/turn", "begin":
+            what = f"turn {event['turn']}"
+        case "axe/tool", "begin":
+            first = argument_text(next(iter(event["arguments"].values()), None))
+            what = f"{event['name']} {first}"
+        case _:
+            return None
+    line = " ".join(f"{event['agent']} > {what}".split())
+    return line if len(line) <= _LONGEST_ACTIVITY else f"{line[: _LONGEST_ACTIVITY - 1]}…"
 
 
 def _room_made(event: Mapping[str, Json]) -> str:

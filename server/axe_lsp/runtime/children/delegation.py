@@ -147,7 +147,7 @@ async def start_child(call: ToolCall, order: Order, start: Start) -> ToolOutcome
     try:
         result = _result_of(call, await start(order))
     except RunError as error:
-        result = ToolResult(call.id, _failure(error, order.ids.agent), is_error=True)
+        result = ToolResult(call.id, failure_text(error, order.ids.agent), is_error=True)
     return ToolOutcome(result, order.ids.run_id)
 
 
@@ -181,7 +181,8 @@ def _refusal(call: ToolCall, delegator: Delegator) -> str:
     return ""
 
 
-def _failure(error: RunError, agent: str) -> str:
+def failure_text(error: RunError, agent: str) -> str:
+    """The text of a failed run for whoever has called the agent (001-13.3), with what it has said until then."""
     text = (
         f"Error: sub-agent {quoted(agent)} failed - {error.described(agent)}. "
         "You may retry or proceed without this result."

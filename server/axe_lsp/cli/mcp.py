@@ -1,0 +1,161 @@
+"""`axe-lsp mcp`: agents as tools of an MCP server."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import secrets
+import stat
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from axe_lsp import tuning
+from axe_lsp.cli.arguments import Parser
+from axe_lsp.cli.streams import complain
+from axe_lsp.runtime.errors import ConfigError, RunError
+from axe_lsp.runtime.files.folders import working_folder
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_MOST_PORTS = 65_535
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve until the client leaves, or until told to stop."""
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(level="WARNING", stream=sys.stderr, format="%(levelname)s: %(message)s")
+    if options.http is None and sys.stdin is not None and sys.stdin.isatty():
+        print(
+            "axe-lsp mcp waits for an MCP client on standard input. Ctrl-D ends it.",
+            file=sys.stderr,
+        )
+    try:
+        return _run(options)
+    except RunError as error:
+        complain(error)
+        return int(error.exit_code)
+
+
+def _run(options: argparse.Namespace) -> int:
+    folder = working_folder() / options.folder if options.folder else working_folder()
+    if not folder.is_dir():
+        raise ConfigError(f"there is no folder {folder}")
+    token = "" if options.no_token else _token(options)
+    try:
+        # Imported late: wrong arguments are answered at once. It brings the SDK along.
+        from axe_lsp.mcp_server.calls import Calls
+        from axe_lsp.mcp_server.server import AgentServer
+    except ImportError as error:
+        if error.name is not None and error.name.startswith("axe_lsp"):
+            raise
+        raise ConfigError(
+            "axe-lsp mcp needs the SDK of MCP, which is not installed",
+            hint="pip install 'axe-lsp[mcp]'",
+        ) from error
+    from axe_lsp.serving import server_process
+
+    tuning.server_begins()
+
+    async def serve() -> int:
+        calls = Calls(options.approve, options.max_parallel, trusted=options.trust)
+        server = AgentServer(folder, options.agents, calls, offers_all=options.all)
+        if options.http is None:
+            await server.serve_stdio()
+        else:
+            host, port = options.http
+            _tell(host, port, token)
+            await server.serve_http(host, port, token)
+        return 0
+
+    server_process.run(serve())
+
+
+def _token(options: argparse.Namespace) -> str:
+    """What each request over HTTP has to bring. Raises ConfigError."""
+    if options.http is None:
+        return ""
+    if options.token_file is None:
+        return secrets.token_urlsafe(32)
+    path: Path = options.token_file
+    try:
+        if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+            raise ConfigError(f"others can read {path}; chmod 600 {path}")
+        token = path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the file of the token can't be read: {error}") from error
+    if not token:
+        raise ConfigError(f"the file of the token is empty: {path}")
+    return token
+
+
+def _tell(host: str, port: int, token: str) -> None:
+    """Say once how a client connects."""
+    shown = f"[{host}]" if ":" in host else host
+    header = f' --header "Authorization: Bearer {token}"' if token else ""
+    print(f"claude mcp add --transport http axe http://{shown}:{port}/mcp{header}", file=sys.stderr)
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    host = host.strip("[]") or _LOOPBACK[0]
+    if host not in _LOOPBACK:
+        raise argparse.ArgumentTypeError(
+            f"{host} is not this machine; HTTP is for {_LOOPBACK[0]} only"
+        )
+    if not (port.isascii() and port.isdigit() and 0 < int(port) <= _MOST_PORTS):
+        raise argparse.ArgumentTypeError(f"{port!r} is not a port")
+    return host, int(port)
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="axe-lsp mcp", description="Offer agents as tools to MCP clients.")
+    add = parser.add_argument
+    add(
+        "agents",
+        metavar="NAME",
+        nargs="*",
+        help="these agents only (default: those of the workspace that no other agent calls)",
+    )
+    add("--all", action="store_true", help="all agents of the workspace")
+    add(
+        "--in", dest="folder", metavar="DIR", default="", help="the folder in which the agents work"
+    )
+    add(
+        "--approve",
+        choices=("ask", "deny", "allow"),
+        default="ask",
+        help="what happens when an agent wants to write or run something (default: ask the user of the client)",
+    )
+    add(
+        "--trust",
+        action="store_true",
+        help="allow the agents of this workspace to reach outside it, as `axe-lsp trust` shows",
+    )
+    add(
+        "--max-parallel",
+        metavar="N",
+        type=_count,
+        default=4,
+        help="calls that are at work at once; further ones wait (default: 4)",
+    )
+    add("--http", metavar="[HOST:]PORT", type=_address, help="serve HTTP at /mcp on this machine")
+    guard = parser.add_mutually_exclusive_group().add_argument
+    guard(
+        "--token-file",
+        metavar="FILE",
+        type=Path,
+        help="the token of HTTP requests (default: a new one)",
+    )
+    guard(
+        "--no-token",
+        action="store_true",
+        help="take HTTP requests of every program of this machine",
+    )
+    return parser

@@ -1,0 +1,1 @@
+"""Agents as tools of an MCP server, for other programs that call them."""
