@@ -35,7 +35,7 @@ LIBRARIES = {
 """What all users install. One library for HTTP serves every provider."""
 
 EXTRAS = {
-    "mcp": {"mcp"},
+    "mcp": {"mcp", "uvicorn"},
     "otel": {"opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-http"},
 }
 """What only those install who ask for it."""

@@ -143,7 +143,7 @@ def _parser() -> Parser:
         metavar="N",
         type=_count,
         default=4,
-        help="calls that are at work at once; further ones wait (default: 4)",
+        help="calls that are at work at once; more have to wait (default: 4)",
     )
     add("--http", metavar="[HOST:]PORT", type=_address, help="serve HTTP at /mcp on this machine")
     guard = parser.add_mutually_exclusive_group().add_argument

@@ -67,7 +67,7 @@ _MOST_REPORTS = 10
 _DENIED = Answer("deny", "axe-lsp mcp was started with --approve deny")
 _UNASKABLE = Answer(
     "deny",
-    "this MCP client can't ask its user; whoever starts the server may allow it: axe-lsp mcp --approve allow",
+    "this MCP client can't ask its user; the server can be started with --approve allow",
 )
 
 

@@ -158,7 +158,7 @@ class AgentServer:
 
     def _warn_of_left_out(self, box: Toolbox) -> None:
         for name in box.left_out:
-            _log.warning("agent %r is left out: its name can't be that of a tool", name)
+            _log.warning("agent %r is left out: a tool can't have this name", name)
 
 
 def _shown(box: Toolbox) -> list[Any]:

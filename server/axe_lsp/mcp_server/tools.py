@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.whereabouts import Whereabouts, whereabouts_in
 from axe_lsp.runtime.json_data import Json
+from axe_lsp.runtime.safety.ancestry import agents_above
 from axe_lsp.runtime.structured.output import output_of
 from axe_lsp.runtime.structured.schemas import Check, check_of, object_schema
 
@@ -22,8 +24,8 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _PLAIN_INPUT: Mapping[str, Json] = {
     "type": "object",
     "properties": {
-        "task": {"type": "string", "description": "What the agent has to do."},
-        "context": {"type": "string", "description": "What it has to know besides."},
+        "task": {"type": "string", "description": "The task of the agent."},
+        "context": {"type": "string", "description": "Facts that the agent needs for the task."},
     },
     "required": ["task"],
     "additionalProperties": False,
@@ -79,8 +81,10 @@ def toolbox(folder: Path, names: Collection[str], *, offers_all: bool) -> Toolbo
     """The agents of a folder as tools. Blocks. Raises ConfigError for a named one that can't be run.
 
     Without names, those of the workspace that no other one calls, or all of it. Users' own agents have to be named.
+    None is offered that has led to this process: it would call itself.
     """
     here = whereabouts_in(folder)
+    above = agents_above(os.environ)
     for name in names:
         here.agents.resolve(name)
     found = {
@@ -93,7 +97,10 @@ def toolbox(folder: Path, names: Collection[str], *, offers_all: bool) -> Toolbo
     chosen = [
         name
         for name, (path, _) in found.items()
-        if (name in names if names else path.parent != users and (offers_all or name not in called))
+        if name not in above
+        and (
+            name in names if names else path.parent != users and (offers_all or name not in called)
+        )
     ]
     nameable = [name for name in sorted(chosen) if _NAME.fullmatch(name)]
     tools = {name: _tool(here, name, *found[name]) for name in nameable}

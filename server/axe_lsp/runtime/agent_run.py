@@ -345,6 +345,7 @@ class AgentRun:
             allowed_hosts=prepared.definition.allowed_hosts or self._order.allowed_hosts,
             read_only=prepared.definition.read_only,
             ask=partial(self._ask, remote),
+            agents=(*self._order.above, self._order.ids.agent),
         )
 
     async def _ask(self, remote: RemoteTools, text: str, choices: tuple[str, ...]) -> Answer:

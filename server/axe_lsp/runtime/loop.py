@@ -109,6 +109,7 @@ class Surroundings(Struct, frozen=True):
             deadline=self.clock.deadline,
             max_depth=self.prepared.max_depth,
             turn=turn,
+            above=self.prepared.order.above,
             allowed_hosts=self.workplace.allowed_hosts,
         )
 

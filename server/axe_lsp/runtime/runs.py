@@ -94,7 +94,7 @@ class Order(JsonStruct, frozen=True):
     caller starts is read-only, too. `definition` is the agent, where it has no file to be found in;
     `description` what a caller calls the task, for those who watch.
 
-    `continues` is the completed run whose conversation this one goes on with; `forked_from` the run whose first
+    `above` are the names of the agents that call it, the root first. `continues` is the completed run whose conversation this one goes on with; `forked_from` the run whose first
     turns it has.
 
     `input` is the object for an agent with `[input]`. Without it, `reads_task` says that `task` may
@@ -106,6 +106,7 @@ class Order(JsonStruct, frozen=True):
     task: str
     message: str
     parent_agent: str | None = None
+    above: tuple[str, ...] = ()
     model: str = ""
     effort: str = ""
     skill: str = ""

@@ -61,7 +61,7 @@ async def test_no_secret_is_in_the_environment(tmp_path: Path) -> None:
     told = await run_shell("env", Workplace(tmp_path, outside), 20)
     found = dict(line.split("=", 1) for line in told.splitlines())
     assert found["HOME"] == found["TMPDIR"] == str(tmp_path)
-    own = {"HOME", "TMPDIR", "AXE_COMMAND"}
+    own = {"HOME", "TMPDIR", "AXE_COMMAND", "AXE_RUN"}
     assert set(found) - {"PWD", "OLDPWD", "SHLVL", "_"} == {*own, "PATH", "LANG"}
 
 

@@ -40,7 +40,7 @@ class Delegator(Struct, frozen=True):
     """The agent that delegates: its file, its place in the tree, and what its children inherit.
 
     `model` is who answers it, `provider/name`, and so whatever it starts that has no model. It delegates in
-    its `turn`.
+    its `turn`. `above` are the agents that call it, the root first.
     """
 
     definition: AgentDefinition
@@ -52,6 +52,7 @@ class Delegator(Struct, frozen=True):
     max_depth: int
     turn: int
     allowed_hosts: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
 
 
 def delegation_tools(definition: AgentDefinition, depth: int, max_depth: int) -> tuple[Tool, ...]:
@@ -123,6 +124,7 @@ def child_order(
         task=task,
         message=message,
         parent_agent=ids.agent,
+        above=(*delegator.above, ids.agent),
         timeout=delegator.definition.sub_agents_config.timeout or None,
         deadline=delegator.deadline,
         max_depth=delegator.max_depth,

@@ -19,6 +19,7 @@ import anyio
 from anyio.abc import Process
 from msgspec import Struct
 
+from axe_lsp.runtime.safety.ancestry import AGENTS_ABOVE, agents_above, named
 from axe_lsp.runtime.safety.process_hardening import forbid_inspection
 from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace
 
@@ -103,7 +104,8 @@ def clean_environment(workplace: Workplace) -> dict[str, str]:
     outside, folder = workplace.environment, str(workplace.folder)
     names = (*_INHERITED, *_NEEDED_ON_WINDOWS) if sys.platform == "win32" else _INHERITED
     inherited = {name: outside[name] for name in names if outside.get(name)}
-    return {"HOME": folder, "TMPDIR": folder, **inherited}
+    agents = {AGENTS_ABOVE: named((*agents_above(outside), *workplace.agents))}
+    return {"HOME": folder, "TMPDIR": folder, **inherited, **agents}
 
 
 async def _start(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Process:

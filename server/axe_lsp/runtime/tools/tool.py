@@ -38,6 +38,7 @@ class Workplace(Struct, frozen=True):
     The folder is absolute. `allowed_hosts` are those that pages may be fetched from; none means any.
     If it is `read_only`, nothing below the folder may change, as far as the system can see to that.
     `ask` puts a question to the person who started the run, with the answers to choose from, if any.
+    `agents` are the agent whose tools these are and those that call it, the root first.
     """
 
     folder: Path
@@ -46,6 +47,7 @@ class Workplace(Struct, frozen=True):
     network: Network = field(default_factory=Network)
     read_only: bool = False
     ask: AskUser = _nobody
+    agents: tuple[str, ...] = ()
 
 
 class Shown(Struct, frozen=True):

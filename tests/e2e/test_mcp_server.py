@@ -1,0 +1,556 @@
+"""`axe-lsp mcp`, as the official client of MCP meets it, in both eras of the protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import mcp_types as types
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from support.processes import bearing
+from support.scripted_provider import (
+    PATIENCE,
+    Answer,
+    Call,
+    Hold,
+    Refuses,
+    Says,
+    ScriptedProvider,
+    calls_agent,
+)
+from support.session import Project
+
+Json = Any
+
+LEGACY, MODERN = "legacy", "2026-07-28"
+SERVER = [sys.executable, "-m", "axe_lsp", "mcp"]
+KEY = "sk-ant-0123456789-the-key-of-the-user"
+WRITE = Call("write_file", {"path": "notes.txt", "content": "new\n"})
+TYPED = """
+[input]
+required = ["path"]
+additionalProperties = false
+[input.properties.path]
+type = "string"
+[output]
+required = ["summary"]
+[output.properties.summary]
+type = "string"
+"""
+
+eras = pytest.mark.parametrize("era", [LEGACY, MODERN])
+
+
+def agent(name: str, **keys: Json) -> str:
+    values = {"name": name, "model": f"anthropic/m-{name}", "description": f"The {name}", **keys}
+    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
+
+
+class Desk:
+    """A project, and clients of its server."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.asked: list[Json] = []
+        self.notices: list[Json] = []
+        self.progress: list[tuple[float, str | None]] = []
+        self.changed = asyncio.Event()
+
+    @asynccontextmanager
+    async def client(
+        self,
+        era: str,
+        *arguments: str,
+        decides: Callable[[Json], str] | str | None = "allow",
+        env: dict[str, str] | None = None,
+    ) -> AsyncIterator[Client]:
+        """A connected client; without `decides` it can't ask its user."""
+
+        async def elicit(_: Json, params: Json) -> types.ElicitResult:
+            self.asked.append(params)
+            decision = decides(params) if callable(decides) else decides
+            if decision in ("decline", "cancel"):
+                return types.ElicitResult(action=decision)
+            return types.ElicitResult(action="accept", content={"decision": decision})
+
+        async def heard(message: Json) -> None:
+            self.notices.append(message)
+            self.changed.set()
+
+        environment = {**os.environ, **self.project.environment, **(env or {})}
+        parameters = StdioServerParameters(
+            command=SERVER[0],
+            args=[*SERVER[1:], *arguments],
+            env=environment,
+            cwd=self.project.root,
+        )
+        async with Client(
+            stdio_client(parameters),
+            mode=era,
+            message_handler=heard,
+            read_timeout_seconds=PATIENCE,
+            elicitation_callback=elicit if decides is not None else None,
+        ) as client:
+            yield client
+
+    async def on_progress(self, progress: float, total: float | None, message: str | None) -> None:
+        assert total is None
+        self.progress.append((progress, message))
+
+
+@pytest.fixture
+def desk(tmp_path: Path, provider: ScriptedProvider) -> Desk:
+    project = Project(tmp_path, {**provider.environment, "ANTHROPIC_API_KEY": KEY})
+    project.write("lead", agent("lead", tools=["write_file"], sub_agents=["reader"]))
+    project.write("reader", agent("reader", tools=["read_file"]))
+    project.write("typed", agent("typed") + TYPED)
+    project.write("broken", "name = 3\n")
+    return Desk(project)
+
+
+def text_of(result: Json) -> str:
+    return "".join(block.text for block in result.content if block.type == "text")
+
+
+@eras
+async def test_the_agents_that_nobody_calls_are_tools_with_their_schemas(
+    desk: Desk, era: str
+) -> None:
+    async with desk.client(era) as client:
+        lead, typed = (await client.list_tools()).tools
+    assert (lead.name, typed.name) == ("lead", "typed")
+    assert lead.description == "The lead. May write files or run commands; asks first."
+    assert lead.input_schema["required"] == ["task"]
+    assert typed.input_schema["required"] == ["path"]
+    assert typed.input_schema["type"] == "object"
+    assert typed.output_schema["required"] == ["summary"]
+    assert lead.annotations.read_only_hint is False
+    assert lead.annotations.destructive_hint is True
+    assert typed.annotations.read_only_hint is True
+    assert typed.annotations.open_world_hint is False
+
+
+async def test_an_agent_is_as_dangerous_as_those_that_it_calls(desk: Desk) -> None:
+    desk.project.write("calm", agent("calm", tools=["read_file"], sub_agents=["web"]))
+    desk.project.write("web", agent("web", tools=["url_fetch", "run_command"]))
+    async with desk.client(LEGACY, "calm") as client:
+        (calm,) = (await client.list_tools()).tools
+    assert calm.annotations.read_only_hint is False
+    assert calm.annotations.open_world_hint is True
+
+
+async def test_names_and_all_choose_and_users_agents_have_to_be_named(desk: Desk) -> None:
+    (desk.project.user_agents / "mine.toml").write_text(agent("mine"))
+    desk.project.write("with blank", agent("with blank"))
+    for arguments, names in [
+        ((), ["lead", "typed"]),
+        (("--all",), ["lead", "reader", "typed"]),
+        (("reader", "mine"), ["mine", "reader"]),
+    ]:
+        async with desk.client(LEGACY, *arguments) as client:
+            assert [tool.name for tool in (await client.list_tools()).tools] == names
+
+
+@eras
+async def test_a_call_runs_the_agent_and_names_its_run(
+    desk: Desk, provider: ScriptedProvider, era: str
+) -> None:
+    provider.script("m-lead", Says(calls=[calls_agent("reader", "Read")]), Says("Done."))
+    provider.script("m-reader", Says("It says x."))
+    async with desk.client(era) as client:
+        result = await client.call_tool("lead", {"task": "Go", "context": "It is late."})
+    assert (text_of(result), bool(result.is_error)) == ("Done.", False)
+    assert len(result.meta["axe/runId"]) == 32
+    assert "Task: Go\\n\\nContext:\\nIt is late." in json.dumps(
+        provider.requests[0].body["messages"]
+    )
+
+
+@eras
+async def test_typed_agents_take_and_give_values(
+    desk: Desk, provider: ScriptedProvider, era: str
+) -> None:
+    provider.script("m-typed", Says('{"summary": "short"}'))
+    async with desk.client(era) as client:
+        await client.list_tools()
+        result = await client.call_tool("typed", {"path": "a.py"})
+        assert result.structured_content == {"summary": "short"}
+        refused = await client.call_tool("typed", {"lines": 1})
+        assert refused.is_error
+        assert "arguments.path is missing" in text_of(refused)
+    assert len(provider.requests) == 1
+
+
+async def test_an_answer_that_is_no_object_is_wrapped_for_older_clients(
+    desk: Desk, provider: ScriptedProvider
+) -> None:
+    lists = '[output]\ntype = "array"\n[output.items]\ntype = "string"\n'
+    desk.project.write("lists", agent("lists") + lists)
+    provider.script("m-lists", Says('["a"]'), Says('["b"]'))
+    for era, schema, value in [(LEGACY, "object", {"result": ["a"]}), (MODERN, "array", ["b"])]:
+        async with desk.client(era, "lists") as client:
+            (tool,) = (await client.list_tools()).tools
+            assert tool.output_schema["type"] == schema
+            result = await client.call_tool("lists", {"task": "List"})
+            assert result.structured_content == value
+
+
+@eras
+async def test_a_failed_run_is_an_error_with_its_reason(
+    desk: Desk, provider: ScriptedProvider, era: str
+) -> None:
+    provider.script("m-lead", Refuses(400, "no such thing"))
+    async with desk.client(era) as client:
+        result = await client.call_tool("lead", {"task": "Go"})
+        assert result.is_error
+        assert "no such thing" in text_of(result)
+        with pytest.raises(MCPError, match="there is no tool 'nobody'; the tools are: lead, typed"):
+            await client.call_tool("nobody", {})
+
+
+@eras
+async def test_a_person_allows_a_change_before_it_is_made(
+    desk: Desk, provider: ScriptedProvider, era: str
+) -> None:
+    provider.script("m-lead", Says(calls=[WRITE]), Says("Written."))
+    path = desk.project.root / "notes.txt"
+    before: list[bool] = []
+    async with desk.client(
+        era, decides=lambda _: before.append(path.exists()) or "allow"
+    ) as client:
+        result = await client.call_tool("lead", {"task": "Write"})
+    assert text_of(result) == "Written."
+    assert before == [False]
+    assert path.read_text() == "new\n"
+    assert 'agent "lead" wants to write notes.txt' in desk.asked[0].message
+    assert "+new" in desk.asked[0].message
+    assert len(provider.requests) == 2
+
+
+@eras
+@pytest.mark.parametrize("decision", ["deny", "decline", "cancel", "nonsense"])
+async def test_anything_else_is_a_denial(
+    desk: Desk, provider: ScriptedProvider, era: str, decision: str
+) -> None:
+    provider.script("m-lead", Says(calls=[WRITE]), Says("Then not."))
+    async with desk.client(era, decides=decision) as client:
+        assert text_of(await client.call_tool("lead", {"task": "Write"})) == "Then not."
+    assert not (desk.project.root / "notes.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "decides", "is_written", "asks"),
+    [
+        ((), None, False, 0),
+        (("--approve", "deny"), "allow", False, 0),
+        (("--approve", "allow"), None, True, 0),
+        (("--approve", "ask"), "allow", True, 1),
+    ],
+)
+async def test_who_starts_the_server_decides_where_nobody_can_be_asked(
+    desk: Desk,
+    provider: ScriptedProvider,
+    arguments: tuple[str, ...],
+    decides: str | None,
+    is_written: bool,
+    asks: int,
+) -> None:
+    provider.script("m-lead", Says(calls=[WRITE]), Says("Ended."))
+    async with desk.client(LEGACY, *arguments, decides=decides) as client:
+        await client.call_tool("lead", {"task": "Write"})
+    assert (desk.project.root / "notes.txt").exists() is is_written
+    assert len(desk.asked) == asks
+    if not arguments:
+        assert "--approve allow" in json.dumps(provider.requests[-1].body["messages"])
+
+
+async def test_several_questions_of_a_modern_call_come_one_after_the_other(
+    desk: Desk, provider: ScriptedProvider
+) -> None:
+    other = Call("write_file", {"path": "other.txt", "content": "x"}, "2")
+    provider.script("m-lead", Says(calls=[WRITE, other]), Says("Both."))
+    async with desk.client(MODERN) as client:
+        assert text_of(await client.call_tool("lead", {"task": "Write"})) == "Both."
+    assert len(desk.asked) == 2
+    assert (desk.project.root / "other.txt").read_text() == "x"
+
+
+async def test_the_state_of_a_question_is_good_once_and_only_from_here(
+    desk: Desk, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lead", Says(calls=[WRITE]), Says("Written."))
+    async with desk.client(MODERN) as client:
+        params = types.CallToolRequestParams(name="lead", arguments={"task": "Write"})
+        request = types.CallToolRequest(params=params)
+        first = await client.session.send_request(request, types.InputRequiredResult)
+        assert first.input_requests is not None
+        yes = types.ElicitResult(action="accept", content={"decision": "allow"})
+
+        async def again(name: str, state: str) -> Json:
+            retry = types.CallToolRequestParams(
+                name=name,
+                arguments={"task": "Write"},
+                request_state=state,
+                input_responses={"decision": yes},
+            )
+            again = types.CallToolRequest(params=retry)
+            return await client.session.send_request(again, types.CallToolResult)
+
+        assert first.request_state is not None
+        for name, state in [("lead", first.request_state[:-1] + "x"), ("lead", "nonsense")]:
+            with pytest.raises(MCPError, match="requestState"):
+                await again(name, state)
+        assert text_of(await again("lead", first.request_state)) == "Written."
+        with pytest.raises(MCPError, match="used before"):
+            await again("lead", first.request_state)
+    assert len(provider.requests) == 2
+
+
+@eras
+async def test_progress_tells_of_turns_tools_and_called_agents(
+    desk: Desk, provider: ScriptedProvider, era: str
+) -> None:
+    (desk.project.root / "a.txt").write_text("x")
+    provider.script("m-lead", Says(calls=[calls_agent("reader", "Read it")]), Says("Done."))
+    read = Call("read_file", {"path": "a.txt"})
+    provider.script("m-reader", Says(calls=[read]), Says("x"))
+    async with desk.client(era) as client:
+        await client.call_tool("lead", {"task": "Go"}, progress_callback=desk.on_progress)
+    numbers = [number for number, _ in desk.progress]
+    assert numbers == sorted(set(numbers))
+    assert "reader > read_file a.txt" in [message for _, message in desk.progress]
+
+
+@eras
+async def test_a_cancelled_call_ends_its_run(
+    desk: Desk, provider: ScriptedProvider, era: str
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", Answer(Says("never"), hold=hold), Says("next"))
+    async with desk.client(era) as client:
+        call = asyncio.ensure_future(client.call_tool("lead", {"task": "Go"}))
+        await hold.arrived()
+        call.cancel()
+        await hold.hung_up()
+        assert text_of(await client.call_tool("lead", {"task": "Go"})) == "next"
+
+
+async def test_further_calls_wait(desk: Desk, provider: ScriptedProvider) -> None:
+    first, second = Hold(), Hold()
+    provider.script("m-lead", Answer(Says("one"), hold=first), Answer(Says("two"), hold=second))
+    async with desk.client(LEGACY, "--max-parallel", "1") as client:
+        calls = [
+            asyncio.ensure_future(client.call_tool("lead", {"task": task})) for task in ("a", "b")
+        ]
+        await first.arrived()
+        assert len(provider.requests) == 1
+        first.release()
+        await second.arrived()
+        second.release()
+        assert [text_of(each) for each in await asyncio.gather(*calls)] == ["one", "two"]
+
+
+@eras
+async def test_a_changed_file_changes_the_tools_and_clients_hear_of_it(
+    desk: Desk, era: str
+) -> None:
+    async with desk.client(era) as client:
+        await client.list_tools()
+        if era == LEGACY:
+            desk.project.write("fresh", agent("fresh"))
+            await asyncio.wait_for(desk.changed.wait(), PATIENCE)
+        else:
+            async with client.listen(tools_list_changed=True) as changes:
+                desk.project.write("fresh", agent("fresh"))
+                await asyncio.wait_for(anext(aiter(changes)), PATIENCE)
+        names = [tool.name for tool in (await client.list_tools()).tools]
+    assert names == ["fresh", "lead", "typed"]
+
+
+async def test_nothing_is_left_when_the_client_goes_in_the_middle(
+    desk: Desk, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", Answer(Says("never"), hold=hold))
+    mark = str(desk.project.root)
+    async with desk.client(LEGACY, env={"AXE_TEST_MARK": mark}) as client:
+        call = asyncio.ensure_future(client.call_tool("lead", {"task": "Go"}))
+        await hold.arrived()
+    call.cancel()
+    deadline = asyncio.get_running_loop().time() + PATIENCE
+    while left := bearing(mark):
+        assert asyncio.get_running_loop().time() < deadline, left
+        await asyncio.sleep(0.02)
+
+
+async def test_a_long_answer_is_cut_and_says_so(desk: Desk, provider: ScriptedProvider) -> None:
+    provider.script("m-lead", Says("x" * 100_007))
+    async with desk.client(LEGACY) as client:
+        text = text_of(await client.call_tool("lead", {"task": "Go"}))
+    assert text == "x" * 100_000 + "\n[cut: 7 more characters]"
+
+
+async def test_an_agent_that_reaches_out_is_trusted_by_whoever_is_asked(
+    desk: Desk, provider: ScriptedProvider
+) -> None:
+    (desk.project.root.parent / "outside.md").write_text("OUTSIDE")
+    desk.project.write("reacher", agent("reacher", files=["../outside.md"]))
+    provider.script("m-reacher", Says("one"), Says("two"))
+    async with desk.client(LEGACY, decides="deny") as client:
+        result = await client.call_tool("reacher", {"task": "Go"})
+        assert result.is_error
+        assert "outside.md" in desk.asked[0].message
+    # --approve answers approvals; it is no trust.
+    async with desk.client(LEGACY, "--approve", "allow", decides=None) as client:
+        assert (await client.call_tool("reacher", {"task": "Go"})).is_error
+    assert provider.requests == []
+    async with desk.client(LEGACY, "--trust", decides=None) as client:
+        assert text_of(await client.call_tool("reacher", {"task": "Go"})) == "one"
+
+
+# HTTP.
+
+
+@asynccontextmanager
+async def served(desk: Desk, *arguments: str) -> AsyncIterator[tuple[str, str]]:
+    """A server over HTTP: its address and its token."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = await asyncio.create_subprocess_exec(
+        *SERVER,
+        "--http",
+        str(port),
+        *arguments,
+        cwd=desk.project.root,
+        env={**os.environ, **desk.project.environment},
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    try:
+        line = (await asyncio.wait_for(process.stderr.readline(), PATIENCE)).decode()
+        assert line.startswith(f"claude mcp add --transport http axe http://127.0.0.1:{port}/mcp")
+        _, _, rest = line.strip().partition("Bearer ")
+        yield f"http://127.0.0.1:{port}/mcp", rest.removesuffix('"')
+    finally:
+        process.terminate()
+        assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
+
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
+}
+
+
+async def posted(address: str, token: str, **headers: str) -> int:
+    """The status of a request, once the server listens."""
+    every = {"accept": "application/json, text/event-stream", **headers}
+    if token:
+        every["authorization"] = f"Bearer {token}"
+    async with httpx2.AsyncClient(trust_env=False) as client:
+        for _ in range(500):
+            try:
+                response = await client.post(address, json=INITIALIZE, headers=every)
+            except httpx2.ConnectError:
+                await asyncio.sleep(0.02)
+            else:
+                return response.status_code
+    raise TimeoutError("the server does not listen")
+
+
+async def test_http_needs_the_token_and_no_page_of_a_browser_gets_in(desk: Desk) -> None:
+    async with served(desk) as (address, token):
+        assert len(token) > 30
+        assert await posted(address, token) == 200
+        assert await posted(address, "") == 401
+        assert await posted(address, token[:-1]) == 401
+        assert await posted(address, token, origin="https://evil.example") == 403
+        assert await posted(address, token, host="evil.example") == 421
+
+
+async def test_the_token_may_be_in_a_file_that_nobody_else_can_read(desk: Desk) -> None:
+    path = desk.project.root / "token"
+    path.write_text("my-token\n")
+    path.chmod(0o600)
+    async with served(desk, "--token-file", str(path)) as (address, _):
+        assert await posted(address, "my-token") == 200
+        assert await posted(address, "other") == 401
+
+
+def refused(desk: Desk, *arguments: str) -> tuple[int, str]:
+    """The exit code of a server that does not start, and what it says."""
+    ended = subprocess.run(
+        [*SERVER, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        cwd=desk.project.root,
+        env={**os.environ, **desk.project.environment},
+    )
+    assert ended.stdout == ""
+    return ended.returncode, ended.stderr
+
+
+def test_a_token_that_others_can_read_is_refused(desk: Desk) -> None:
+    path = desk.project.root / "token"
+    path.write_text("my-token\n")
+    path.chmod(0o644)
+    code, told = refused(desk, "--http", "9", "--token-file", str(path))
+    assert code == 2
+    assert f"others can read {path}; chmod 600 {path}" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["--http", "0.0.0.0:80"], 1, "0.0.0.0 is not this machine"),
+        (["--http", "x"], 1, "'x' is not a port"),
+        (["--max-parallel", "0"], 1, "not a whole number above 0"),
+        (["nobody"], 2, "agent config not found: nobody"),
+        (["broken"], 2, "broken"),
+        (["--in", "nowhere"], 2, "there is no folder"),
+    ],
+)
+def test_wrong_arguments_are_named(desk: Desk, arguments: list[str], code: int, told: str) -> None:
+    ended, said = refused(desk, *arguments)
+    assert ended == code
+    assert told in said
+
+
+async def test_a_server_below_a_run_does_not_offer_the_agents_above_it(
+    desk: Desk, provider: ScriptedProvider
+) -> None:
+    """An agent whose command starts an MCP client could call itself for ever."""
+    command = 'echo "$AXE_RUN" > above.json'
+    desk.project.write("worker", agent("worker", tools=["run_command"]))
+    desk.project.write("chief", agent("chief", sub_agents=["worker"]))
+    provider.script("m-chief", Says(calls=[calls_agent("worker", "Do it")]), Says("Done."))
+    provider.script("m-worker", Says(calls=[Call("run_command", {"command": command})]), Says("ok"))
+    async with desk.client(LEGACY) as client:
+        await client.call_tool("chief", {"task": "Go"})
+    above = (desk.project.root / "above.json").read_text()
+    assert json.loads(above) == ["chief", "worker"]
+    async with desk.client(LEGACY, "--all", env={"AXE_RUN": above}) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+    assert names == ["lead", "reader", "typed"]
