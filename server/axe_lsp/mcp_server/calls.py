@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
+from mcp.types import (
     CallToolRequestParams,
     CallToolResult,
     ElicitRequest,
@@ -26,7 +26,7 @@ from mcp_types import (
     InputRequiredResult,
     TextContent,
 )
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from axe_lsp.hosting.event_text import activity
 from axe_lsp.hosting.notifications import Notification

@@ -16,14 +16,14 @@ from mcp.server.session import ServerSession
 from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
+from mcp.types import (
     CallToolRequestParams,
     CallToolResult,
     InputRequiredResult,
     ListToolsResult,
     PaginatedRequestParams,
 )
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from axe_lsp import __version__
 from axe_lsp.daemon.watch import watch

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from mcp_types import Tool, ToolAnnotations
+from mcp.types import Tool, ToolAnnotations
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
