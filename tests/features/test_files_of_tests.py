@@ -9,9 +9,11 @@ from axe_lsp.features.definition import definition
 from axe_lsp.features.delegation_graph import delegation_graph
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.document_link import path_targets
+from axe_lsp.features.fix import Case, Context
 from axe_lsp.features.hover import hover
 from axe_lsp.features.references import references
 from axe_lsp.features.rename import rename
+from axe_lsp.features.rules import fixes_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts, Found
 from axe_lsp.workspace.places import Places
@@ -64,6 +66,91 @@ def test_a_file_in_order_has_no_problems() -> None:
 def test_a_called_agent_may_be_a_built_in_type_and_the_tested_one_may_not() -> None:
     assert found(CASE.replace('children]]\nagent = "scout"', 'children]]\nagent = "explore"')) == []
     assert found(CASE.replace('"lead"', '"explore"')) == [("unknown-agent", '"explore"')]
+
+
+NESTED = """\
+agent = "lead"
+
+[[case]]
+name = "looks"
+task = "Look."
+
+[[case.expect.children]]
+agent = "scout"
+children = [{ agent = "digger" }]
+"""
+
+
+def with_agents(text: str, **agents: str) -> list[tuple[str, str]]:
+    """The findings in a file of tests, with agents besides `lead` and `scout`, or in their place."""
+    files = {
+        **AGENTS,
+        **{
+            f"{ROOT}/axe/agents/{name}.toml": f'name = "{name}"\nmodel = "ollama/m"\n{more}'
+            for name, more in agents.items()
+        },
+    }
+    workspace = Workspace(Places(roots=(ROOT,)))
+    changes = [Change(uri, each) for uri, each in files.items()]
+    workspace.apply([*changes, Change(TESTS, text)], complete=True)
+    file = workspace.snapshot.file(TESTS)
+    assert file is not None
+    return [(each.code, each.range.of(text)) for each in diagnostics(workspace.snapshot, file)]
+
+
+NOT_CALLED = [("unknown-child", '"digger"')]
+
+
+@pytest.mark.parametrize(
+    ("scout", "text", "problems"),
+    [
+        ("", NESTED, NOT_CALLED),
+        ('sub_agents = ["lead"]\n', NESTED, NOT_CALLED),
+        ('sub_agents = ["digger"]\n', NESTED, []),
+        ('tools = ["Task"]\n[task]\ntypes = ["digger"]\n', NESTED, []),
+        ("[task.type.digger]\n", NESTED, []),
+        ("", NESTED.replace('"digger"', '"plan"'), []),
+        ("", NESTED.replace('"digger"', '"digger", times = 0'), []),
+        ("", NESTED.replace('"digger"', '"digger", times = 1'), NOT_CALLED),
+        ("", NESTED.replace('agent = "scout"', 'agent = "scout"\ntimes = 0'), []),
+        (
+            "",
+            NESTED.replace('agent = "scout"', 'agent = "digger"').replace("[{", "[#\n{"),
+            [*NOT_CALLED, *NOT_CALLED],
+        ),
+    ],
+)
+def test_an_expected_child_is_one_that_its_caller_can_call(
+    scout: str, text: str, problems: list[tuple[str, str]]
+) -> None:
+    assert with_agents(text, scout=scout, digger="") == problems
+
+
+def test_the_fix_of_an_unknown_child_names_the_one_that_was_meant() -> None:
+    text = CASE.replace('children]]\nagent = "scout"', 'children]]\nagent = "scouts"')
+    workspace = Workspace(Places(roots=(ROOT,)))
+    agents = {**AGENTS, f"{ROOT}/axe/agents/scouts.toml": 'name = "scouts"\nmodel = "ollama/m"\n'}
+    changes = [Change(uri, each) for uri, each in agents.items()]
+    workspace.apply([*changes, Change(TESTS, text, in_buffer=True)], complete=True)
+    file = workspace.snapshot.file(TESTS)
+    assert file is not None
+    (finding,) = diagnostics(workspace.snapshot, file)
+    assert finding.message.endswith('Did you mean "scout"?')
+    assert file.open is not None
+    context = Context(workspace.snapshot, lambda _: (), lambda _: text)
+    (fix,) = fixes_of(Case(context, file, file.open, finding))
+    assert edited({TESTS: text}, fix.edit)[TESTS] == CASE
+
+
+def test_an_edit_of_an_agent_checks_its_tests_again() -> None:
+    workspace = Workspace(Places(roots=(ROOT,)))
+    changes = [Change(uri, each) for uri, each in AGENTS.items()]
+    workspace.apply([*changes, Change(TESTS, CASE)], complete=True)
+    update = workspace.apply([Change(LEAD, AGENTS[LEAD].replace('"scout"', ""), in_buffer=True)])
+    assert TESTS in update.affected
+    file = workspace.snapshot.file(TESTS)
+    assert file is not None
+    assert [each.code for each in diagnostics(workspace.snapshot, file)] == ["unknown-child"]
 
 
 @pytest.mark.parametrize(

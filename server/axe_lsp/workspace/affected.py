@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
+from axe_lsp.agentfile.dialects import AGENT_TESTS
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.graph import entangled, reachable
@@ -106,6 +107,8 @@ def directly_affected(
         if each.appears_or_goes or each.has_another_timeout:
             affected.update(after.callers(each.place.stem))
         affected.update(uri for name in each.renamed for uri in after.names.get(name, ()))
+        if each.means_others:
+            affected.update(_tests_naming(after, each.place.stem))
     return frozenset(affected)
 
 
@@ -145,6 +148,14 @@ def _naming_nobody(snapshot: Snapshot) -> Iterator[str]:
     """The files with names that no file defines: they might mean one that is new, or has gone."""
     for name in {*snapshot.closed_callers, *snapshot.buffer_callers} - snapshot.names.keys():
         yield from snapshot.callers(name)
+
+
+def _tests_naming(snapshot: Snapshot, name: str) -> Iterator[str]:
+    """The files of tests with an agent, which say whom it is expected to call."""
+    for uri in snapshot.callers(name):
+        file = snapshot.file(uri)
+        if file is not None and file.place.dialect is AGENT_TESTS:
+            yield uri
 
 
 def _lists(file: AgentFile | None) -> tuple[tuple[str, KeyPath], ...]:

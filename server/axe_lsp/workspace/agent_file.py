@@ -8,7 +8,7 @@ on to the text, without its prompt, only as long as it is short, which takes up 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from posixpath import normpath
 
@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import DEFAULT_MAX_DEPTH
-from axe_lsp.agentfile.check.agent_tests import RECORDINGS, read_cases
+from axe_lsp.agentfile.check.agent_tests import RECORDINGS, Child, read_cases
 from axe_lsp.agentfile.check.check import Judge, check
 from axe_lsp.agentfile.check.codex import DECLARED_AGENTS
 from axe_lsp.agentfile.check.fast_path import ShortenedText, shortened, valid_values
@@ -50,7 +50,12 @@ _SHORT = 8192
 
 
 class Reference(Written, frozen=True, gc=False):
-    """One name in a list that names agents. `key` is the list's."""
+    """One name in a list that names agents. `key` is the list's.
+
+    `callers` are in tests, where the agent is expected to be called: who calls whom, from the agent of the case on.
+    """
+
+    callers: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -223,7 +228,7 @@ def _said_in_layer(place: Place, values: TreeValues) -> AgentFile:
         model=None,
         description=description if isinstance(description, str) else "",
         tools=(),
-        references=tuple(_agents_named(values)),
+        references=tuple(_agents_named(place, values)),
         max_depth=0,
         outside=replace(NOTHING, paths=paths)
         if (paths := tuple(_paths(place, values)))
@@ -232,16 +237,31 @@ def _said_in_layer(place: Place, values: TreeValues) -> AgentFile:
     )
 
 
-def _agents_named(values: TreeValues) -> Iterator[Reference]:
+def _agents_named(place: Place, values: TreeValues) -> Iterator[Reference]:
     """The agents of axe that single keys name, in tests."""
     lookup = values.lookup
+    callers: dict[TextRange, tuple[str, ...]] = {}
+    if place.dialect is AGENT_TESTS:
+        tests = read_cases(lookup)
+        for case in tests.cases:
+            callers.update(_expected_calls(case.run.children, (tests.agent,)))
     for item in lookup.located:
         spec, value = lookup.schema.find(item.path), item.entry.value
         if spec is None or spec.names is not Names.AGENT or value is None or not value.complete:
             continue
         name = decode(lookup.parse.text, value)
         if isinstance(name, str) and name.strip():
-            yield Reference(name, value.range, item.path)
+            yield Reference(name, value.range, item.path, callers=callers.get(value.range, ()))
+
+
+def _expected_calls(
+    children: Iterable[Child], callers: tuple[str, ...]
+) -> Iterator[tuple[TextRange, tuple[str, ...]]]:
+    """Where tests expect an agent to be called, and by whom; not where it must not be called (`times = 0`)."""
+    for child in children:
+        if child.times != 0:
+            yield child.run.range, callers
+            yield from _expected_calls(child.run.children, (*callers, child.agent))
 
 
 def _paths(place: Place, values: TreeValues) -> Iterator[Written]:

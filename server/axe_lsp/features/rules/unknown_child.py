@@ -1,0 +1,71 @@
+"""A called agent that tests expect, and that its caller can't call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.dialects import AXE
+from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
+from axe_lsp.agentfile.text.nearest import nearest
+from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, respell
+from axe_lsp.features.rule import Dialects, Rule, Subject, once_complete
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    if not snapshot.is_settled(file.place):
+        return
+    for reference in file.references:
+        caller = _caller(snapshot, file, reference.callers)
+        if caller is None or reference.name not in snapshot.names:
+            continue  # `unknown-agent` reports a name that no file defines.
+        callable_names = {each.name for each in caller.references} | caller.inline_types
+        if reference.name in callable_names or reference.name in BUILT_IN_TYPES:
+            continue
+        similar = nearest(reference.name, callable_names)
+        hint = f" Did you mean {quoted(similar)}?" if similar else ""
+        yield Finding(
+            RULE.code,
+            RULE.severity,
+            reference.range,
+            f"{quoted(caller.place.stem)} can't call {quoted(reference.name)}: it is in neither `sub_agents` nor "
+            f"`task.types`, so this expectation always fails.{hint}",
+            suggestion=similar,
+        )
+
+
+def _caller(snapshot: Snapshot, file: AgentFile, callers: tuple[str, ...]) -> AgentFile | None:
+    """The last of some agents that call each other, if axe runs its file. Each is looked up from its own caller."""
+    here = file
+    for name in callers:
+        found = snapshot.agent(name, here)
+        if found is None or found.place.kind is not AXE.agent:
+            return None
+        here = found
+    return here if callers else None
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """The agent that was meant."""
+    if case.finding.suggestion is not None:
+        yield respell(case, case.finding.suggestion)
+
+
+RULE = Rule(
+    code="unknown-child",
+    severity=Severity.WARNING,
+    summary="A called agent that a test expects, and that its caller can't call.",
+    documentation="""
+An agent calls the agents in its `sub_agents` and `task.types`, and the types of the tool `Task`. A
+test (`axe/tests/*.toml`) that expects another one in `children` never passes. That an agent is not called
+(`times = 0`) may be expected of any.
+""",
+    check=check,
+    fixes=fixes,
+    is_for=Dialects.OTHERS,
+    about=Subject.REFERENCES,
+    is_settled=once_complete,
+)
