@@ -49,15 +49,15 @@ CHECKERS: dict[str, Command] = {
 }
 
 
-def install_peers() -> None:
-    """Make the environment of the peers, unless it is there and as the requirements say."""
-    wanted, stamp = _REQUIREMENTS.read_text(), _ENVIRONMENT / "requirements.txt"
+def install_peers(requirements: Path = _REQUIREMENTS, into: Path = _ENVIRONMENT) -> None:
+    """Make an environment of peers, unless it is there and as its requirements say."""
+    wanted, stamp = requirements.read_text(), into / "requirements.txt"
     if stamp.exists() and stamp.read_text() == wanted:
         return
-    print(f"installing the peers into {_ENVIRONMENT.relative_to(ROOT)} …", flush=True)
-    venv.create(_ENVIRONMENT, clear=True, with_pip=True)
+    print(f"installing the peers into {into.relative_to(ROOT)} …", flush=True)
+    venv.create(into, clear=True, with_pip=True)
     command: Command = [
-        PEERS_PYTHON,
+        into / "bin" / "python",
         "-m",
         "pip",
         "install",
@@ -65,7 +65,7 @@ def install_peers() -> None:
         "--quiet",  # Not even warnings about where it looked.
         "--only-binary=:all:",
         "--requirement",
-        _REQUIREMENTS,
+        requirements,
     ]
     subprocess.run(command, check=True)
     stamp.write_text(wanted)

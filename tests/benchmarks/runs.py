@@ -174,7 +174,7 @@ def _maker(loop: Process, model: str) -> Callable[[], Made | None]:
 @contextmanager
 def provider() -> Iterator[str]:
     """The address of a provider, `peers/scripted_provider.py`."""
-    with process([PEERS_PYTHON, PEERS / "scripted_provider.py"]) as started:
+    with process([PYTHON, PEERS / "scripted_provider.py"]) as started:
         yield f"http://127.0.0.1:{_line(started)}"
 
 

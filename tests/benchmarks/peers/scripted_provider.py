@@ -5,6 +5,7 @@ The name of the model says what it answers:
 - `turns-50` calls a tool until it has been asked 50 times, and then is done.
 - `fan-100`, or another number, calls an agent 100 times at once, and then is done.
 - `wait-50` is done after 50 ms.
+- `case-0` answers tasks as the compared tests of agents expect (`case_answers.py`), `case-1` deviates.
 - `long-10` calls a tool for ever: 10 times at once and with 20 KB of text, then each second and with a word.
 
 Run as a process of its own, so that its work is not that of who is measured. Its first line of output
@@ -16,6 +17,8 @@ from __future__ import annotations
 import asyncio
 import json
 from typing import Any
+
+from case_answers import turns
 
 Json = dict[str, Any]
 
@@ -80,6 +83,8 @@ def understood(request: Json) -> tuple[str, int, int]:
 def answer(request: Json) -> Json:
     """The message that the model writes."""
     kind, number, asked = understood(request)
+    if kind == "case":
+        return _turn(request["messages"], asked, deviates=number == 1)
     if kind == "long":
         text = "I look it up. " * (1_400 if asked <= number else 1)
         return {"content": text, "tool_calls": [_call(asked, "look_up", {"what": "more"})]}
@@ -90,6 +95,17 @@ def answer(request: Json) -> Json:
         calls = [_call(index, "call_agent", order) for index in range(number)]
         return {"content": None, "tool_calls": calls}
     return {"content": "Done."}
+
+
+def _turn(messages: list[Json], asked: int, *, deviates: bool) -> Json:
+    task = next(each["content"] for each in messages if each["role"] == "user")
+    if not isinstance(task, str):  # Some clients send text in parts.
+        task = "".join(part["text"] for part in task)
+    turn = turns(task, deviates=deviates)[asked - 1]
+    if isinstance(turn, str):
+        return {"content": turn}
+    calls = [_call(asked, name, arguments) for name, arguments in turn]
+    return {"content": None, "tool_calls": calls}
 
 
 def _call(index: int, name: str, arguments: Json) -> Json:
