@@ -446,3 +446,78 @@ def test_an_agent_that_reaches_out_asks_for_trust_first(
         client.answer_with["session/request_permission"] = chooses("allow_once")
         assert client.prompt(session, "Go") == "end_turn"
         assert [call["status"] for call in client.calls(session)] == ["failed", "completed"]
+
+
+SUBAGENTS = {"subagents": {}}
+
+
+def states(client: AcpClient, session: str) -> list[Json]:
+    """The states of the agents that the one of a session has called, with their ids."""
+    return [
+        (update["sessionId"], update["state"]["state"], update["state"].get("stopReason"))
+        for update in client.updates(session, "subagent_update")
+    ]
+
+
+def test_a_client_that_knows_sub_agents_gets_a_session_for_each(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lead", Says(calls=[calls_agent("writer", "Write it")]), Says("Done."))
+    provider.script("m-writer", Says("I write.", [WRITE]), Says("RESULT"))
+    with AcpClient.start(project, capabilities=SUBAGENTS) as client:
+        session = client.new_session("lead")
+        assert client.prompt(session, "Have it written") == "end_turn"
+        child = client.updates(session, "subagent_update")[0]["sessionId"]
+        assert states(client, session) == [
+            (child, "running", None),
+            (child, "requires_action", None),
+            (child, "running", None),
+            (child, "idle", "end_turn"),
+        ]
+        announced = client.updates(session, "subagent_update")[0]
+        assert (announced["title"], announced["description"]) == ("writer", "Write it")
+        assert announced["cwd"] == str(project.root)
+        assert client.said(child) == "I write.RESULT"
+        assert client.said(session) == "Done."
+        (write,) = client.calls(child)
+        assert write["title"] == "write_file notes.txt"
+        assert [question["sessionId"] for question in client.questions()] == [child]
+        (sent,) = client.updates(session, "session_message")
+        (got,) = client.updates(child, "session_message")
+        assert sent["recipientMessageId"] == got["messageId"]
+        assert got["senderMessageId"] == sent["messageId"]
+        assert got["content"] == [{"type": "text", "text": "Write it"}]
+        with pytest.raises(ServerError, match="can be cancelled only") as refused:
+            client.prompt(child, "You")
+        assert refused.value.code == -32602
+    with AcpClient.start(project, capabilities=SUBAGENTS) as client:
+        client.load(session)
+        assert states(client, session)[0] == (child, "running", None)
+        assert states(client, session)[-1] == (child, "idle", "end_turn")
+        assert client.said(child) == "I write.RESULT"
+
+
+def test_a_called_agent_is_cancelled_alone(project: Project, provider: ScriptedProvider) -> None:
+    hold = Hold()
+    provider.script("m-lead", Says(calls=[calls_agent("writer", "Write it")]), Says("Without it."))
+    provider.script("m-writer", Answer(Says("never"), hold=hold))
+    with AcpClient.start(project, capabilities=SUBAGENTS) as client:
+        session = client.new_session("lead")
+        number = client.start_prompt(session, "Have it written")
+        hold.wait_until_arrived()
+        child = client.wait_for_update(session, "subagent_update")["sessionId"]
+        client.notify("session/cancel", {"sessionId": child})
+        assert client.result(number) == {"stopReason": "end_turn"}
+        assert states(client, session)[-1] == (child, "idle", "cancelled")
+        assert client.said(session) == "Without it."
+
+
+def test_a_called_agent_that_fails_says_why(project: Project, provider: ScriptedProvider) -> None:
+    provider.script("m-lead", Says(calls=[calls_agent("writer", "Write it")]), Says("Without it."))
+    provider.script("m-writer", Refuses(400, "no such thing"))
+    with AcpClient.start(project, capabilities=SUBAGENTS) as client:
+        session = client.new_session("lead")
+        assert client.prompt(session, "Have it written") == "end_turn"
+        state = client.updates(session, "subagent_update")[-1]["state"]
+        assert state["stopReason"] == "error"
+        assert "no such thing" in state["error"]["message"]

@@ -23,6 +23,8 @@ from axe_lsp.acp.outlet import Outlet
 from axe_lsp.acp.permissions import Permissions
 from axe_lsp.acp.prompt import task_of
 from axe_lsp.acp.session import Session, former_messages, keep, request_error
+from axe_lsp.acp.subagents import SubagentUpdates
+from axe_lsp.acp.updates import Updates
 from axe_lsp.daemon.watch import watch
 from axe_lsp.hosting.history import sessions
 from axe_lsp.hosting.history.database import history_file, open_history, transaction
@@ -54,6 +56,8 @@ class Desk:
         self._first_agent = first_agent
         self._has_forms = _declares(capabilities, "elicitation", "form")
         self._has_notices = _declares(capabilities, "session", "notices")
+        self._has_subagents = _declares(capabilities, "subagents")
+        self._children: set[str] = set()
         self._sessions: dict[str, Session] = {}
         self._runs = Runs()
         self._outlet = Outlet(client.notify, self._warn)
@@ -81,7 +85,7 @@ class Desk:
         """A session that was begun before, here or in another process; the client may be told of all its messages."""
         stored = await _in_thread(_found, session_id)
         if stored is None:
-            raise _unknown(session_id)
+            raise self._unknown(session_id)
         offers = await _in_thread(offers_in, folder)
         former = self._sessions.get(session_id)
         if former is not None and former.is_busy:
@@ -99,7 +103,7 @@ class Desk:
         """An open session. Raises RequestError."""
         found = self._sessions.get(session_id)
         if found is None:
-            raise _unknown(session_id)
+            raise self._unknown(session_id)
         return found
 
     async def keep(self, session: Session) -> None:
@@ -127,7 +131,7 @@ class Desk:
         """Stop what a session does, and forget what was allowed in it."""
         session = self._sessions.pop(session_id, None)
         if session is None:
-            raise _unknown(session_id)
+            raise self._unknown(session_id)
         session.cancel()
         self._stop_watching(session.folder)
 
@@ -141,6 +145,8 @@ class Desk:
         """Stop the answer to a message."""
         if session_id in self._sessions:
             self._sessions[session_id].cancel()
+        elif session_id in self._children:  # The session of a called agent has the id of its run.
+            self._runs.cancel(session_id)
 
     async def prompt(self, session: Session, blocks: list[Any]) -> str:
         """Send a message; returns the StopReason. Raises RequestError."""
@@ -188,10 +194,19 @@ class Desk:
 
     def _session(self, stored: StoredSession, offers: Offers) -> Session:
         permissions = Permissions(self._client, has_forms=self._has_forms)
-        session = Session(stored, offers, self._runs, self._outlet, permissions)
+        make = partial(SubagentUpdates, children=self._children) if self._has_subagents else Updates
+        session = Session(stored, offers, self._runs, self._outlet, permissions, make_updates=make)
         self._sessions[session.id] = session
         self._watch(session.folder, offers)
         return session
+
+    def _unknown(self, session_id: str) -> RequestError:
+        if session_id in self._children:
+            return RequestError(
+                INVALID_PARAMS,
+                f"session {session_id!r} is one of a called agent; it can be cancelled only",
+            )
+        return RequestError(NOT_FOUND, f"session {session_id!r} is not known")
 
     def _watch(self, folder: Path, offers: Offers) -> None:
         """Look at the agent files of a folder now and then."""
@@ -243,10 +258,6 @@ def _forget(session_id: str) -> None:
             sessions.forget(connection, session_id)
     finally:
         connection.close()
-
-
-def _unknown(session_id: str) -> RequestError:
-    return RequestError(NOT_FOUND, f"session {session_id!r} is not known")
 
 
 def _declares(capabilities: dict[str, Any], *path: str) -> bool:

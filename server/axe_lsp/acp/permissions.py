@@ -65,6 +65,7 @@ class Permissions:
         call["content"] = [*call.get("content", ()), *([] if "content" in call else [details])]
         updates.outlet.flush()
         options = _OPTIONS_OF_TRUST if question.tool == TRUST else _options(question)
+        updates.waits(question, is_open=True)
         try:
             result = await self._client.request(
                 "session/request_permission",
@@ -73,6 +74,8 @@ class Permissions:
         except RequestError as error:
             _log.warning("the client did not ask its user: %s", error)
             return ""
+        finally:
+            updates.waits(question, is_open=False)
         outcome = result.get("outcome") if isinstance(result, dict) else None
         chosen = outcome.get("optionId") if isinstance(outcome, dict) else None
         return chosen if isinstance(chosen, str) else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from axe_lsp.acp.connection import (
 from axe_lsp.acp.offers import AS_IN_FILE, Offers
 from axe_lsp.acp.outlet import Outlet
 from axe_lsp.acp.permissions import Permissions
-from axe_lsp.acp.updates import Updates, replayed
+from axe_lsp.acp.updates import STOP_REASONS, Updates, replayed
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history import sessions
 from axe_lsp.hosting.history.database import history_file, open_history, transaction
@@ -41,6 +42,10 @@ from axe_lsp.settings import Settings
 _LONGEST_TITLE = 80
 
 
+MakeUpdates = Callable[[Outlet, str, str], Updates]
+"""Makes the updates of a message: `(outlet, session, folder)`."""
+
+
 class Session:
     """A session of the client. `stored` is what the history keeps of it."""
 
@@ -51,12 +56,15 @@ class Session:
         runs: Runs,
         outlet: Outlet,
         permissions: Permissions,
+        *,
+        make_updates: MakeUpdates = Updates,
     ) -> None:
         self.stored = stored
         self.offers = offers
         self._runs = runs
         self._outlet = outlet
         self._permissions = permissions
+        self._make_updates = make_updates
         self._cost = 0.0
         self._turn: _Turn | None = None
 
@@ -128,7 +136,7 @@ class Session:
             await self._runs.archive.until_written()  # The last one may have ended a moment ago.
             start = await asyncio.to_thread(self._order, task)
             workspace = start.workplace.workspace
-            updates = Updates(self._outlet, self.id, workspace)
+            updates = self._make_updates(self._outlet, self.id, workspace)
             updates.cost = self._cost
             self._entitle(task)
             await asyncio.to_thread(self._keep, start.run_id)
@@ -199,7 +207,7 @@ class Session:
     def replay(self, told: list[tuple[str, str, list[Any]]]) -> None:
         """Tell the client of all former messages: of each the folder, the task and the events."""
         for folder, task, events in told:
-            updates = Updates(self._outlet, self.id, folder)
+            updates = self._make_updates(self._outlet, self.id, folder)
             updates.cost = self._cost
             replayed(updates, task, events)
             self._cost = updates.cost
@@ -228,16 +236,9 @@ async def _stop_reason(run: Run, turn: _Turn) -> str:
         if error.kind == "budget":
             return "max_tokens" if _is_about_tokens(str(error)) else "max_turn_requests"
         raise
-    return "cancelled" if turn.is_cancelled else _REASONS.get(result.incomplete or "", "end_turn")
-
-
-_REASONS = {
-    "length": "max_tokens",
-    "context_window": "max_tokens",
-    "content_filter": "refusal",
-    "refusal": "refusal",
-}
-"""The StopReason of an incomplete answer."""
+    return (
+        "cancelled" if turn.is_cancelled else STOP_REASONS.get(result.incomplete or "", "end_turn")
+    )
 
 
 def _is_about_tokens(exceeded: str) -> bool:

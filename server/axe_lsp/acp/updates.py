@@ -49,6 +49,14 @@ _LONGEST_TITLE = 120
 _MOST_OF_A_CHILD = 4_000
 """Characters of what a called agent does, while it does that."""
 
+STOP_REASONS: Mapping[str, str] = {
+    "length": "max_tokens",
+    "context_window": "max_tokens",
+    "content_filter": "refusal",
+    "refusal": "refusal",
+}
+"""The StopReason of an incomplete answer."""
+
 _MARKS = {"completed": "✓", "failed": "✗"}
 
 
@@ -74,19 +82,25 @@ class Call(Struct):
         return self.status in _MARKS
 
 
-class _Run(Struct):
-    """A run of the tree. `call` is the one that has started it; `attempt` counts how often it has begun."""
+class Run(Struct):
+    """A run of the tree. `call` is the one that has started it; `attempt` counts how often it has begun.
+
+    A guest is shown in the session of the root, where its calls have to name it.
+    """
 
     agent: str
     depth: int
     session: str
     folder: str
     call: Call | None
+    parent: str | None = None
     calls: dict[str, Call] = field(default_factory=dict)
     attempt: int = 0
     retries: int = 0
     model: str = ""
     is_heard: bool = False
+    has_ended: bool = False
+    is_guest: bool = False
 
 
 class Updates:
@@ -99,8 +113,8 @@ class Updates:
         self.outlet = outlet
         self.session = session
         self.cost = 0.0
-        self._folder = folder
-        self._runs: dict[str, _Run] = {}
+        self.folder = folder
+        self.runs: dict[str, Run] = {}
         self._children: dict[str, Call] = {}
         self._plan: dict[str, Update] = {}
 
@@ -128,12 +142,12 @@ class Updates:
 
     def call_of(self, question: Question) -> Call:
         """The tool call that a question is about. One about trust gets a call of its own."""
-        run = self._runs.get(question.run.run_id)
+        run = self.runs.get(question.run.run_id)
         call = run.calls.get(question.call_id or "") if run is not None else None
         if call is None:
             call = self._call_of_no_event(question)
         if question.change is not None:
-            path = _absolute(run.folder if run else self._folder, question.change.path)
+            path = _absolute(run.folder if run else self.folder, question.change.path)
             # An empty file and one that is not there look alike.
             before = question.change.before or None
             call.change = {
@@ -144,6 +158,9 @@ class Updates:
             }
             call.locations = [{"path": path}]
         return call
+
+    def waits(self, question: Question, *, is_open: bool) -> None:
+        """A question of a run is open from now on, or not any more."""
 
     def begin_work(self, call: Call) -> None:
         """The call is allowed."""
@@ -160,49 +177,79 @@ class Updates:
 
     def close(self) -> None:
         """End what is open: nothing more will come of it."""
-        for run in self._runs.values():
-            self._fail_open(run)
+        for run_id, run in reversed(self.runs.items()):
+            if not run.has_ended:
+                self._end({"runId": run_id, "status": "cancelled"})
         for call in self._children.values():
             if not call.is_over:
                 self._close(call, "", is_error=True)
         self.outlet.flush()
 
+    # What a client that knows sub-agents gets in another way (`subagents.py`).
+
+    def session_of_child(self, run_id: str) -> str:
+        """The session in which a called agent is shown: that of its root."""
+        return self.session
+
+    def child_begins(self, run_id: str, run: Run, task: str) -> None:
+        """A called agent begins, before anything else of it."""
+
+    def child_ends(self, run_id: str, run: Run, end: Mapping[str, Any]) -> None:
+        """A called agent has ended, as the event `end` says; all that it has started has ended before."""
+
+    def show_log(self, call: Call) -> None:
+        """Tell soon of all that a called agent has done so far."""
+
+        def update() -> Update | None:
+            if call.is_over:
+                return None
+            return {
+                "sessionUpdate": "tool_call_update",
+                "toolCallId": call.id,
+                "content": [_content(_log_of(call))],
+            }
+
+        self.outlet.send_soon(call.session, call.id, update)
+
     # Runs and turns.
 
     def _begin(self, event: Mapping[str, Any]) -> None:
         run_id, parent = event["runId"], event.get("parentRunId")
-        run = self._runs.get(run_id)
+        run = self.runs.get(run_id)
         if run is None:
             call = self._children.get(run_id)
-            folder = event.get("workdir") or self._folder
-            session = self._session_of_child(event, call) if parent else self.session
-            run = _Run(event["agent"], event["depth"], session, folder, call)
-            self._runs[run_id] = run
+            folder = event.get("workdir") or self.folder
+            session = self.session_of_child(run_id) if parent else self.session
+            run = Run(event["agent"], event["depth"], session, folder, call, parent)
+            run.is_guest = bool(parent) and session == self.session
+            self.runs[run_id] = run
         else:  # It goes on after its process has died, and what was open in it is over.
             self._fail_open(run)
             run.attempt += 1
+            run.has_ended = False
+        if parent:
+            self.child_begins(run_id, run, event["task"])
         run.model = event["model"]
         if run.call is not None and not run.call.title.startswith(f"{run.agent}: "):
             run.call.title = _title(run.agent, event.get("description") or event["task"])
             self._update(run.call, {"title": run.call.title, "status": "in_progress"})
 
-    def _session_of_child(self, event: Mapping[str, Any], call: Call | None) -> str:
-        """The session in which a called agent is shown; here that of its root."""
-        return self.session
-
     def _end(self, event: Mapping[str, Any]) -> None:
-        run = self._runs.get(event["runId"])
+        run = self.runs.get(event["runId"])
         if run is not None:
             self._fail_open(run)
+            run.has_ended = True
+            if run.parent:
+                self.child_ends(event["runId"], run, event)
 
     def _turn(self, event: Mapping[str, Any], *, is_retry: bool) -> None:
-        run = self._runs[event["runId"]]
+        run = self.runs[event["runId"]]
         run.is_heard = False
         if is_retry:
             run.retries += 1
 
     def _turn_end(self, event: Mapping[str, Any]) -> None:
-        run = self._runs[event["runId"]]
+        run = self.runs[event["runId"]]
         if event["text"] and not run.is_heard:  # It came whole, or its pieces are not kept.
             self._say(event, event["text"], is_thought=False)
         self.cost += event.get("cost") or 0.0
@@ -210,7 +257,7 @@ class Updates:
             self._show_use(run, event)
             self._show_plan(event)
 
-    def _show_use(self, run: _Run, event: Mapping[str, Any]) -> None:
+    def _show_use(self, run: Run, event: Mapping[str, Any]) -> None:
         model = known_model(run.model)
         if model is None:
             return
@@ -229,25 +276,25 @@ class Updates:
         return self.cost
 
     def _say(self, event: Mapping[str, Any], text: str, *, is_thought: bool) -> None:
-        run = self._runs[event["runId"]]
+        run = self.runs[event["runId"]]
         run.is_heard = run.is_heard or not is_thought
         if run.depth == 0 or run.session != self.session:
             kind = "agent_thought_chunk" if is_thought else "agent_message_chunk"
-            turn = f"{event['runId']}/{event['turn']}/{run.attempt}/{run.retries}/{kind}"
-            self.outlet.say(run.session, kind, str(uuid5(_NAMES, turn)), text)
+            turn = f"{event['turn']}/{run.attempt}/{run.retries}"
+            self.outlet.say(run.session, kind, same_id(event["runId"], turn, kind), text)
         elif not is_thought and run.call is not None:
             run.call.said = (run.call.said + text)[-_MOST_OF_A_CHILD:]
-            self._show_log(run.call)
+            self.show_log(run.call)
 
     # Tool calls.
 
     def _tool(self, event: Mapping[str, Any]) -> None:
         run_id, name, arguments = event["runId"], event["name"], event["arguments"]
-        run = self._runs[run_id]
-        key = f"{run_id}/{event['turn']}/{event['callId']}/{run.attempt}"
+        run = self.runs[run_id]
+        key = (run_id, str(event["turn"]), event["callId"], str(run.attempt))
         asks = name in _ASKING or "/" in name
         call = Call(
-            id=str(uuid5(_NAMES, key)),
+            id=same_id(*key),
             session=run.session,
             title=_title_of(run, name, arguments),
             kind=_KINDS.get(name, "other"),
@@ -269,7 +316,7 @@ class Updates:
         self._announce(call, run.call)
         if run.call is not None:
             run.call.log.append(call)
-            self._show_log(run.call)
+            self.show_log(run.call)
         self._show_progress(event["callId"], "in_progress", run)
 
     def _announce(self, call: Call, parent: Call | None) -> None:
@@ -295,13 +342,13 @@ class Updates:
         return members
 
     def _tool_end(self, event: Mapping[str, Any]) -> None:
-        run = self._runs[event["runId"]]
+        run = self.runs[event["runId"]]
         call = run.calls.get(event["callId"])
         if call is not None and not call.is_over:
             self._close(call, event["content"], is_error=event["isError"])
             self._show_progress(event["callId"], "completed", run)
             if run.call is not None:
-                self._show_log(run.call)
+                self.show_log(run.call)
 
     def _close(self, call: Call, text: str, *, is_error: bool) -> None:
         call.status = "failed" if is_error else "completed"
@@ -313,17 +360,17 @@ class Updates:
             update["content"] = content
         self._update(call, update)
 
-    def _fail_open(self, run: _Run) -> None:
+    def _fail_open(self, run: Run) -> None:
         for call in run.calls.values():
             if not call.is_over:
                 self._close(call, "", is_error=True)
 
     def _call_of_no_event(self, question: Question) -> Call:
         """A call for a question that comes before the first event, as about trust."""
-        run = self._runs.get(question.run.run_id)
+        run = self.runs.get(question.run.run_id)
         key = f"{question.run.run_id}/{question.tool}/{len(self._children)}"
         call = Call(
-            id=str(uuid5(_NAMES, key)),
+            id=same_id(key),
             session=run.session if run is not None else self.session,
             title=_one_line(question.reason),
             kind="other",
@@ -340,20 +387,6 @@ class Updates:
         update = {"sessionUpdate": "tool_call_update", "toolCallId": call.id, **members}
         self.outlet.send(call.session, update)
 
-    def _show_log(self, call: Call) -> None:
-        """What a called agent has done so far, soon."""
-
-        def update() -> Update | None:
-            if call.is_over:
-                return None
-            return {
-                "sessionUpdate": "tool_call_update",
-                "toolCallId": call.id,
-                "content": [_content(_log_of(call))],
-            }
-
-        self.outlet.send_soon(call.session, call.id, update)
-
     # The plan: several agents called at once.
 
     def _show_plan(self, event: Mapping[str, Any]) -> None:
@@ -369,7 +402,7 @@ class Updates:
             }
             self._send_plan()
 
-    def _show_progress(self, call_id: str, status: str, run: _Run) -> None:
+    def _show_progress(self, call_id: str, status: str, run: Run) -> None:
         entry = self._plan.get(call_id) if run.depth == 0 else None
         if entry is not None:
             entry["status"] = status
@@ -378,6 +411,11 @@ class Updates:
     def _send_plan(self) -> None:
         entries = [dict(entry) for entry in self._plan.values()]
         self.outlet.send(self.session, {"sessionUpdate": "plan", "entries": entries})
+
+
+def same_id(*parts: str) -> str:
+    """An id that is the same whenever the same is told again."""
+    return str(uuid5(_NAMES, "/".join(parts)))
 
 
 def replayed(updates: Updates, task: str, events: Iterable[Notification]) -> None:
@@ -412,13 +450,13 @@ def _lines(call: Call, indent: str) -> Iterable[str]:
         yield from _lines(each, indent + "  ")
 
 
-def _title_of(run: _Run, name: str, arguments: Mapping[str, Any]) -> str:
+def _title_of(run: Run, name: str, arguments: Mapping[str, Any]) -> str:
     """The tool and its first argument, or the agent that is called and its task."""
     if name in (CALL_AGENT, TASK):
         return _task_of(arguments)
     first = argument_text(next(iter(arguments.values()), None))
     title = f"{name} {first}".strip()
-    return _title(run.agent, title) if run.depth else _one_line(title)
+    return _title(run.agent, title) if run.is_guest else _one_line(title)
 
 
 def _task_of(arguments: Mapping[str, Any]) -> str:
