@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
 
+from msgspec.structs import replace
+
 from axe_lsp.acp.commands import COMMANDS, answer_to, command_in
 from axe_lsp.acp.connection import (
     INVALID_PARAMS,
@@ -63,6 +65,7 @@ class Desk:
         self._outlet = Outlet(client.notify, self._warn)
         self._tasks = Tasks()
         self._watched: dict[Path, asyncio.Task[None]] = {}
+        self._offers: dict[Path, Offers] = {}
 
     async def close(self) -> None:
         """Stop all runs and whatever else is going on."""
@@ -94,7 +97,7 @@ class Desk:
             )
         if tells:
             await self._runs.archive.until_written()
-        session = self._session(stored, offers)
+        session = self._session(replace(stored, folder=str(folder)), offers)
         if tells:
             session.replay(await _in_thread(former_messages, session_id))
         return session
@@ -210,8 +213,9 @@ class Desk:
 
     def _watch(self, folder: Path, offers: Offers) -> None:
         """Look at the agent files of a folder now and then."""
+        self._offers[folder] = offers
         if folder not in self._watched:
-            look = watch(lambda: offers.folders, lambda _: self._look_again(folder))
+            look = watch(lambda: self._offers[folder].folders, lambda _: self._look_again(folder))
             self._watched[folder] = self._tasks.start_unattended(look, name=f"agents in {folder}")
 
     def _stop_watching(self, folder: Path) -> None:
@@ -224,7 +228,7 @@ class Desk:
         self._tasks.start_unattended(self._offer(folder), name=f"offers in {folder}")
 
     async def _offer(self, folder: Path) -> None:
-        offers = await _in_thread(offers_in, folder)
+        self._offers[folder] = offers = await _in_thread(offers_in, folder)
         for session in self._sessions.values():
             if session.folder == folder:
                 session.offer(offers)
