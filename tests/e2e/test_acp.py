@@ -79,7 +79,7 @@ def test_a_session_begins_with_the_agent_that_was_named(project: Project) -> Non
 
 def test_a_folder_without_agents_says_how_to_make_one(client: AcpClient, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ServerError, match=r"no agent can be run in .*empty; `axe-lsp agents init"):
+    with pytest.raises(ServerError, match=r"no agent can be run in .*empty; `axe-lsp init`"):
         client.request("session/new", {"cwd": str(tmp_path / "empty"), "mcpServers": []})
 
 

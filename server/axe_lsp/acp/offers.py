@@ -70,7 +70,7 @@ def offers_in(folder: Path) -> Offers:
 def no_agent(folder: Path) -> ConfigError:
     """Why a session can't begin."""
     return ConfigError(
-        f"no agent can be run in {folder}; `axe-lsp agents init NAME` makes one there, and "
+        f"no agent can be run in {folder}; `axe-lsp init` makes one there, and "
         "`axe-lsp check` says what is wrong with those that are there"
     )
 

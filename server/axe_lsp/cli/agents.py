@@ -10,16 +10,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
-from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
 from axe_lsp.agentfile.scaffold import scaffold
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import complain, tell_person
-from axe_lsp.cli.whereabouts import whereabouts
+from axe_lsp.cli.whereabouts import project_agents_folder, whereabouts
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import AgentFolders, check_name
-from axe_lsp.runtime.files.folders import config_folder, working_folder
-from axe_lsp.runtime.files.workspace_folders import workspace_above
+from axe_lsp.runtime.files.folders import config_folder
 from axe_lsp.runtime.plain_text import os_fault, shown_path, valid_text, visible
 from axe_lsp.runtime.preview import shown_number
 
@@ -128,12 +126,7 @@ def _folder_for_new(options: argparse.Namespace) -> Path:
     """Where a new agent goes: the named folder, else the project's if it has one, else the user's."""
     if options.agents_dir:
         return Path(options.agents_dir)
-    workspace = workspace_above(working_folder(), os.environ)
-    for each in AGENT_FOLDERS:
-        local = workspace / each
-        if local.is_dir():
-            return local
-    return config_folder(os.environ) / "agents"
+    return project_agents_folder() or config_folder(os.environ) / "agents"
 
 
 def _facts(agent: AgentDefinition) -> list[tuple[str, str]]:

@@ -21,6 +21,7 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
+    "init": Command("axe_lsp.cli.init", "create the first agent of a project"),
     "run": Command("axe_lsp.cli.run", "run an agent and print its answer"),
     "chat": Command("axe_lsp.cli.chat", "talk with an agent, a message a line"),
     "resume": Command("axe_lsp.cli.resume", "go on with a run that was interrupted"),

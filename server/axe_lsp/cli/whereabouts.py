@@ -5,15 +5,23 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.files.whereabouts import Whereabouts, whereabouts_in
+from axe_lsp.runtime.files.workspace_folders import workspace_above
 
 
 def whereabouts(agents_dir: Path | None = None) -> Whereabouts:
     """The whereabouts of this process; `agents_dir` is searched first. Raises ConfigError."""
     return whereabouts_in(working_folder(), agents_dir)
+
+
+def project_agents_folder() -> Path | None:
+    """The folder of agents of the current project, if it has one."""
+    workspace = workspace_above(working_folder(), os.environ)
+    return next((folder for each in AGENT_FOLDERS if (folder := workspace / each).is_dir()), None)
 
 
 def named_file(text: str, folder: Path) -> Path | None:

@@ -1,0 +1,121 @@
+"""`axe-lsp init`: a project's first agent, with a model for which the user has a key."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
+from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.schema.model_name import ModelNameError, parse_model_name
+from axe_lsp.agentfile.schema.models import MODELS
+from axe_lsp.agentfile.schema.providers import PROVIDERS
+from axe_lsp.agentfile.text.splices import literal
+from axe_lsp.cli.arguments import Parser
+from axe_lsp.cli.streams import complain
+from axe_lsp.cli.whereabouts import project_agents_folder
+from axe_lsp.runtime.errors import ConfigError, RunError
+from axe_lsp.runtime.files.agent_files import check_name
+from axe_lsp.runtime.files.folders import working_folder
+from axe_lsp.runtime.files.user_config import UserConfig, load_user_config
+from axe_lsp.runtime.plain_text import os_fault
+
+_USUAL_PRICES = (1, 3)
+"""Dollars for a million input tokens. Such a model is neither the weakest nor the dearest of its provider."""
+
+_AGENT = '''\
+name = {name}
+description = "Answers questions about the files of this project"
+model = {model}
+
+system_prompt = """
+You answer questions about this project. Look into its files before you answer, and name the files
+that you have used.
+"""
+
+# Tools that only read. docs/agent-files.md lists all tools.
+tools = ["list_directory", "find_files", "grep", "read_file"]
+'''
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the agent, and say what comes next."""
+    options = _parser().parse_args(arguments)
+    try:
+        path, model = _init(options.name.removesuffix(SUFFIX), options.model)
+    except RunError as error:
+        complain(error)
+        return int(error.exit_code)
+    name = path.stem
+    print(f"{path}\n\nThe agent {name} uses {model}. Next:")
+    print(f'  axe-lsp run {name} -p "What is this project about?"')
+    print(f"  axe-lsp chat {name}")
+    print("  axe-lsp check")
+    return 0
+
+
+def _init(name: str, model: str) -> tuple[Path, str]:
+    """The new file and its model. Raises ConfigError."""
+    check_name(name)
+    model = _named_model(model) if model else _usual_model(load_user_config(os.environ))
+    folder = project_agents_folder() or working_folder() / AGENT_FOLDERS[0]
+    path = folder / f"{name}{SUFFIX}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(_AGENT.format(name=literal(name), model=literal(model)))
+    except FileExistsError:
+        raise ConfigError(
+            f"there is an agent {path} already; `axe-lsp init NAME` takes another name"
+        ) from None
+    except OSError as error:
+        raise ConfigError(f"the agent can't be written: {os_fault(error)}") from error
+    return path, model
+
+
+def _named_model(text: str) -> str:
+    try:
+        return str(parse_model_name(text))
+    except ModelNameError as error:
+        raise ConfigError(str(error)) from error
+
+
+def _usual_model(config: UserConfig) -> str:
+    """The newest model of usual price, of the first provider for which there is a key. Raises ConfigError."""
+    least, most = _USUAL_PRICES
+    for model in MODELS:
+        if least <= model.input_price <= most and config.key_origin(model.provider):
+            return str(model)
+    others = [name for name in PROVIDERS if config.key_origin(name)]
+    if others:
+        provider = others[0]
+        raise ConfigError(
+            f"there is a key for {provider}, of which no model is known here; name one: "
+            f"axe-lsp init --model {provider}/NAME"
+        )
+    variables = " or ".join(
+        PROVIDERS[name].key_variable for name in dict.fromkeys(each.provider for each in MODELS)
+    )
+    raise ConfigError(
+        f"no API key was found; set {variables}, or name a model that needs none: "
+        "axe-lsp init --model ollama/NAME"
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="axe-lsp init",
+        description="Create the first agent of a project, with a model for which there is a key.",
+    )
+    parser.add_argument(
+        "name", nargs="?", default="assistant", help="the name of the agent (default: assistant)"
+    )
+    parser.add_argument(
+        "--model",
+        metavar="PROVIDER/NAME",
+        default="",
+        help="the model (default: one of a provider for which there is a key)",
+    )
+    return parser

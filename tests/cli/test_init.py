@@ -1,0 +1,91 @@
+"""`axe-lsp init`: what it writes runs at once, and passes `axe-lsp check`."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.command_line import Home
+from support.scripted_provider import Call, Says, ScriptedProvider
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def home(home: Home) -> Home:
+    for name in [name for name in home.environment if "KEY" in name or "TOKEN" in name]:
+        del home.environment[name]
+    return home
+
+
+def test_the_first_agent_runs_with_the_key_that_is_there(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.environment["ANTHROPIC_API_KEY"] = "sk-ant-0123456789"
+    code, out, err = home.call("init")
+    assert (code, err) == (0, "")
+    path = home.work / "axe" / "agents" / "assistant.toml"
+    assert out.startswith(
+        f"{path}\n\nThe agent assistant uses anthropic/claude-sonnet-5-5. Next:\n"
+    )
+    assert home.call("check") == (0, "No problems in 1 file.\n", "")
+
+    look = Call("list_directory", {"path": "."})
+    provider.script("claude-sonnet-5-5", Says(calls=[look]), Says("It is about nothing yet."))
+    command = out.splitlines()[3].strip()
+    assert command == 'axe-lsp run assistant -p "What is this project about?"'
+    code, out, err = home.shell(command.removeprefix("axe-lsp "))
+    assert (code, out) == (0, "It is about nothing yet."), err
+
+
+@pytest.mark.parametrize(
+    ("environment", "config", "model"),
+    [
+        ({"OPENAI_API_KEY": "sk-0123456789"}, "", "openai/gpt-6.1-terra"),
+        ({}, '[providers.openai]\napi_key = "sk-0123456789"\n', "openai/gpt-6.1-terra"),
+        (
+            {"OPENAI_API_KEY": "sk-0123456789", "ANTHROPIC_API_KEY": "sk-ant-0123456789"},
+            "",
+            "anthropic/claude-sonnet-5-5",
+        ),
+    ],
+)
+def test_the_model_is_one_of_a_provider_with_a_key(
+    home: Home, environment: dict[str, str], config: str, model: str
+) -> None:
+    home.environment.update(environment)
+    if config:
+        (home.config / "config.toml").write_text(config)
+    code, _, err = home.call("init", "reader")
+    assert (code, err) == (0, "")
+    assert f'model = "{model}"' in (home.work / "axe" / "agents" / "reader.toml").read_text()
+
+
+def test_without_a_key_it_says_what_to_do_and_writes_nothing(home: Home) -> None:
+    code, out, err = home.call("init")
+    assert (code, out) == (2, "")
+    assert "no API key was found; set ANTHROPIC_API_KEY or OPENAI_API_KEY" in err
+    assert "axe-lsp init --model ollama/NAME" in err
+    home.environment["GEMINI_API_KEY"] = "AIza0123456789"
+    code, out, err = home.call("init")
+    assert (code, out) == (2, "")
+    assert "axe-lsp init --model google/NAME" in err
+    assert list(home.work.iterdir()) == []
+
+
+def test_a_model_that_is_named_needs_no_key(home: Home) -> None:
+    assert home.call("init", "local", "--model", "ollama/llama3")[0] == 0
+    code, _, err = home.call("init", "--model", "llama3")
+    assert code == 2
+    assert "llama3" in err
+
+
+def test_an_agent_that_is_there_stays_as_it_is(home: Home) -> None:
+    folder = home.work / ".axe" / "agents"
+    folder.mkdir(parents=True)
+    assert home.call("init", "--model", "ollama/llama3")[0] == 0
+    path = folder / "assistant.toml"  # The project has a folder of agents.
+    path.write_text("mine")
+    code, _, err = home.call("init", "--model", "ollama/llama3")
+    assert code == 2
+    assert f"there is an agent {path} already" in err
+    assert path.read_text() == "mine"
