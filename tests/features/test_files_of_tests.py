@@ -170,6 +170,22 @@ def test_an_edit_of_an_agent_checks_its_tests_again() -> None:
         ),
         (
             'status = "completed"',
+            'tools = [{ calls = [{ name = "read_file", args = { path = { matches = 3 } } }] }]',
+            ("wrong-type", "3"),
+        ),
+        (
+            'status = "completed"',
+            'tools = [{ calls = [{ name = "a/b", args = { path = { lacks = ["x", 1] } } }] }]',
+            ("wrong-type", '["x", 1]'),
+        ),
+        (
+            'status = "completed"',
+            'status = "completed"\n[case.expect.files."a.md"]\ncontains = true',
+            ("wrong-type", "true"),
+        ),
+        ('status = "completed"', 'status = ""', ("out-of-range", '""')),
+        (
+            'status = "completed"',
             'answer = { schema = { type = "objekt" } }',
             ("bad-schema", '"objekt"'),
         ),

@@ -46,9 +46,13 @@ VALUES = (
     '["read_file", "web_*", "Bash"]',
     "[1]",
     "[{}]",
+    '["text", { name = "text" }]',
+    '["text", { name = 1 }]',
     "{}",
     '{ text = "text" }',
     "{ text = 1 }",
+    '{ text = { contains = ["a"] } }',
+    "{ text = { matches = 1 } }",
     '"openai/\\n"',
     '"http://\\n"',
     '"json_schema"',
@@ -107,18 +111,28 @@ def _fixtures_in(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def set_to(schema: Schema, spec: KeySpec, value: str) -> str:
-    """A file with what is required and one key set to `value`, in its table."""
-    lines: dict[tuple[str, ...], dict[str, str]] = {(): {}, spec.path[:-1]: {}}
+    """A file with what is required and one key set to `value`, in its table and those above."""
+    lines: dict[tuple[str, ...], dict[str, str]] = {
+        spec.path[:depth]: {} for depth in range(len(spec.path))
+    }
     for table, keys in lines.items():
         for key in schema.keys_of(table):
-            if key.required:
+            if key.required and key.path != spec.path[: len(key.path)]:
                 keys[key.path[-1]] = _GOOD[key.path[-1]]
     lines[spec.path[:-1]][spec.path[-1]] = value
     return "".join(_table(schema, path, keys) for path, keys in lines.items())
 
 
 _GOOD = MappingProxyType(
-    {"name": '"main"', "model": '"openai/gpt"', "url": '"http://host"', "transport": '"sse"'}
+    {
+        "name": '"main"',
+        "model": '"openai/gpt"',
+        "url": '"http://host"',
+        "transport": '"sse"',
+        "agent": '"main"',
+        "calls": "[]",
+        "criteria": '"Good."',
+    }
 )
 """For the keys that are required."""
 

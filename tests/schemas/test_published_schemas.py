@@ -16,8 +16,10 @@ from jsonschema.validators import extend
 from axe_lsp.agentfile.schema import json_schema as json_schema_keywords
 from axe_lsp.agentfile.schema import published_keywords
 from axe_lsp.agentfile.schema.agent_keys import AGENT
+from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import KeySpec, Schema
 from axe_lsp.agentfile.schema.published_schema import PUBLISHED, json_schema
+from axe_lsp.agentfile.schema.test_keys import TESTS
 from axe_lsp.cli.main import main
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.finding import Finding, Severity
@@ -71,6 +73,13 @@ _Validator = extend(Draft7Validator, type_checker=_TYPES)
 _VALIDATORS = {id(schema): _Validator(json_schema(schema)) for schema in PUBLISHED.values()}
 
 
+_URIS = {
+    id(AGENT): uri_of("main.toml"),
+    id(CONFIG): PLACES.config_file,
+    id(TESTS): uri_of("main.toml").replace("/agents/", "/tests/"),
+}
+
+
 def errors(schema: Schema, text: str) -> list[str]:
     validator = _VALIDATORS[id(schema)]
     return [error.message for error in validator.iter_errors(_as_json(tomli.loads(text)))]
@@ -86,8 +95,7 @@ def _as_json(value: Any) -> Any:
 
 
 def findings(schema: Schema, text: str) -> list[Finding]:
-    uri = uri_of("main.toml") if schema is AGENT else PLACES.config_file
-    file = read_agent_file(PLACES.locate(uri), text)
+    file = read_agent_file(PLACES.locate(_URIS[id(schema)]), text)
     return list(diagnostics(Snapshot(), file))
 
 
@@ -166,7 +174,7 @@ def test_the_command_prints_a_schema_that_is_one(
 def test_unknown_kinds_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["schema", "skill"])
-    assert "'agent', 'config'" in capsys.readouterr().err
+    assert "'agent', 'config', 'test'" in capsys.readouterr().err
 
 
 def test_the_page_lists_what_a_json_schema_cannot_say() -> None:

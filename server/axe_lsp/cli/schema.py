@@ -1,4 +1,4 @@
-"""`axe-lsp schema`: the JSON Schema of agent files or of config.toml, for other programs."""
+"""`axe-lsp schema`: the JSON Schema of agent files, config.toml or tests of agents, for other programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> Parser:
     parser = Parser(
         prog="axe-lsp schema",
-        description="Print the JSON Schema of agent files, or of config.toml, for taplo, tombi and others.",
+        description="Print the JSON Schema of agent files, of config.toml or of tests of agents, for taplo, tombi and others.",
     )
     parser.add_argument(
         "kind",

@@ -19,7 +19,7 @@ from axe_lsp.agentfile.schema.json_schema import schema_faults
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.nested import Node, nested
-from axe_lsp.agentfile.schema.test_keys import MATCHES, NUMBERS, WHOLE_NUMBERS
+from axe_lsp.agentfile.schema.test_keys import MATCHES, NUMBERS, TESTS, WHOLE_NUMBERS
 from axe_lsp.agentfile.text.globs import has_magic
 from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
@@ -260,6 +260,7 @@ class _Reader:
 
     def _check(self, word: str, node: Node, path: KeyPath) -> Check | None:
         """A check whose value is right for its word; None if it is not, which is reported."""
+        self._needs_text(word, node, path)
         if word in ("contains", "lacks"):
             texts = tuple(_strings(node))
             return Check(word, texts, node.range) if texts else None
@@ -271,6 +272,16 @@ class _Reader:
                 self.problems.append(Problem("bad-schema", fault.range, fault.message, path, 0))
             return None if faults else Check(word, _plain(node), node.range)
         return Check(word, _plain(node), node.range)
+
+    def _needs_text(self, word: str, node: Node, path: KeyPath) -> None:
+        """Report a value that is no text below keys of the user's, of which the schema has no rows."""
+        if word not in ("contains", "lacks", "matches") or TESTS.find(path) is not None:
+            return
+        is_list = node.items is not None and word != "matches"
+        items = (node.items or []) if is_list else [node]
+        if not all(isinstance(each.value, str) for each in items):
+            wanted = "a string" if word == "matches" else "a string or an array of strings"
+            self._problem("wrong-type", node, f"{word} must be {wanted}", path)
 
     def _pattern(self, node: Node, path: KeyPath) -> Check | None:
         if not isinstance(node.value, str):

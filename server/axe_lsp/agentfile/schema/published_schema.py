@@ -9,13 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 import tomli
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.schema.agent_keys import AGENT, TOOL_ALIASES, TOOLS
 from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names, Schema
 from axe_lsp.agentfile.schema.published_keywords import DEFINITIONS, INPUT, IS_SCHEMA, JsonSchema
+from axe_lsp.agentfile.schema.test_keys import TESTS
 
-PUBLISHED = {"agent": AGENT, "config": CONFIG}
+PUBLISHED = {"agent": AGENT, "config": CONFIG, "test": TESTS}
 """The kinds of files by the names that the command line and the files of schemas have for them."""
 
 
@@ -49,11 +51,22 @@ def _key(schema: Schema, spec: KeySpec) -> JsonSchema:
     if spec.shorthand:
         short = _value(schema, schema.key((*spec.path, spec.shorthand)))
         value = {"anyOf": [{**short, **_ALONE.get(spec.path, {})}, value]}
-    return {**_about(spec), **value}
+    if spec.also:
+        others = (_value(schema, replace(spec, type=each)) for each in spec.also)
+        value = _any_of([value, *others])
+    return {**_about(schema, spec), **value}
 
 
-def _about(spec: KeySpec) -> JsonSchema:
-    note = " (An extension of axe-lsp, which axe ignores.)" if spec.is_extension else ""
+def _any_of(values: list[JsonSchema]) -> JsonSchema:
+    """One of several values; an array has items of several kinds."""
+    if all("items" in each for each in values):
+        return {"type": "array", "items": _any_of([each["items"] for each in values])}
+    return {"anyOf": values}
+
+
+def _about(schema: Schema, spec: KeySpec) -> JsonSchema:
+    is_axes = schema.program == "axe"
+    note = " (An extension of axe-lsp, which axe ignores.)" if spec.is_extension and is_axes else ""
     default = {} if spec.default is None else {"default": _from_toml(spec.default)}
     return {"description": spec.doc + note, **default}
 
@@ -68,14 +81,32 @@ def _value(schema: Schema, spec: KeySpec) -> JsonSchema:
     if spec.type is KeyType.TABLES:
         return {"type": "array", "items": _table(schema, spec.path)}
     if spec.type is KeyType.STRINGS:
-        return {"type": "array", "items": {"type": "string", **_words(spec)}}
+        return {"type": "array", "items": {"type": "string", **_words(schema, spec)}}
     if spec.type in (KeyType.STRING_TABLE, KeyType.ANY_TABLE):
-        its_values = {"type": "string"} if spec.type is KeyType.STRING_TABLE else True
-        return {"type": "object", "additionalProperties": its_values}
+        return {"type": "object", "additionalProperties": _values_below(schema, spec)}
     if spec.type is KeyType.JSON_SCHEMA:
         its_own = INPUT if spec.path == ("input",) else {"allOf": [IS_SCHEMA]}
         return {"type": "object", **its_own, "additionalProperties": True}
-    return {"type": _TYPES[spec.type], **_limits(spec), **_words(spec)}
+    its_type = {} if spec.type is KeyType.ANY else {"type": _TYPES[spec.type]}
+    return {**its_type, **_limits(spec), **_words(schema, spec)}
+
+
+_CHECKS: KeyPath = ("case", "expect", "answer")
+"""A table of tests with all checks of a text."""
+
+
+def _values_below(schema: Schema, spec: KeySpec) -> JsonSchema | bool:
+    """The values of keys that are the user's choice."""
+    if schema is TESTS and spec.path[-1] == "files":
+        return {"anyOf": [{"type": "boolean"}, _table(schema, _CHECKS)]}
+    if schema is TESTS and spec.path[-1] == "args":
+        checks = _table(schema, _CHECKS)
+        words = {**checks["properties"], "any": {}}
+        only_words = {"propertyNames": {"enum": [*words]}, "minProperties": 1}
+        is_check = {"type": "object", **only_words, "additionalProperties": True}
+        # Another table is a part of the argument.
+        return {"if": is_check, "then": {**checks, "properties": words}}
+    return {"type": "string"} if spec.type is KeyType.STRING_TABLE else True
 
 
 _TOGETHER: dict[KeyPath, JsonSchema] = {
@@ -124,14 +155,16 @@ def _limits(spec: KeySpec) -> JsonSchema:
     return {keyword: limit for keyword, limit in limits.items() if limit is not None}
 
 
-def _words(spec: KeySpec) -> JsonSchema:
+def _words(schema: Schema, spec: KeySpec) -> JsonSchema:
     """Which strings are allowed."""
     if spec.choices:
-        # An empty word counts as an absent one.
-        return {"enum": [*spec.choices, *([] if spec.required else [""])]}
+        may_be_empty = schema.empty_is_absent and not spec.required
+        return {"enum": [*spec.choices, *([""] if may_be_empty else [])]}
     if spec.names is Names.MODEL:
         return {"pattern": r"^[^/]+/[\s\S]"}  # The user's config.toml adds providers.
-    if spec.names is Names.TOOL:
+    if (
+        spec.names is Names.TOOL and schema is AGENT
+    ):  # Tests name tools of MCP servers and typed agents, too.
         return {"anyOf": [{"enum": [*TOOLS, *TOOL_ALIASES]}, {"pattern": r"[*?\[]"}]}
     if spec.names is Names.ADDRESS:
         unset = "" if spec.required else r"^\s*$|"

@@ -71,7 +71,7 @@ def _run(path: KeyPath) -> Iterator[KeySpec]:
         default='"ordered"',
         choices=MATCHES,
     )
-    yield _row((*tools, "calls"), KeyType.TABLES, "The expected calls.")
+    yield _row((*tools, "calls"), KeyType.TABLES, "The expected calls.", required=True)
     yield from _call((*tools, "calls"))
     yield _row(
         (*tools, "calls", "error"), KeyType.BOOLEAN, "Whether the call fails. Default: either."
@@ -91,6 +91,7 @@ def _call(path: KeyPath) -> Iterator[KeySpec]:
         KeyType.STRING,
         "The tool; a glob such as `issues/*` means several.",
         names=Names.TOOL,
+        required=True,
     )
     yield _row(
         (*path, "args"),
@@ -105,7 +106,13 @@ def _children(path: KeyPath, depth: int) -> Iterator[KeySpec]:
         return
     here = (*path, "children")
     yield _row(here, KeyType.TABLES, "Agents that the run calls.")
-    yield _row((*here, "agent"), KeyType.STRING, "The name of the called agent.", names=Names.AGENT)
+    yield _row(
+        (*here, "agent"),
+        KeyType.STRING,
+        "The name of the called agent.",
+        names=Names.AGENT,
+        required=True,
+    )
     yield _row(
         (*here, "times"),
         KeyType.INTEGER,
@@ -118,7 +125,9 @@ def _children(path: KeyPath, depth: int) -> Iterator[KeySpec]:
 
 
 def _rows() -> Iterator[KeySpec]:
-    yield _row(("agent",), KeyType.STRING, "The agent of all cases.", names=Names.AGENT)
+    yield _row(
+        ("agent",), KeyType.STRING, "The agent of all cases.", names=Names.AGENT, required=True
+    )
     yield _row(
         ("workspace",),
         KeyType.STRING,
@@ -131,7 +140,7 @@ def _rows() -> Iterator[KeySpec]:
         "all else is denied.",
     )
     yield _row(_CASE, KeyType.TABLES, "The cases.")
-    yield _row((*_CASE, "name"), KeyType.STRING, "The name of the case.")
+    yield _row((*_CASE, "name"), KeyType.STRING, "The name of the case.", required=True)
     yield _row(
         (*_CASE, "task"),
         KeyType.STRING,
@@ -175,9 +184,21 @@ def _rows() -> Iterator[KeySpec]:
         "The agent that judges. Its `[input]` has `task`, `answer`, `transcript` and `criteria`, its `[output]` "
         "`pass` and `reason`.",
         names=Names.AGENT,
+        required=True,
     )
-    yield _row((*_EXPECT, "judge", "criteria"), KeyType.STRING, "The criteria that it judges by.")
+    yield _row(
+        (*_EXPECT, "judge", "criteria"),
+        KeyType.STRING,
+        "The criteria that it judges by.",
+        required=True,
+    )
     yield from _children(_EXPECT, 1)
 
 
-TESTS = Schema("tests of agents", tuple(_rows()), program="axe-lsp", rejects_unknown=True)
+TESTS = Schema(
+    "tests of agents",
+    tuple(_rows()),
+    program="axe-lsp",
+    rejects_unknown=True,
+    empty_is_absent=False,
+)
