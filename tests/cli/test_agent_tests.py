@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from support.agent_tests import HEAD, Project
+from support.agent_tests import HEAD, RECORDING, Project
 from support.command_line import Home
 from support.scripted_provider import Call, Refuses, Says, ScriptedProvider, calls_agent
 
@@ -148,6 +148,7 @@ def test_the_folder_of_a_run_is_not_in_its_recording(
     home: Home, project: Project, provider: ScriptedProvider
 ) -> None:
     """Commands print the folder, which differs each time; and the model names it again."""
+    (project.tests / "recordings/asks.toml").unlink()
     project.edit("axe/agents/lead.toml", '"write_file"]', '"run_command"]')
     head = HEAD.replace('["write_file"]', '["run_command(pwd)", "run_command(ls *)"]')
     head = head.replace('replay = "asks.toml"\n', "")
@@ -310,6 +311,30 @@ def test_a_strangers_workspace_leads_nowhere(home: Home, project: Project, tmp_p
     project.case(head=HEAD.replace("fixtures/small", "../../.."))
     code, _, err = home.call(*TEST)
     assert (code, "is outside the project" in err) == (2, True)
+
+
+def test_recordings_that_no_case_uses_are_named(home: Home, project: Project) -> None:
+    project.case()
+    project.write("axe/tests/others.toml", HEAD.replace("asks.toml", "release/other.toml"))
+    for name in ("other", "renamed"):
+        project.write(f"axe/tests/recordings/release/{name}.toml", RECORDING)
+    code, _, err = home.call(*TEST)
+    unused = "Warning: no case uses the recording axe/tests/recordings/release/renamed.toml\n"
+    assert (code, err) == (0, unused)
+    assert home.call(*TEST, "axe/tests/release.toml")[2] == "", "the other files were not read"
+
+
+def test_the_duration_is_that_of_real_answers(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    project.case("\n[case.expect]\nseconds = { max = 0 }\n", HEAD)
+    assert home.call(*TEST)[0] == 0, "a replayed run has no duration"
+    provider.script("m-lead", Says("Yes."))
+    code, out, _ = home.call(*TEST, "--live")
+    assert code == 1
+    (failure,) = [line for line in out.splitlines() if "release.toml:" in line]
+    assert "release.toml:11: lead: seconds is " in failure
+    assert failure.endswith(", more than 0")
 
 
 def test_live_runs_give_a_rate(home: Home, project: Project, provider: ScriptedProvider) -> None:

@@ -31,6 +31,7 @@ from axe_lsp.testing.suite import (
     chosen_cases,
     load_suite,
     tests_below,
+    unused_recordings,
 )
 
 FAILED = 1
@@ -60,6 +61,9 @@ def main(arguments: Sequence[str]) -> int:
     except ConfigError as error:
         complain(error)
         return int(ExitCode.CONFIG)
+    if campaign.mode == "replay" and not options.files and not options.agent:
+        for path in unused_recordings([each.suite for each in campaign.plans]):
+            _warn(f"no case uses the recording {_shown(path, working_folder())}")
     return run_until_interrupted(_run(campaign, options.format, remembers=not options.no_history))
 
 

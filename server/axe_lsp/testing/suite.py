@@ -70,6 +70,13 @@ def tests_below(root: Path) -> Iterator[Path]:
             yield from sorted(path for path in folder.glob("*.toml") if path.is_file())
 
 
+def unused_recordings(suites: Sequence[Suite]) -> Iterator[Path]:
+    """The recordings that no case uses any more, beside files of tests, all of which have to be given."""
+    used = {suite.recording(case) for suite in suites for case in suite.cases.cases}
+    for folder in dict.fromkeys(suite.path.parent for suite in suites):
+        yield from sorted(set((folder / RECORDINGS).rglob("*.toml")) - used)
+
+
 def load_suite(path: Path, shown: str, project: Path) -> Suite:
     """Read a file of tests. Raises ConfigError, which names each problem with its place."""
     try:
