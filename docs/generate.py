@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 
+import shtab
+
 from axe_lsp.agentfile.convert.formats import Format
 from axe_lsp.agentfile.convert.neutral import FIELDS
 from axe_lsp.agentfile.convert.table import FORMATS
@@ -25,6 +27,7 @@ from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Schema
 from axe_lsp.agentfile.schema.models import MODELS, READ_ON, SOURCES, Model
 from axe_lsp.agentfile.schema.published_schema import PUBLISHED, json_schema
+from axe_lsp.cli.completion import SHELLS
 from axe_lsp.cli.main import COMMANDS
 from axe_lsp.features.describe import price
 from axe_lsp.features.rule import Rule
@@ -35,6 +38,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "server" / "axe_lsp" / "pages"
 SCHEMAS = ROOT / "docs" / "schemas"
 SECURITY = ROOT / "docs" / "security.md"
+COMPLETIONS = ROOT / "server" / "axe_lsp" / "completions"
 EXTENSION = ROOT / "vscode-extension" / "package.json"
 PROSE = [
     ROOT / "README.md",
@@ -65,6 +69,7 @@ def _unwrapped() -> dict[Path, str]:
         ROOT / "docs" / "settings.md": _NOTE + settings_page(),
         **{SCHEMAS / f"{kind}.json": schema_file(each) for kind, each in PUBLISHED.items()},
         EXTENSION: extension_manifest(),
+        **{COMPLETIONS / f"axe-lsp.{shell}": completion_script(shell) for shell in SHELLS},
         **{PAGES / f"{rule.code}.md": rule_page(rule) for rule in RULES},
     }
 
@@ -300,6 +305,38 @@ EXIT_CODES = {
     4: "a budget was used up",
     130: "Ctrl-C",
 }
+
+
+def completion_script(shell: str) -> str:
+    """The script by which a shell completes the command line, as `axe-lsp completion` prints it."""
+    root = ArgumentParser(prog="axe-lsp")
+    below = root.add_subparsers(dest="command")
+    for name, command in COMMANDS.items():
+        parser = find_parser(command.module) or ArgumentParser(prog=f"axe-lsp {name}")
+        _offer_values(parser)
+        below.add_parser(name, help=command.help)
+        below._name_parser_map[name] = parser
+    text = shtab.complete(root, shell)
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+_AGENT_NAMES = "axe-lsp agents list --names 2>/dev/null"
+
+
+def _offer_values(parser: ArgumentParser) -> None:
+    """Say of which kind values are: agents, models, files, folders."""
+    for action in parser._actions:
+        if isinstance(action, _SubParsersAction):
+            for child in action.choices.values():
+                _offer_values(child)
+        elif action.dest in ("agent", "agents"):
+            vars(action)["complete"] = shtab.cmd(_AGENT_NAMES)
+        elif action.dest == "model":
+            action.choices = [str(model) for model in MODELS]
+        elif action.metavar in ("FILE", "PATH"):
+            vars(action)["complete"] = shtab.FILE
+        elif action.metavar == "DIR":
+            vars(action)["complete"] = shtab.DIRECTORY
 
 
 def find_parser(module: str) -> ArgumentParser | None:

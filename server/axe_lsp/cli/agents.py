@@ -41,6 +41,10 @@ def _list(options: argparse.Namespace) -> int:
     folders = _folders(options)
     found = list(folders.list())
     definitions = [agent for _, _, agent in found if isinstance(agent, AgentDefinition)]
+    if options.names:
+        for name in sorted(name for name, _, agent in found if isinstance(agent, AgentDefinition)):
+            print(visible(name))
+        return 0
     for agent in sorted(definitions, key=lambda agent: agent.name):
         print(visible(f"{agent.name} - {agent.description}" if agent.description else agent.name))
     for _, path, fault in found:
@@ -113,7 +117,11 @@ def _parser() -> Parser:
         command.add_argument(
             "--agents-dir", metavar="DIR", default=argparse.SUPPRESS, help="search DIR first"
         )
-        if name != "list":
+        if name == "list":
+            command.add_argument(
+                "--names", action="store_true", help="print only the names by which agents are run"
+            )
+        else:
             command.add_argument("agent", help="agent name (file name without `.toml`)")
     return parser
 

@@ -49,6 +49,7 @@ COMMANDS = {
     ),
     "bench": Command("axe_lsp.cli.bench", "measure axe-lsp against other tools, from a checkout"),
     "serve": Command("axe_lsp.cli.serve", "the language server, as without a command"),
+    "completion": Command("axe_lsp.cli.completion", "print the completion of a shell"),
     "version": Command("axe_lsp.cli.version", "print the version"),
 }
 
