@@ -12,6 +12,8 @@ import pytest
 import tomli
 
 from axe_lsp.lsp.open_agents import LANGUAGE_ID
+from support import agent_tests
+from support.agent_tests import PLAIN, TOO_FEW_TURNS
 from support.editors import PROJECT, clean_environment, helix, missing, server_program
 from support.review_project import MENDED, script_review, write_project
 from support.scripted_provider import Call, Says, ScriptedProvider
@@ -113,6 +115,18 @@ def test_an_agent_is_created_and_another_renamed_in_helix(
     sees(terminal, '"spirit"]')
     assert manager.with_name("spirit.toml").exists()
     assert not manager.with_name("ghost.toml").exists()
+
+
+@pytest.mark.editor
+def test_the_tests_of_the_open_file_are_run_in_helix(manager: Path, terminal: Terminal) -> None:
+    project = agent_tests.Project(manager.parents[2])
+    tests = project.case(TOO_FEW_TURNS, PLAIN)
+    sees(terminal, "non-negative")
+    terminal.type(f":open {tests}\r".encode())
+    sees(terminal, "turns = { max = 1 }")
+    terminal.type(b":sh axe-lsp test %{buffer_name} 2>&1; true\r")
+    sees(terminal, "FAILED asks")
+    sees(terminal, "axe/tests/release.toml:10: lead: turns is 3, more than 1")
 
 
 @pytest.mark.editor
