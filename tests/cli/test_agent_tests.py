@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
+from typing import IO
 from xml.etree import ElementTree
 
 import pytest
 
-from support.agent_tests import HEAD, RECORDING, Project
+from support.agent_tests import HEAD, PLAIN, RECORDING, Project
 from support.command_line import Home
 from support.scripted_provider import Call, Refuses, Says, ScriptedProvider, calls_agent
 
@@ -322,6 +324,41 @@ def test_recordings_that_no_case_uses_are_named(home: Home, project: Project) ->
     unused = "Warning: no case uses the recording axe/tests/recordings/release/renamed.toml\n"
     assert (code, err) == (0, unused)
     assert home.call(*TEST, "axe/tests/release.toml")[2] == "", "the other files were not read"
+
+
+def test_watched_tests_run_again_after_each_change(home: Home, project: Project) -> None:
+    file = project.case('\n[case.expect]\nanswer = { contains = "212" }\n', PLAIN)
+    with home.start("test", "--watch") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+
+        def shows(stream: IO[str], text: str) -> None:
+            while text not in (line := stream.readline()):
+                assert line, "it has ended"
+
+        shows(process.stdout, "1 passed in ")
+        shows(process.stderr, "Waiting for changes")
+        project.edit("axe/tests/release.toml", "212", "213 of them")
+        shows(process.stdout, "1 failed in ")
+        project.edit("axe/tests/release.toml", "213 of them", "21")
+        shows(process.stdout, "1 passed in ")
+        text = file.read_text()
+        file.write_text("agent = ")
+        shows(process.stderr, "release.toml:1")
+        file.write_text(text)
+        shows(process.stdout, "1 passed in ")
+        project.edit("axe/agents/lead.toml", "You lead.", "You lead them.")
+        shows(process.stdout, "STALE asks")
+        shows(process.stdout, "1 stale in ")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert process.returncode == 130
+
+
+def test_watched_tests_do_not_cost_money(home: Home, project: Project) -> None:
+    project.case(head=PLAIN)
+    code, _, err = home.call("test", "--watch", "--live")
+    assert (code, "--watch replays recordings" in err) == (2, True)
 
 
 def test_the_duration_is_that_of_real_answers(

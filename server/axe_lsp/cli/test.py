@@ -33,6 +33,7 @@ from axe_lsp.testing.suite import (
     tests_below,
     unused_recordings,
 )
+from axe_lsp.testing.watching import changed, stamps, watched_folders
 
 FAILED = 1
 """Exit code when a case failed, is stale or has no recording."""
@@ -46,25 +47,61 @@ def main(arguments: Sequence[str]) -> int:
         return _new(arguments[1:])
     options = _parser().parse_args(arguments)
     try:
-        campaign = Campaign(
-            plans=_plans(options),
-            mode="record" if options.record else "live" if options.live else "replay",
-            is_loose=options.loose,
-            updates=options.update,
-            agrees=_agreement(options),
-            trusts_all=options.trust,
-            jobs=options.jobs or (_LIVE_JOBS if options.record or options.live else _JOBS),
-            max_cost=options.max_cost,
-            repeats=max(1, options.repeats),
-            models=tuple(options.model),
-        )
+        campaign = _campaign(options)
+        folders = _watched(campaign) if options.watch else frozenset()
     except ConfigError as error:
         complain(error)
         return int(ExitCode.CONFIG)
+    work = _watch(folders, options) if options.watch else _once(campaign, options)
+    return run_until_interrupted(work)
+
+
+def _campaign(options: argparse.Namespace) -> Campaign:
+    """What the options ask for. Raises ConfigError."""
+    if options.watch and (options.record or options.live):
+        raise ConfigError("--watch replays recordings; --record and --live cost money each time")
+    return Campaign(
+        plans=_plans(options),
+        mode="record" if options.record else "live" if options.live else "replay",
+        is_loose=options.loose,
+        updates=options.update,
+        agrees=_agreement(options),
+        trusts_all=options.trust,
+        jobs=options.jobs or (_LIVE_JOBS if options.record or options.live else _JOBS),
+        max_cost=options.max_cost,
+        repeats=max(1, options.repeats),
+        models=tuple(options.model),
+    )
+
+
+async def _once(campaign: Campaign, options: argparse.Namespace) -> int:
     if campaign.mode == "replay" and not options.files and not options.agent:
         for path in unused_recordings([each.suite for each in campaign.plans]):
             _warn(f"no case uses the recording {_shown(path, working_folder())}")
-    return run_until_interrupted(_run(campaign, options.format, remembers=not options.no_history))
+    return await _run(campaign, options.format, remembers=not options.no_history)
+
+
+async def _watch(folders: frozenset[Path], options: argparse.Namespace) -> int:
+    """Run the cases, and again after each change, until interrupted. A mistake in a file ends nothing."""
+    while True:
+        before = stamps(folders)  # Before the files are read, so that no change is missed.
+        try:
+            campaign = _campaign(options)
+            wanted = _watched(campaign)
+        except ConfigError as error:
+            complain(error)
+        else:
+            if wanted != folders:
+                folders = wanted
+                continue
+            await _once(campaign, options)
+            sys.stdout.flush()
+        print("Waiting for changes; Ctrl-C ends.", file=sys.stderr, flush=True)
+        await changed(folders, before)
+
+
+def _watched(campaign: Campaign) -> frozenset[Path]:
+    return watched_folders([each.suite for each in campaign.plans], os.environ)
 
 
 def _new(arguments: Sequence[str]) -> int:
@@ -297,6 +334,7 @@ def _parser() -> Parser:
         default=0.0,
         help="with --live and --record: start no case after this cost (0: no limit)",
     )
+    add("--watch", action="store_true", help="run again after each change of a file, until Ctrl-C")
     add(
         "--jobs",
         metavar="N",

@@ -124,6 +124,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l yes -d 'with --update: rep
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -s n -x -d 'with --live: how often each case runs (default: 1)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l model -xka "anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o" -d 'with --live: this model in place of the agent'"'"'s; may be repeated'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l max-cost -x -d 'with --live and --record: start no case after this cost (0: no limit)'
+complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l watch -d 'run again after each change of a file, until Ctrl-C'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l jobs -x -d 'cases at the same time (default: 8, with real answers 4)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l format -xka "github json junit text" -d 'output format (default: text)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l no-history -d 'do not store the runs of cases that did not pass in the history'

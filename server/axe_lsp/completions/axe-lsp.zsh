@@ -392,6 +392,7 @@ _shtab_axe_lsp_test_options=(
   "-n[with --live\: how often each case runs (default\: 1)]:N:"
   "*--model[with --live\: this model in place of the agent\'s\; may be repeated]:PROVIDER/NAME:(anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o)"
   "--max-cost[with --live and --record\: start no case after this cost (0\: no limit)]:DOLLARS:"
+  "--watch[run again after each change of a file, until Ctrl-C]"
   "--jobs[cases at the same time (default\: 8, with real answers 4)]:N:"
   "--format[output format (default\: text)]:format:(github json junit text)"
   "--no-history[do not store the runs of cases that did not pass in the history]"

@@ -133,7 +133,7 @@ def copy_workspace(suite: Suite, target: Path) -> None:
         return
     root = source.resolve()
     try:
-        for path in _files_below(root):
+        for path in files_below(root):
             copy = target / path.relative_to(root)
             copy.parent.mkdir(parents=True, exist_ok=True)
             real = path.resolve()
@@ -145,7 +145,8 @@ def copy_workspace(suite: Suite, target: Path) -> None:
         raise ConfigError(f"failed to copy the workspace: {os_fault(error)}") from error
 
 
-def _files_below(root: Path) -> Iterator[Path]:
+def files_below(root: Path) -> Iterator[Path]:
+    """The files below a folder, without those that a copy of a workspace leaves out."""
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(each for each in folders if each not in _NOT_COPIED)
         yield from (path for name in sorted(names) if (path := Path(folder, name)).is_file())
@@ -161,7 +162,7 @@ def appeal_of_tests(suite: Suite, environment: Environment) -> Appeal | None:
         return None
     digest = hashlib.sha256(suite.lines.text.encode("utf-8", "surrogatepass"))
     folder = suite.workspace
-    copied = list(_files_below(folder.resolve())) if folder is not None else []
+    copied = list(files_below(folder.resolve())) if folder is not None else []
     for path in (*(suite.recording(case) for case in suite.cases.cases), *copied):
         content = path.read_bytes() if path.is_file() else b""
         digest.update(json.dumps([str(path), hashlib.sha256(content).hexdigest()]).encode())
