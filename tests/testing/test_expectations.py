@@ -136,6 +136,20 @@ async def test_one_that_is_not_met_is_the_only_failure(
     assert changed <= outcome.suite.line(failure.range) <= changed + lines
 
 
+async def test_a_call_in_another_order_is_told_apart_from_another_call(project: Project) -> None:
+    path = project.case(
+        "\n[[case.expect.tools]]\n"
+        'calls = [{ name = "write_file" }, { name = "*_file", args = { path = "src/a.py" } }]\n'
+    )
+    (outcome,) = await project.outcomes(path)
+    (failure,) = outcome.failures
+    assert failure.message == (
+        'lead: expected a call of "*_file"; it was called, but not so often or not in this order'
+    )
+    assert failure.call is not None
+    assert failure.call.arguments == {"path": "src/a.py"}
+
+
 async def test_without_expectations_the_run_has_to_complete(project: Project) -> None:
     (outcome,) = await project.outcomes(project.case())
     assert outcome.verdict == "passed"

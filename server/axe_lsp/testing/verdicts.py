@@ -265,14 +265,11 @@ def _argument(argument: Argument, arguments: Mapping[str, Json]) -> Any:
 
 
 def _missing(call: Call, made: Sequence[ObservedCall], run: Observed, who: str) -> Failure:
-    """The nearest call that was made says why it is not the expected one."""
+    """The nearest call that was made says why it is not the expected one; one that fits came at another time."""
     of_name = [each for each in made if fnmatchcase(each.name, call.name)]
-    nearest = next((each for each in of_name if _fault(call, each)), None)
-    if nearest is None and of_name:
-        reason = "it was called, but not so often or not in this order"
-        nearest = of_name[-1]
-    elif nearest is not None:
-        reason = _fault(call, nearest)
+    nearest = min(of_name, key=lambda each: bool(_fault(call, each)), default=None)
+    if nearest is not None:
+        reason = _fault(call, nearest) or "it was called, but not so often or not in this order"
     elif made:
         names = ", ".join(dict.fromkeys(each.name for each in made))
         reason, nearest = f"called were {names}", made[0] if len(made) == 1 else None
