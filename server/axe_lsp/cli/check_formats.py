@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from axe_lsp import __version__
 from axe_lsp.agentfile.text.ranges import LineIndex, TextRange
 from axe_lsp.cli.cells import shown_cells
+from axe_lsp.cli.streams import is_coloured
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.rules import RULES, missing_api_key
 from axe_lsp.runtime.plain_text import visible
@@ -129,8 +130,8 @@ def _plural(number: int, noun: str) -> str:
 
 
 def _painter(out: TextIO) -> Paint:
-    """Colours for a terminal, unless the user has forbidden them (NO_COLOR)."""
-    if not out.isatty() or os.environ.get("NO_COLOR"):
+    """Colours for a terminal, unless the user has forbidden them."""
+    if not is_coloured(out, os.environ):
         return lambda text, _: text
     return lambda text, severity: f"\x1b[1;{_COLOURS[severity]}m{text}\x1b[0m"
 

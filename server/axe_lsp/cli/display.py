@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -12,6 +11,7 @@ from typing import Protocol, TextIO
 
 from axe_lsp.cli.live_region import LiveRegion
 from axe_lsp.cli.progress import Line, Progress, Span
+from axe_lsp.cli.streams import obeys_escapes
 from axe_lsp.runtime.events import Event
 
 INTERVAL = 0.1
@@ -155,19 +155,3 @@ class PlainDisplay:
         """A free line, if there is anything above it."""
         if self._progress.has_children:
             self.say("")
-
-
-def obeys_escapes(stream: TextIO, environment: Mapping[str, str]) -> bool:
-    """Whether the terminal understands escape sequences; Windows has to be asked to."""
-    if sys.platform != "win32":
-        return environment.get("TERM", "dumb") != "dumb"
-    import ctypes
-    import msvcrt  # noqa: PLC0415
-
-    enable_virtual_terminal_processing = 4
-    kernel = ctypes.windll.kernel32
-    handle = msvcrt.get_osfhandle(stream.fileno())
-    mode = ctypes.c_ulong()
-    if not kernel.GetConsoleMode(handle, ctypes.byref(mode)):
-        return False
-    return bool(kernel.SetConsoleMode(handle, mode.value | enable_virtual_terminal_processing))

@@ -31,12 +31,13 @@ from axe_lsp.cli.envelope import CallDetails, as_json, failure_as_json
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.run_hints import tell_cancelled, tell_where_to_look
 from axe_lsp.cli.run_history import RunHistory
-from axe_lsp.cli.streams import shown
+from axe_lsp.cli.streams import is_coloured, shown
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.children.isolation import CallerLink, Elsewhere
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import BudgetError, RunCancelledError, RunError
 from axe_lsp.runtime.events import Event, Fork, TextDelta, TurnEnd
+from axe_lsp.runtime.plain_text import harmless
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import ProviderHook
 from axe_lsp.runtime.resuming.log import Known, StepSink, keep_allowed
@@ -50,6 +51,7 @@ from axe_lsp.runtime.services import RunServices
 
 if TYPE_CHECKING:
     from axe_lsp.cli.display import Display
+    from axe_lsp.cli.markdown import MarkdownStream
     from axe_lsp.cli.verbose import VerboseLog
     from axe_lsp.hosting.protocol import Start
 
@@ -231,10 +233,7 @@ class _People:
         terminal = open_terminal()
         if terminal is None:
             return None
-        from axe_lsp.cli.display import obeys_escapes
-
-        coloured = obeys_escapes(sys.stderr, os.environ) and not os.environ.get("NO_COLOR")
-        return TerminalQuestions(terminal, self._output.paused, coloured)
+        return TerminalQuestions(terminal, self._output.paused, is_coloured(sys.stderr, os.environ))
 
     @property
     def refuse(self) -> Ask:
@@ -287,6 +286,7 @@ class _Output:
         self._held: list[Callable[[], None]] | None = None
         self._calls = calls
         self._written = ""
+        self._markdown = _markdown()
         self._has_tools = False
         self._text = ExitStack()
         self._fault: OSError | None = None
@@ -309,6 +309,8 @@ class _Output:
         tuning.run_begins()
         self._calls.wanted = prepared.definition.beyond_first_axe
         self._has_tools = bool(prepared.request.tools)
+        if prepared.output is not None:
+            self._markdown = None
         if self._log:
             self._log.ready(prepared)
 
@@ -359,8 +361,8 @@ class _Output:
         if self._json:
             print(as_json(result, self._calls))
         elif not self._written:
-            sys.stdout.write(shown(result.content, sys.stdout))
             self._written = result.content
+            sys.stdout.write(self._styled(result.content))
         self._end_line()
 
     def gave_up(self, error: RunError) -> None:
@@ -403,6 +405,7 @@ class _Output:
     def _end_turn(self) -> None:
         """The text of a turn is complete, and tools come next: a blank line before further text."""
         if self._written and not self._fault:
+            self._end_styles()
             self._write("\n" if self._written.endswith("\n") else "\n\n")
             self._written = ""
             self._text.close()
@@ -415,18 +418,40 @@ class _Output:
 
     def _write(self, text: str) -> None:
         try:
-            sys.stdout.write(shown(text, sys.stdout))
+            sys.stdout.write(self._styled(text))
             sys.stdout.flush()
         except OSError as error:  # Nobody can read on, so nobody needs the rest.
             self._fault = error
             self.on_fault()
         self._written = text
 
+    def _styled(self, text: str) -> str:
+        """The text of a model as standard output gets it."""
+        if self._markdown is not None:
+            return self._markdown.feed(harmless(text))
+        return shown(text, sys.stdout)
+
+    def _end_styles(self) -> None:
+        """Nothing more belongs to the text that was written."""
+        rest = self._markdown.end() if self._markdown is not None else ""
+        if rest and not self._fault:
+            sys.stdout.write(rest)
+
     def _end_line(self) -> None:
         """Leave a terminal at the start of a line; pipes get the answer as it is, as in axe."""
+        self._end_styles()
         if self._written and not self._written.endswith("\n") and sys.stdout.isatty():
             print()
             self._written = "\n"
+
+
+def _markdown() -> MarkdownStream | None:
+    """What styles the answer on a terminal; programs get the text as it is, unless FORCE_COLOR says otherwise."""
+    if not is_coloured(sys.stdout, os.environ):
+        return None
+    from axe_lsp.cli.markdown import MarkdownStream
+
+    return MarkdownStream()
 
 
 def _verbose_log() -> VerboseLog:

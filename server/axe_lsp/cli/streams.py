@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any, TextIO
 
 from axe_lsp.runtime.errors import RunError
@@ -62,6 +63,31 @@ def output_fault() -> OSError | None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return error
     return None
+
+
+def is_coloured(stream: TextIO, environment: Mapping[str, str]) -> bool:
+    """Whether a stream gets styles: a terminal does. NO_COLOR forbids them, FORCE_COLOR wants them anywhere."""
+    if environment.get("NO_COLOR"):
+        return False
+    if environment.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return stream.isatty() and obeys_escapes(stream, environment)
+
+
+def obeys_escapes(stream: TextIO, environment: Mapping[str, str]) -> bool:
+    """Whether the terminal understands escape sequences; Windows has to be asked to."""
+    if sys.platform != "win32":
+        return environment.get("TERM", "dumb") != "dumb"
+    import ctypes
+    import msvcrt  # noqa: PLC0415
+
+    enable_virtual_terminal_processing = 4
+    kernel = ctypes.windll.kernel32
+    handle = msvcrt.get_osfhandle(stream.fileno())
+    mode = ctypes.c_ulong()
+    if not kernel.GetConsoleMode(handle, ctypes.byref(mode)):
+        return False
+    return bool(kernel.SetConsoleMode(handle, mode.value | enable_virtual_terminal_processing))
 
 
 def complain(error: RunError) -> None:

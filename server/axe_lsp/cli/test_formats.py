@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from axe_lsp.cli.check_formats import github_line
 from axe_lsp.cli.history_table import ID_LENGTH
+from axe_lsp.cli.streams import is_coloured
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.plain_text import visible
 from axe_lsp.testing.observed import Observed, ObservedCall
@@ -47,7 +48,7 @@ class TextReport:
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
-        self._coloured = out.isatty() and not os.environ.get("NO_COLOR")
+        self._coloured = is_coloured(out, os.environ)
         self._file = ""
         self._counts: Counter[Verdict] = Counter()
 
