@@ -10,6 +10,7 @@ import pytest
 from support import agent_tests
 from support.agent_tests import HEAD, PLAIN, TOO_FEW_TURNS
 from support.raw_client import ServerError
+from support.scripted_provider import Answer, Hold, Says, ScriptedProvider
 from support.session import Editor, Project
 
 Json = Any
@@ -74,6 +75,8 @@ def test_nothing_runs_in_an_untrusted_workspace(project: Project) -> None:
         command = {"command": "axe.test", "arguments": [{"uri": uri}]}
         with pytest.raises(ServerError, match="untrusted workspace"):
             editor.client.request("workspace/executeCommand", command)
+        with pytest.raises(ServerError, match="untrusted workspace"):
+            editor.client.request("axe/test", {"uri": uri, "record": True})
 
 
 def test_clients_list_the_cases_and_get_the_results_without_messages(project: Project) -> None:
@@ -95,6 +98,49 @@ def test_clients_list_the_cases_and_get_the_results_without_messages(project: Pr
         messages = editor.client.notifications("window/showMessage")
     assert (result["verdict"], result["failures"][0]["line"]) == ("failed", 10)
     assert not messages
+
+
+UNRECORDED = PLAIN.replace('replay = "asks.toml"\n', "")
+
+
+@pytest.fixture
+def online(tmp_path: Path, provider: ScriptedProvider) -> Project:
+    """The project of a user with keys."""
+    project = Project(tmp_path, provider.environment)
+    agent_tests.Project(project.root)
+    return project
+
+
+def test_a_case_is_recorded_once_and_then_replayed(
+    online: Project, provider: ScriptedProvider
+) -> None:
+    recording = online.root / "axe/tests/recordings/release/asks.toml"
+    provider.script("m-lead", Says("Yes."))
+    with online.editor() as editor:
+        uri = opened(editor, online, UNRECORDED)
+        (missing,) = editor.client.request("axe/test", {"uri": uri})["results"]
+        (result,) = editor.client.request("axe/test", {"uri": uri, "record": True})["results"]
+        assert (missing["verdict"], result["verdict"]) == ("missing", "passed")
+        assert 'text = "Yes."' in recording.read_text()
+        (again,) = editor.client.request("axe/test", {"uri": uri, "record": True})["results"]
+    assert again["verdict"] == "passed"
+    assert len(provider.requests) == 1
+
+
+def test_a_cancelled_recording_hangs_up_and_leaves_no_file(
+    online: Project, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", Answer(Says("late"), hold=hold))
+    with online.editor() as editor:
+        uri = opened(editor, online, UNRECORDED)
+        number = editor.client.start_request("axe/test", {"uri": uri, "record": True})
+        hold.wait_until_arrived()
+        editor.client.cancel(number)
+        hold.wait_until_hung_up()
+        with pytest.raises(ServerError):
+            editor.client.result(number)
+    assert not (online.root / "axe/tests/recordings/release").exists()
 
 
 def test_a_file_that_is_no_file_of_tests_is_refused(project: Project) -> None:
