@@ -94,6 +94,24 @@ def test_without_errors_the_exit_code_is_0(agents: Path, run: Run) -> None:
     assert run()[0] == 0
 
 
+def test_the_severity_of_a_code_is_an_option(
+    agents: Path, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(agents, "lint", "zzz = 1\n")
+    code, out, _ = run("--severity", "unknown-key=error")
+    assert (code, out.count("error[unknown-key]")) == (1, 1)
+    assert run("--severity", "unknown-key=off") == (0, "No problems in 1 file.\n", "")
+    assert "hint[unknown-key]" in run("--strict", "--severity", "unknown-key=hint")[1]
+    for wrong, told in [
+        ("unknown-kee=off", "'unknown-kee' is not a diagnostic code; did you mean unknown-key?"),
+        ("unknown-key=none", "'none' is none of error, warning, information, hint, off"),
+    ]:
+        with pytest.raises(SystemExit) as left:
+            run("--severity", wrong)
+        assert left.value.code == 1
+        assert told in capsys.readouterr().err
+
+
 def test_what_lies_outside_the_files_is_looked_up(
     agents: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.check.secret_values import printable
 from axe_lsp.agentfile.dialects import LAYERED
+from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.check_formats import FORMATS, Checked
@@ -21,8 +23,8 @@ from axe_lsp.daemon.outside_facts import Searched, Standpoint, find_out
 from axe_lsp.daemon.processes import shared
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.features.diagnostics import Severities, diagnostics
-from axe_lsp.features.finding import Finding, Severity
-from axe_lsp.features.rules import not_axe
+from axe_lsp.features.finding import SEVERITY_NAMES, Finding, Severity
+from axe_lsp.features.rules import RULES, not_axe
 from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.files.workspace_folders import (
@@ -50,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         paths = [working_folder() / path for path in _existing(chosen.paths)]
         recordings, agents = _sorted(paths)
-        files = check(agents, _FOR_AXE if chosen.strict_axe else {})
+        files = check(agents, {**(_FOR_AXE if chosen.strict_axe else {}), **dict(chosen.severity)})
     except ConfigError as error:
         print(f"axe-lsp check: {error}", file=sys.stderr)
         return error.exit_code
@@ -227,7 +229,27 @@ def _parser() -> Parser:
     parser.add_argument(
         "--strict-axe", action="store_true", help="report as errors what axe ignores or refuses"
     )
+    parser.add_argument(
+        "--severity",
+        metavar="CODE=LEVEL",
+        type=_severity,
+        action="append",
+        default=[],
+        help=f"the severity of a diagnostic code, such as name-mismatch=off: {', '.join(SEVERITY_NAMES)}",
+    )
     return parser
+
+
+def _severity(text: str) -> tuple[str, Severity | None]:
+    code, _, level = text.partition("=")
+    codes = [rule.code for rule in RULES]
+    if code not in codes:
+        meant = nearest(code, codes)
+        hint = f"; did you mean {meant}?" if meant is not None else ""
+        raise ArgumentTypeError(f"{code!r} is not a diagnostic code{hint}")
+    if level not in SEVERITY_NAMES:
+        raise ArgumentTypeError(f"{level!r} is none of {', '.join(SEVERITY_NAMES)}")
+    return code, SEVERITY_NAMES[level]
 
 
 def _existing(paths: Sequence[Path]) -> Sequence[Path]:

@@ -51,7 +51,7 @@ function _shtab_axe_lsp_using
 end
 
 set -g _shtab_axe_lsp_commands init run chat resume undo check test agents 'agents list' 'agents show' 'agents init' 'agents edit' import export trust config 'config path' 'config init' schema gc history 'history list' 'history show' 'history tail' 'history export' 'history prune' acp mcp demo bench serve completion version
-set -g _shtab_axe_lsp_opts_with_value --agent --agents-dir --approve --before --clientProcessId --continue --copy --format --from --from-turn --http --in --input --jobs --keep --limit --log-file --log-level --max-cost --max-parallel --max-tokens --model --older-than --output --pipe --prompt --record --replay --skill --status --tcp --timeout --to --token-file --workdir -n -p
+set -g _shtab_axe_lsp_opts_with_value --agent --agents-dir --approve --before --clientProcessId --continue --copy --format --from --from-turn --http --in --input --jobs --keep --limit --log-file --log-level --max-cost --max-parallel --max-tokens --model --older-than --output --pipe --prompt --record --replay --severity --skill --status --tcp --timeout --to --token-file --workdir -n -p
 
 complete -c axe-lsp -e
 complete -c axe-lsp -f
@@ -112,6 +112,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using check' -s h -l help -d 'show this h
 complete -c axe-lsp -n '_shtab_axe_lsp_using check' -l format -xka "github human json sarif" -d 'output format (default: human)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using check' -l strict -d 'exit with 1 after warnings, too'
 complete -c axe-lsp -n '_shtab_axe_lsp_using check' -l strict-axe -d 'report as errors what axe ignores or refuses'
+complete -c axe-lsp -n '_shtab_axe_lsp_using check' -l severity -x -d 'the severity of a diagnostic code, such as name-mismatch=off: error, warning, information, hint, off'
 complete -c axe-lsp -n '_shtab_axe_lsp_using check; and test $_shtab_axe_lsp_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'files, or folders to search for agents (default: the current folder)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a test -d 'Run tests of agents, the files axe/tests/*.toml of a project. Answers come from recordings, so no key and no network is needed. docs/testing.md describes the files. `axe-lsp test new RUN` makes a case from a run of the history.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -s h -l help -d 'show this help message and exit'

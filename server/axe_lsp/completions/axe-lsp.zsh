@@ -150,6 +150,7 @@ _shtab_axe_lsp_check_options=(
   "--format[output format (default\: human)]:format:(github human json sarif)"
   "--strict[exit with 1 after warnings, too]"
   "--strict-axe[report as errors what axe ignores or refuses]"
+  "*--severity[the severity of a diagnostic code, such as name-mismatch\=off\: error, warning, information, hint, off]:CODE=LEVEL:"
   "(*)::files, or folders to search for agents (default\: the current folder):_files"
 )
 

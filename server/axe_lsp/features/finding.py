@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 
 from msgspec import Struct
@@ -19,6 +20,13 @@ class Severity(IntEnum):
     WARNING = 2
     INFORMATION = 3
     HINT = 4
+
+
+SEVERITY_NAMES: Mapping[str, Severity | None] = {
+    **{severity.name.lower(): severity for severity in Severity},
+    "off": None,
+}
+"""The severities as settings and options name them."""
 
 
 class Related(Struct, frozen=True):

@@ -9,21 +9,13 @@ from lsprotocol import types
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.diagnostics import Severities
-from axe_lsp.features.finding import Severity
+from axe_lsp.features.finding import SEVERITY_NAMES
 from axe_lsp.features.rules import RULES
-
-_SEVERITIES: Mapping[str, Severity | None] = {
-    "error": Severity.ERROR,
-    "warning": Severity.WARNING,
-    "information": Severity.INFORMATION,
-    "hint": Severity.HINT,
-    "off": None,
-}
 
 
 def severities(setting: Mapping[str, str]) -> Severities:
     """The severities that the setting `axe.diagnostics` assigns to codes."""
-    return {code: _SEVERITIES[name] for code, name in setting.items()}
+    return {code: SEVERITY_NAMES[name] for code, name in setting.items()}
 
 
 def unknown_codes(setting: Mapping[str, str]) -> Iterator[str]:
