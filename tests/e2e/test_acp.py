@@ -395,10 +395,26 @@ def test_two_clients_do_not_answer_in_one_session_at_the_same_time(
         assert first.result(number) == {"stopReason": "end_turn"}
 
 
+def test_without_a_history_a_message_is_answered_and_the_next_one_says_what_is_missing(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    """A conversation goes on with what the history has of it."""
+    history = project.home / ".local" / "state" / "axe" / "history.db"
+    history.mkdir(parents=True)
+    provider.script("m-lead", Says("One."))
+    with AcpClient.start(project) as client:
+        session = client.new_session("lead")
+        assert client.prompt(session, "First") == "end_turn"
+        assert client.said(session) == "One."
+        assert "this session can't be opened again" in client.stderr()
+        with pytest.raises(ServerError, match="history of runs"):
+            client.prompt(session, "Second")
+
+
 def test_broken_lines_are_answered_and_the_rest_is_not_lost(client: AcpClient) -> None:
     client.send_raw(b'no JSON\n\n[]\n\xff\n{"jsonrpc":"2.0","method":"x"}\n')
     client.send_raw(
-        b'{"jsonrpc":"2.0","id":77,"method":"session/list","params":{"cursor":"x"}}\r\n'
+        b'{"jsonrpc":"2.0","id":77,"method":"session/list","params":{"cursor":"9999999999999999999"}}\r\n'
     )
     assert client.answer(77)["error"]["code"] == -32602
     refused = [m["error"]["code"] for m in client.received if "error" in m and m["id"] is None]

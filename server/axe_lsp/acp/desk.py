@@ -24,12 +24,12 @@ from axe_lsp.acp.offers import Offers, no_agent, offers_in
 from axe_lsp.acp.outlet import Outlet
 from axe_lsp.acp.permissions import Permissions
 from axe_lsp.acp.prompt import task_of
-from axe_lsp.acp.session import Session, former_messages, keep, request_error
+from axe_lsp.acp.session import Session, former_messages, request_error, written_history
 from axe_lsp.acp.subagents import SubagentUpdates
 from axe_lsp.acp.updates import Updates
 from axe_lsp.daemon.watch import watch
 from axe_lsp.hosting.history import sessions
-from axe_lsp.hosting.history.database import history_file, open_history, transaction
+from axe_lsp.hosting.history.database import history_file
 from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.sessions import StoredSession
 from axe_lsp.hosting.supervisor.supervisor import Runs
@@ -39,6 +39,9 @@ from axe_lsp.tasks import Tasks
 
 _PAGE = 50
 """Sessions that are listed at once."""
+
+_LONGEST_CURSOR = 19
+"""Digits. SQLite takes no more."""
 
 _LAST_SECONDS = 1.0
 
@@ -110,12 +113,12 @@ class Desk:
         return found
 
     async def keep(self, session: Session) -> None:
-        """Write down what a session is now."""
-        await _in_thread(keep, session.stored)
+        """Write down what a session is now. Without a history it goes on, and can't be opened again."""
+        await session.keep()
 
     async def listed(self, folder: str | None, cursor: str | None) -> dict[str, Any]:
         """Sessions that have a message, newest first."""
-        if cursor is not None and not cursor.isdecimal():
+        if cursor is not None and not (cursor.isdecimal() and len(cursor) < _LONGEST_CURSOR):
             raise RequestError(INVALID_PARAMS, f"invalid params: cursor {cursor!r} is none of ours")
         before = int(cursor) if cursor is not None else None
         found, rest = await _in_thread(_page, folder, before)
@@ -254,14 +257,9 @@ def _page(folder: str | None, before: int | None) -> tuple[list[StoredSession], 
 
 def _forget(session_id: str) -> None:
     path = history_file(os.environ)
-    if not path.exists():
-        return
-    connection = open_history(path)
-    try:
-        with transaction(connection):
+    if path.exists():
+        with written_history(path) as connection:
             sessions.forget(connection, session_id)
-    finally:
-        connection.close()
 
 
 def _declares(capabilities: dict[str, Any], *path: str) -> bool:

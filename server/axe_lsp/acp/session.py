@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,13 @@ from axe_lsp.acp.permissions import Permissions
 from axe_lsp.acp.updates import STOP_REASONS, Updates, replayed
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history import sessions
-from axe_lsp.hosting.history.database import history_file, open_history, transaction
+from axe_lsp.hosting.history.database import (
+    HistoryError,
+    faults_named,
+    history_file,
+    open_history,
+    transaction,
+)
 from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.queries import tree_events
 from axe_lsp.hosting.history.sessions import StoredSession
@@ -139,7 +147,7 @@ class Session:
             updates = self._make_updates(self._outlet, self.id, workspace)
             updates.cost = self._cost
             self._entitle(task)
-            await asyncio.to_thread(self._keep, start.run_id)
+            await self.keep(start.run_id)
             if turn.is_cancelled:
                 return "cancelled"
             run = self._begin(start, updates, turn)
@@ -182,9 +190,7 @@ class Session:
         workspace = here.workspace_of(here.agents.find(stored.agent))
         request = RunRequest(stored.agent, task, model=stored.model, effort=stored.effort)
         workplace = Workplace(str(workspace), places=here.places)
-        with opened_history() as connection:
-            last = sessions.last_kept(connection, self.id)
-        if last:
+        if last := self._last():
             start = continuation_of(last, request, workplace, session=True)
         else:
             start = Start(new_run_id(), request, workplace)
@@ -201,8 +207,22 @@ class Session:
         self.stored = replace(self.stored, title=title)
         self._outlet.send(self.id, {"sessionUpdate": "session_info_update", "title": title})
 
-    def _keep(self, root: str = "") -> None:
-        keep(self.stored, root)
+    def _last(self) -> str:
+        """The run whose conversation goes on; "" for the first message. Blocks. Raises RunError."""
+        try:
+            with opened_history() as connection:
+                return sessions.last_kept(connection, self.id)
+        except HistoryError:
+            if self.stored.title:
+                raise
+            return ""
+
+    async def keep(self, root: str = "") -> None:
+        """Write down what the session is now, and that a `root` run is its next message."""
+        try:
+            await asyncio.to_thread(_keep, self.stored, root)
+        except HistoryError as error:
+            self._outlet.warn(self.id, f"this session can't be opened again: {error}")
 
     def replay(self, told: list[tuple[str, str, list[Any]]]) -> None:
         """Tell the client of all former messages: of each the folder, the task and the events."""
@@ -257,15 +277,16 @@ def request_error(error: RunError) -> RequestError:
     return RequestError(code, f"{error}. {error.hint}" if error.hint else str(error), data)
 
 
-def keep(stored: StoredSession, root: str = "") -> None:
-    """Write a session to the history, and that a root run is its next message. Blocks. Raises RunError."""
-    path = history_file(os.environ)
-    connection = open_history(path)
-    try:
-        with transaction(connection):
-            sessions.keep(connection, stored, root)
-    finally:
-        connection.close()
+@contextmanager
+def written_history(path: Path) -> Iterator[sqlite3.Connection]:
+    """The history, to write to it: all or nothing. Blocks. Raises HistoryError."""
+    with faults_named(path), closing(open_history(path)) as connection, transaction(connection):
+        yield connection
+
+
+def _keep(stored: StoredSession, root: str) -> None:
+    with written_history(history_file(os.environ)) as connection:
+        sessions.keep(connection, stored, root)
 
 
 def former_messages(session_id: str) -> list[tuple[str, str, list[Any]]]:
