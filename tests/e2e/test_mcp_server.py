@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import mcp_types as types
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 from support.processes import bearing
 from support.scripted_provider import (
@@ -486,6 +487,41 @@ async def test_http_needs_the_token_and_no_page_of_a_browser_gets_in(desk: Desk)
         assert await posted(address, token[:-1]) == 401
         assert await posted(address, token, origin="https://evil.example") == 403
         assert await posted(address, token, host="evil.example") == 421
+
+
+async def change_until(desk: Desk, heard: list[asyncio.Event]) -> None:
+    """Change an agent until all have heard of it: a client that has just connected may listen a moment later."""
+    number = 0
+    while not all(event.is_set() for event in heard):
+        number += 1
+        desk.project.write("fresh", agent("fresh", description=f"Version {number}"))
+        await asyncio.wait([asyncio.ensure_future(event.wait()) for event in heard], timeout=1.0)
+
+
+async def test_all_clients_over_http_hear_of_changes(
+    desk: Desk, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lead", Says("Done."))
+    heard = [asyncio.Event(), asyncio.Event()]
+    async with served(desk) as (address, token), AsyncExitStack() as stack:
+        assert await posted(address, token) == 200
+        clients = []
+        for event in heard:
+
+            async def on_message(_: Json, event: asyncio.Event = event) -> None:
+                event.set()
+
+            authorized = httpx2.AsyncClient(
+                headers={"authorization": f"Bearer {token}"}, trust_env=False, timeout=PATIENCE
+            )
+            http = await stack.enter_async_context(authorized)
+            transport = streamable_http_client(address, http_client=http)
+            client = Client(transport, mode=LEGACY, message_handler=on_message)
+            clients.append(await stack.enter_async_context(client))
+        for client in clients:
+            await client.list_tools()
+        await asyncio.wait_for(change_until(desk, heard), PATIENCE)
+        assert text_of(await clients[0].call_tool("lead", {"task": "Go"})) == "Done."
 
 
 async def test_the_token_may_be_in_a_file_that_nobody_else_can_read(desk: Desk) -> None:

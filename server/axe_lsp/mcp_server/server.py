@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from anyio import BrokenResourceError, ClosedResourceError
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.session import ServerSession
 from mcp.server.stdio import stdio_server
@@ -37,6 +38,9 @@ _INVALID_PARAMS = -32602
 _LOOK_EVERY = 0.4
 """Seconds between two looks at the agent files."""
 
+_MOST_CLIENTS = 100
+"""Clients of older versions that are told of changes; those that came last."""
+
 _INSTRUCTIONS = (
     "Each tool is an agent that works in the folder of this server, and may call other agents."
 )
@@ -61,7 +65,7 @@ class AgentServer:
         self._calls = calls
         self._box = toolbox(folder, names, offers_all=offers_all)
         self._bus = InMemorySubscriptionBus()
-        self._older: dict[int, ServerSession] = {}
+        self._older: dict[str, ServerSession] = {}
         self._tasks = Tasks()
         self._server: Server[Any] = Server(
             "axe",
@@ -110,10 +114,17 @@ class AgentServer:
 
     async def _list(self, context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
         is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
-        if not is_modern:  # It is told of changes from now on.
-            self._older = {id(context.session): context.session}
+        if not is_modern:
+            self._remember(context)
         tools = [tool.described(is_modern=is_modern) for tool in self._box.tools.values()]
         return ListToolsResult(tools=tools)
+
+    def _remember(self, context: Context) -> None:
+        """Tell a client of changes from now on. Over HTTP there may be several."""
+        headers = context.request.headers if context.request is not None else {}
+        self._older[headers.get("mcp-session-id", "")] = context.session
+        if len(self._older) > _MOST_CLIENTS:
+            del self._older[next(iter(self._older))]
 
     async def _call(
         self, context: Context, params: CallToolRequestParams
@@ -153,8 +164,11 @@ class AgentServer:
             return
         self._warn_of_left_out(box)
         await self._bus.publish(ToolsListChanged())
-        for session in self._older.values():
-            await session.send_tool_list_changed()
+        for key, session in list(self._older.items()):
+            try:
+                await session.send_tool_list_changed()
+            except (MCPError, ClosedResourceError, BrokenResourceError):  # The client has gone.
+                self._older.pop(key, None)
 
     def _warn_of_left_out(self, box: Toolbox) -> None:
         for name in box.left_out:
