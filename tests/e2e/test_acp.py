@@ -447,6 +447,81 @@ def test_a_question_of_a_model_is_a_form(project: Project, provider: ScriptedPro
         assert "nobody can be asked" in json.dumps(provider.requests[-1].body["messages"][-1])
 
 
+TYPED = """
+[input]
+required = ["path", "lines"]
+[input.properties.path]
+type = "string"
+description = "What to read"
+[input.properties.lines]
+type = "integer"
+minimum = 1
+[input.properties.more]
+type = "array"
+"""
+
+
+def test_a_message_that_is_no_input_is_filled_in(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    project.write("typed", agent("typed") + TYPED)
+    provider.script("m-typed", Says("one"), Says("two"), Says("three"))
+    with AcpClient.start(project, capabilities={"elicitation": {"form": {}}}) as client:
+        given = {"path": "a.py", "lines": 3}
+        client.answer_with["elicitation/create"] = lambda _: {"action": "accept", "content": given}
+        session = client.new_session("typed")
+        assert client.prompt(session, "Read a.py") == "end_turn"
+        (asked,) = client.notifications("elicitation/create")
+        assert asked["requestedSchema"] == {
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "What to read"},
+                "lines": {"type": "integer", "minimum": 1},
+            },
+            "required": ["path", "lines"],
+        }
+        assert "input.path, input.lines are missing" in asked["message"]
+        sent = json.dumps(provider.requests[-1].body["messages"][0])
+        assert '\\"lines\\":3,\\"path\\":\\"a.py\\"' in sent
+        assert client.prompt(session, "Why?") == "end_turn"
+        assert client.prompt(client.new_session("typed"), json.dumps(given)) == "end_turn"
+        assert len(client.notifications("elicitation/create")) == 1
+        given["lines"] = 0
+        with pytest.raises(ServerError, match=r"input\.lines") as refused:
+            client.prompt(client.new_session("typed"), "Read")
+        assert refused.value.code == -32602
+
+
+def test_without_forms_a_message_that_is_no_input_is_refused(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    project.write("typed", agent("typed") + TYPED)
+    with AcpClient.start(project) as client:
+        session = client.new_session("typed")
+        with pytest.raises(
+            ServerError, match=r'agent "typed" takes an object.*input\.path'
+        ) as refused:
+            client.prompt(session, "Read a.py")
+        assert refused.value.code == -32602
+    assert provider.requests == []
+
+
+def test_a_form_is_taken_back_when_its_message_is_cancelled(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    project.write("typed", agent("typed") + TYPED)
+    with AcpClient.start(project, capabilities={"elicitation": {"form": {}}}) as client:
+        client.answer_with["elicitation/create"] = lambda _: NEVER
+        session = client.new_session("typed")
+        number = client.start_prompt(session, "Read")
+        client.wait_for("elicitation/create")
+        asked = next(m for m in client.received if m.get("method") == "elicitation/create")
+        client.notify("session/cancel", {"sessionId": session})
+        assert client.wait_for("$/cancel_request") == {"requestId": asked["id"]}
+        client.send({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32800, "message": ""}})
+        assert client.result(number) == {"stopReason": "cancelled"}
+
+
 def test_an_agent_that_reaches_out_asks_for_trust_first(
     project: Project, provider: ScriptedProvider
 ) -> None:

@@ -6,9 +6,11 @@ What is allowed for a session is known to this process only. It ends with the se
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from axe_lsp.acp.connection import Connection, RequestError
+from axe_lsp.acp.inputs import InputNeededError, form_of
 from axe_lsp.acp.updates import Update, Updates
 from axe_lsp.runtime.safety.questions import (
     ASK_USER,
@@ -57,6 +59,33 @@ class Permissions:
             updates.begin_work(call)
         return answer
 
+    async def fill_in(self, needed: InputNeededError, session: str) -> Mapping[str, Any] | None:
+        """The input of an agent from a form; None without one. To cancel this takes the form back."""
+        form = form_of(needed.schema) if self._has_forms else None
+        if form is None:
+            return None
+        return await self._filled_in(session, f"The agent takes an input: {needed}.", form)
+
+    async def _filled_in(
+        self, session: str, message: str, form: dict[str, Any]
+    ) -> Mapping[str, Any] | None:
+        """What somebody has filled in; None if nobody has."""
+        params = {
+            "sessionId": session,
+            "mode": "form",
+            "message": message,
+            "requestedSchema": form,
+        }
+        try:
+            result = await self._client.request("elicitation/create", params)
+        except RequestError as error:
+            _log.warning("the client did not ask its user: %s", error)
+            return None
+        if not isinstance(result, dict) or result.get("action") != "accept":
+            return None
+        content = result.get("content")
+        return content if isinstance(content, dict) else None
+
     async def _chosen(
         self, question: Question, updates: Updates, session: str, call: Update
     ) -> str:
@@ -84,21 +113,10 @@ class Permissions:
         if not self._has_forms:
             return no_answer(question)
         updates.outlet.flush()
-        params = {
-            "sessionId": updates.session,
-            "mode": "form",
-            "message": f"{question.reason}:\n{question.details}",
-            "requestedSchema": _form(question),
-        }
-        try:
-            result = await self._client.request("elicitation/create", params)
-        except RequestError as error:
-            _log.warning("the client did not ask its user: %s", error)
-            return no_answer(question)
-        content = result.get("content") if isinstance(result, dict) else None
-        answer = content.get(_ANSWER) if isinstance(content, dict) else None
-        accepted = isinstance(result, dict) and result.get("action") == "accept"
-        return reply(answer if accepted and isinstance(answer, str) else "")
+        message = f"{question.reason}:\n{question.details}"
+        content = await self._filled_in(updates.session, message, _form(question))
+        answer = content.get(_ANSWER) if content is not None else None
+        return reply(answer if isinstance(answer, str) else "")
 
 
 _REFUSED = denial("")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from axe_lsp.acp.connection import (
     INVALID_REQUEST,
     RequestError,
 )
+from axe_lsp.acp.inputs import InputNeededError, require_input
 from axe_lsp.acp.offers import AS_IN_FILE, Offers
 from axe_lsp.acp.outlet import Outlet
 from axe_lsp.acp.permissions import Permissions
@@ -142,7 +143,7 @@ class Session:
         updates: Updates | None = None
         try:
             await self._runs.archive.until_written()  # The last one may have ended a moment ago.
-            start = await asyncio.to_thread(self._order, task)
+            start = await self._ordered(task, turn)
             workspace = start.workplace.workspace
             updates = self._make_updates(self._outlet, self.id, workspace)
             updates.cost = self._cost
@@ -156,6 +157,10 @@ class Session:
             if turn.is_cancelled:
                 return "cancelled"
             raise request_error(error) from error
+        except asyncio.CancelledError:
+            if turn.is_cancelled:  # While a form was open.
+                return "cancelled"
+            raise
         finally:
             if updates is not None:
                 updates.close()
@@ -176,12 +181,30 @@ class Session:
         turn.run = run
         return run
 
-    def _order(self, task: str) -> Start:
-        """The order of the run that answers a message. Blocks. Raises RunError or RequestError."""
+    async def _ordered(self, task: str, turn: _Turn) -> Start:
+        """The order of the run, with an input that is asked for if the agent needs one. Raises as `_order`."""
+        try:
+            return await asyncio.to_thread(self._order, task)
+        except InputNeededError as needed:
+            turn.form = asyncio.ensure_future(self._permissions.fill_in(needed, self.id))
+            given = await turn.form
+            if given is None:
+                text = f"agent {quoted(self.stored.agent)} takes an object as its input: {needed}"
+                raise RequestError(INVALID_PARAMS, text) from needed
+        try:
+            return await asyncio.to_thread(self._order, task, given)
+        except InputNeededError as wrong:
+            raise RequestError(INVALID_PARAMS, str(wrong)) from wrong
+
+    def _order(self, task: str, given: Mapping[str, Any] | None = None) -> Start:
+        """The order of the run that answers a message; its input may be `given`.
+
+        Blocks. Raises RunError, RequestError, or InputNeededError.
+        """
         stored = self.stored
         here = whereabouts_in(self.folder)
         try:
-            here.agents.resolve(stored.agent)
+            definition = here.agents.resolve(stored.agent)
         except ConfigError as error:
             hint = f". {error.hint}" if error.hint else ""
             raise RequestError(
@@ -190,9 +213,12 @@ class Session:
         workspace = here.workspace_of(here.agents.find(stored.agent))
         request = RunRequest(stored.agent, task, model=stored.model, effort=stored.effort)
         workplace = Workplace(str(workspace), places=here.places)
-        if last := self._last():
+        if last := self._last():  # A message of a conversation is no input.
             start = continuation_of(last, request, workplace, session=True)
         else:
+            require_input(definition, task, given)
+            if given is not None:
+                request = replace(request, task=None, input=given)
             start = Start(new_run_id(), request, workplace)
         return replace(start, stream=True, keep_days=Settings().history_keep_days)
 
@@ -238,10 +264,13 @@ class _Turn:
 
     def __init__(self) -> None:
         self.run: Run | None = None
+        self.form: asyncio.Future[Mapping[str, Any] | None] | None = None
         self.is_cancelled = False
 
     def cancel(self, runs: Runs) -> None:
         self.is_cancelled = True
+        if self.form is not None:
+            self.form.cancel()
         if self.run is not None:
             runs.cancel(self.run.id)
 

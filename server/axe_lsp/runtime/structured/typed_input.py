@@ -49,7 +49,7 @@ def input_meant(task: str, schema: Schema, check: Check) -> Mapping[str, Json] |
     """The input that a text stands for: it is its JSON, or the one string that is required."""
     if not task.strip():
         return None
-    candidates = [_json_object(task)]
+    candidates = [object_in(task)]
     properties = schema.get("properties", {})
     strings = [name for name in schema.get("required", ()) if _is_string(properties.get(name))]
     if len(strings) == 1:
@@ -57,7 +57,8 @@ def input_meant(task: str, schema: Schema, check: Check) -> Mapping[str, Json] |
     return next((each for each in candidates if each is not None and not check(each)), None)
 
 
-def _json_object(text: str) -> Mapping[str, Json] | None:
+def object_in(text: str) -> Mapping[str, Json] | None:
+    """The JSON object that a text is."""
     try:
         value = parse_json(text)
     except WireError:
