@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -262,9 +263,32 @@ def test_files_and_selections_of_the_editor_are_in_the_message(
     sent = provider.requests[-1].body["messages"][0]["content"]
     text = sent if isinstance(sent, str) else sent[0]["text"]
     assert text == "Look at\n\n[a b.py](src/a b.py)\n\n/elsewhere/b.py\n````\nx = '```'\n````"
-    image = [{"type": "image", "data": "AAAA", "mimeType": "image/png"}]
-    with pytest.raises(ServerError, match="block of type 'image'"):
-        client.request("session/prompt", {"sessionId": session, "prompt": image})
+    with pytest.raises(ServerError, match="block of type 'audio'"):
+        client.request("session/prompt", {"sessionId": session, "prompt": [{"type": "audio"}]})
+
+
+PNG = b64encode(b"\x89PNG\r\n\x1a\n" + bytes(40)).decode()
+
+
+def test_pictures_go_with_their_message(client: AcpClient, provider: ScriptedProvider) -> None:
+    provider.script("m-lead", Says("I see."), Says("Again."))
+    session = client.new_session("lead")
+    blocks = [
+        {"type": "text", "text": "What is it?"},
+        {"type": "image", "data": PNG, "mimeType": "image/png"},
+    ]
+    client.request("session/prompt", {"sessionId": session, "prompt": blocks})
+    picture = {"type": "base64", "media_type": "image/png", "data": PNG}
+    assert {"type": "image", "source": picture} in provider.requests[0].body["messages"][0][
+        "content"
+    ]
+    client.request("session/prompt", {"sessionId": session, "prompt": [blocks[0]]})
+    assert json.dumps(provider.requests[1].body["messages"]).count(PNG) == 1
+    for data, told in [("AAAA", "PNG, JPEG, GIF and WebP"), ("?", "not Base64")]:
+        wrong = [{"type": "image", "data": data, "mimeType": "image/png"}]
+        with pytest.raises(ServerError, match=told) as refused:
+            client.request("session/prompt", {"sessionId": session, "prompt": wrong})
+        assert refused.value.code == -32602
 
 
 def test_commands_are_answered_without_a_model(

@@ -124,7 +124,7 @@ class Agent:
             "agentInfo": {"name": "axe-lsp", "title": "axe", "version": self._version},
             "agentCapabilities": {
                 "loadSession": True,
-                "promptCapabilities": {"embeddedContext": True},
+                "promptCapabilities": {"embeddedContext": True, "image": True},
                 "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
             },
             "authMethods": [],

@@ -23,7 +23,7 @@ from axe_lsp.acp.connection import (
 from axe_lsp.acp.offers import Offers, no_agent, offers_in
 from axe_lsp.acp.outlet import Outlet
 from axe_lsp.acp.permissions import Permissions
-from axe_lsp.acp.prompt import task_of
+from axe_lsp.acp.prompt import read_prompt
 from axe_lsp.acp.session import Session, former_messages, request_error, written_history
 from axe_lsp.acp.subagents import SubagentUpdates
 from axe_lsp.acp.updates import Updates
@@ -156,15 +156,15 @@ class Desk:
 
     async def prompt(self, session: Session, blocks: list[Any]) -> str:
         """Send a message; returns the StopReason. Raises RequestError."""
-        task = task_of(blocks, session.folder)
-        command = command_in(task)
+        prompt = read_prompt(blocks, session.folder)
+        command = command_in(prompt.task)
         if command:
             text = await _in_thread(answer_to, command, session.stored)
             self._outlet.say(session.id, "agent_message_chunk", str(uuid4()), text)
             self._outlet.flush()
             return "end_turn"
         try:
-            return await session.prompt(task)
+            return await session.prompt(prompt)
         except asyncio.CancelledError:
             session.cancel()
             raise

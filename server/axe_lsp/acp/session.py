@@ -23,6 +23,7 @@ from axe_lsp.acp.inputs import InputNeededError, require_input
 from axe_lsp.acp.offers import AS_IN_FILE, Offers
 from axe_lsp.acp.outlet import Outlet
 from axe_lsp.acp.permissions import Permissions
+from axe_lsp.acp.prompt import Prompt
 from axe_lsp.acp.updates import STOP_REASONS, Updates, replayed
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history import sessions
@@ -135,7 +136,7 @@ class Session:
 
     # Messages.
 
-    async def prompt(self, task: str) -> str:
+    async def prompt(self, prompt: Prompt) -> str:
         """Send a message; returns the StopReason. Raises RequestError."""
         if self._turn is not None:
             raise RequestError(INVALID_REQUEST, "a message of this session is still being answered")
@@ -143,11 +144,11 @@ class Session:
         updates: Updates | None = None
         try:
             await self._runs.archive.until_written()  # The last one may have ended a moment ago.
-            start = await self._ordered(task, turn)
+            start = await self._ordered(prompt, turn)
             workspace = start.workplace.workspace
             updates = self._make_updates(self._outlet, self.id, workspace)
             updates.cost = self._cost
-            self._entitle(task)
+            self._entitle(prompt.task)
             await self.keep(start.run_id)
             if turn.is_cancelled:
                 return "cancelled"
@@ -181,10 +182,10 @@ class Session:
         turn.run = run
         return run
 
-    async def _ordered(self, task: str, turn: _Turn) -> Start:
+    async def _ordered(self, prompt: Prompt, turn: _Turn) -> Start:
         """The order of the run, with an input that is asked for if the agent needs one. Raises as `_order`."""
         try:
-            return await asyncio.to_thread(self._order, task)
+            return await asyncio.to_thread(self._order, prompt)
         except InputNeededError as needed:
             turn.form = asyncio.ensure_future(self._permissions.fill_in(needed, self.id))
             given = await turn.form
@@ -192,11 +193,11 @@ class Session:
                 text = f"agent {quoted(self.stored.agent)} takes an object as its input: {needed}"
                 raise RequestError(INVALID_PARAMS, text) from needed
         try:
-            return await asyncio.to_thread(self._order, task, given)
+            return await asyncio.to_thread(self._order, prompt, given)
         except InputNeededError as wrong:
             raise RequestError(INVALID_PARAMS, str(wrong)) from wrong
 
-    def _order(self, task: str, given: Mapping[str, Any] | None = None) -> Start:
+    def _order(self, prompt: Prompt, given: Mapping[str, Any] | None = None) -> Start:
         """The order of the run that answers a message; its input may be `given`.
 
         Blocks. Raises RunError, RequestError, or InputNeededError.
@@ -211,12 +212,18 @@ class Session:
                 INVALID_PARAMS, f"agent {quoted(stored.agent)}: {error}{hint}"
             ) from error
         workspace = here.workspace_of(here.agents.find(stored.agent))
-        request = RunRequest(stored.agent, task, model=stored.model, effort=stored.effort)
+        request = RunRequest(
+            stored.agent,
+            prompt.task,
+            model=stored.model,
+            effort=stored.effort,
+            images=prompt.images,
+        )
         workplace = Workplace(str(workspace), places=here.places)
         if last := self._last():  # A message of a conversation is no input.
             start = continuation_of(last, request, workplace, session=True)
         else:
-            require_input(definition, task, given)
+            require_input(definition, prompt.task, given)
             if given is not None:
                 request = replace(request, task=None, input=given)
             start = Start(new_run_id(), request, workplace)

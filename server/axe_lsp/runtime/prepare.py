@@ -116,7 +116,7 @@ def prepare(
         prompt = replace(prompt, system=prompt.system + told)
     request = Request(
         model=model.name,
-        messages=(Message("user", prompt.user_message, images=prompt.images),),
+        messages=(Message("user", prompt.user_message, images=(*prompt.images, *order.images)),),
         system=prompt.system,
         temperature=definition.params.temperature,
         max_tokens=definition.params.max_tokens,
@@ -157,6 +157,7 @@ def root_order(
         reads_task=True,
         model=request.model,
         effort=request.effort,
+        images=request.images,
         skill=request.skill,
         workdir=request.workdir,
         timeout=request.timeout,

@@ -15,7 +15,7 @@ from axe_lsp.runtime.events import Fork, RunIds, Status
 from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.json_data import JsonStruct, written
 from axe_lsp.runtime.limits.usage import BudgetUse, Usage
-from axe_lsp.runtime.messages import Json
+from axe_lsp.runtime.messages import Image, Json
 
 Resolve = Callable[[str, Caller], AgentDefinition]
 """The agent that a caller means by a name. Raises ConfigError."""
@@ -30,7 +30,7 @@ Such a run may take longer as long as it makes progress: see `limits/clock.py`.
 class RunRequest(JsonStruct, frozen=True):
     """Run this agent. Empty strings and None leave the decision to the agent file.
 
-    `effort` is that of `[params]`, for the agent itself.
+    `effort` is that of `[params]`, for the agent itself. `images` go with the task.
     `task` is the user message, or `input` for an agent with `[input]`; `timeout` is in seconds.
     `max_tokens` and `max_cost` (in US dollars) are budgets for the whole tree, 0 for those of the agent
     file.
@@ -46,6 +46,7 @@ class RunRequest(JsonStruct, frozen=True):
     max_tokens: int = 0
     max_cost: float = 0
     effort: str = ""
+    images: tuple[Image, ...] = ()
 
 
 class RunResult(JsonStruct, frozen=True):
@@ -107,6 +108,7 @@ class Order(JsonStruct, frozen=True):
     message: str
     parent_agent: str | None = None
     above: tuple[str, ...] = ()
+    images: tuple[Image, ...] = ()
     model: str = ""
     effort: str = ""
     skill: str = ""
