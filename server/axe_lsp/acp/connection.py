@@ -37,6 +37,9 @@ NOT_FOUND = -32002
 _LONGEST_LINE = 64 * 1024 * 1024
 """Bytes. A client that sends more without a line end is heard again from the next line on."""
 
+_MOST_WAITING = 1_000
+"""Requests that have not been answered. None of them needs anything that comes after it."""
+
 _SETTLING = 0.5
 """Seconds that a client has to answer requests that were taken back."""
 
@@ -52,6 +55,9 @@ class RequestError(Exception):
         super().__init__(message)
         self.code = code
         self.data = data
+
+
+_CANCELLED = RequestError(REQUEST_CANCELLED, "the request was cancelled")
 
 
 class Reply(Struct, frozen=True):
@@ -96,6 +102,7 @@ class Connection:
         self._tasks = Tasks()
         self._incoming: asyncio.Queue[Request] = asyncio.Queue()
         self._answering: dict[MessageId, asyncio.Task[None]] = {}
+        self._has_room = asyncio.Event()
         self._waiting: dict[MessageId, Request] = {}
         self._asked: dict[int, asyncio.Future[Any]] = {}
         self._asked_so_far = 0
@@ -118,6 +125,12 @@ class Connection:
             self._rest.clear()
             self._is_skipping = True
             self._refuse(Invalid(-32700, f"a line is longer than {_LONGEST_LINE} bytes"))
+
+    async def room(self) -> None:
+        """Wait until a client that sends faster than it is answered may send more."""
+        while self._incoming.qsize() > _MOST_WAITING:
+            self._has_room.clear()
+            await self._has_room.wait()
 
     def notify(self, method: str, params: JsonObject) -> None:
         """Send a notification."""
@@ -194,9 +207,7 @@ class Connection:
             return
         request = self._waiting.pop(cancelled, None)
         if request is not None:
-            self._send_error(
-                cancelled, RequestError(REQUEST_CANCELLED, "the request was cancelled")
-            )
+            self._send_error(cancelled, _CANCELLED)
         elif cancelled in self._answering:
             self._answering[cancelled].cancel()
 
@@ -205,6 +216,7 @@ class Connection:
     async def _answer_all(self) -> None:
         while True:
             request = await self._incoming.get()
+            self._has_room.set()
             if self._waiting.pop(request.id, None) is None:
                 continue  # It was cancelled before its turn came.
             answering = self._tasks.start_unattended(self._answer(request), name=request.method)
@@ -221,11 +233,6 @@ class Connection:
         except RequestError as error:
             self._send_error(request.id, error)
             return
-        except asyncio.CancelledError:
-            self._send_error(
-                request.id, RequestError(REQUEST_CANCELLED, "the request was cancelled")
-            )
-            raise
         except Exception as error:
             fault = f"{request.method} failed: {type(error).__name__}"
             self._send_error(request.id, RequestError(INTERNAL_ERROR, fault))
@@ -235,8 +242,10 @@ class Connection:
         self._send({"id": request.id, "result": result})
         then()
 
-    def _answered(self, request: MessageId, _: object) -> None:
+    def _answered(self, request: MessageId, answering: asyncio.Task[None]) -> None:
         del self._answering[request]
+        if answering.cancelled():  # Perhaps before it had begun.
+            self._send_error(request, _CANCELLED)
 
     def _refuse(self, invalid: Invalid) -> None:
         self._send_error(invalid.id, RequestError(invalid.code, invalid.reason))

@@ -50,6 +50,7 @@ async def _serve(first_agent: str) -> int:
     async def listen() -> None:
         while data := await reader.read():
             agent.connection.feed(data)
+            await agent.connection.room()
 
     ends = [loop.create_task(listen()), loop.create_task(gone.wait())]
     try:
