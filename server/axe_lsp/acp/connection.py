@@ -243,7 +243,7 @@ class Connection:
         then()
 
     def _answered(self, request: MessageId, answering: asyncio.Task[None]) -> None:
-        del self._answering[request]
+        self._answering.pop(request, None)  # A client may use an id twice.
         if answering.cancelled():  # Perhaps before it had begun.
             self._send_error(request, _CANCELLED)
 
