@@ -66,13 +66,14 @@ def test_a_warning_fails_the_job_unless_it_shall_not(home: Home) -> None:
     assert step(home, "Check agent files") == (0, "")
 
 
-def test_paths_are_words_and_nothing_that_a_shell_obeys(home: Home) -> None:
-    for name in ("one", "two"):
+def test_paths_are_lines_and_nothing_that_a_shell_obeys(home: Home) -> None:
+    for name in ("one", "two words", "three"):
         agent = home.work / "axe" / "agents" / f"{name}.toml"
         agent.write_text(f'name = "{name}"\nmodel = "ollama/m"\nzzz = 1\n')
-    code, out = step(home, "Check agent files", paths="axe/agents/one.toml")
-    assert (code, out.count("::warning")) == (1, 1)
-    step(home, "Check agent files", paths="$(touch hacked) `touch hacked`; touch hacked")
+    paths = "axe/agents/one.toml\naxe/agents/two words.toml\n"
+    code, out = step(home, "Check agent files", paths=paths)
+    assert (code, out.count("::warning")) == (1, 2)
+    step(home, "Check agent files", paths="$(touch hacked)\n`touch hacked`; touch hacked")
     assert not (home.work / "hacked").exists()
 
 

@@ -18,7 +18,7 @@ import urllib.request
 from types import TracebackType
 from typing import Any
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which waiting for something that should happen is a failure."""
 
 TRANSPORTS = ("sse", "streamable-http")

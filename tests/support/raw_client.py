@@ -28,7 +28,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
-TIMEOUT = 20.0
+TIMEOUT = 60.0
 """Generous, because the machine may be busy; only a failing test waits that long."""
 
 Json = Any

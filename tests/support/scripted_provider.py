@@ -56,7 +56,7 @@ __all__ = [
 _NAMED = {"responses": "openai-responses"}
 """The wires of providers that are not built in."""
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which waiting for something that should happen is a failure."""
 
 
