@@ -509,3 +509,15 @@ def test_check_finds_tests_of_agents_that_are_gone(home: Home, project: Project)
     assert (
         "release.toml:8:10: warning[missing-file]: there is no recording" in home.call("check")[1]
     )
+
+
+def test_check_finds_stale_recordings(home: Home, project: Project) -> None:
+    project.case()
+    assert "No problems in " in home.call("check")[1]
+    project.edit("axe/agents/lead.toml", "You lead.", "You leap.")
+    code, out, _ = home.call("check")
+    assert code == 0
+    assert (
+        'axe/tests/release.toml:8:10: warning[stale-recording]: the recording is stale: run 1 (agent "lead")'
+        in out
+    )

@@ -13,6 +13,7 @@ from axe_lsp.daemon import outside_facts, outside_watcher
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.daemon.view import View
 from axe_lsp.workspace.facts import Facts
+from support.agent_tests import Project
 
 _PATIENCE = 30.0
 
@@ -140,3 +141,15 @@ async def test_a_look_that_fails_is_not_the_last(
         view.changed_on_disk([_uri(tmp_path)])
         await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 0)
         assert "looking at the disk for an open agent failed" in caplog.text
+
+
+@pytest.mark.usefixtures("seldom")
+async def test_a_changed_agent_makes_recordings_of_its_open_tests_stale(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    tests = uri_of(project.case())
+    async with _view(tmp_path) as view:
+        view.edit(tests, (tmp_path / "axe/tests/release.toml").read_text())
+        await _facts(view, tests, lambda facts: facts.paths != {} and not facts.stale)
+        project.edit("axe/agents/lead.toml", "You lead.", "You leap.")
+        view.changed_on_disk([uri_of(tmp_path / "axe/agents/lead.toml")])
+        await _facts(view, tests, lambda facts: "recordings/asks.toml" in facts.stale)

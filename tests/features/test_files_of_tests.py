@@ -279,3 +279,19 @@ def test_a_recording_is_linked_or_missing() -> None:
     (missing,) = diagnostics(snapshot, file)
     assert (missing.code, missing.range.of(text)) == ("missing-file", '"new"')
     assert "`axe-lsp test --record` makes it" in missing.message
+
+
+def test_a_stale_recording_is_reported_where_it_is_named() -> None:
+    workspace = Workspace(Places(roots=(ROOT,)))
+    file = workspace.apply([Change(LEAD, AGENTS[LEAD]), Change(TESTS, CASE, in_buffer=True)])
+    asked = file.snapshot.buffers[TESTS].question
+    assert (asked.tested, asked.paths) == ("lead", ("recordings/lead/looks.toml",))
+    facts = Facts(asked, stale={"recordings/lead/looks.toml": "the reason"})
+    update = workspace.apply([Change(SCOUT, AGENTS[SCOUT])], complete=True, facts={TESTS: facts})
+    (stale,) = diagnostics(update.snapshot, update.snapshot.buffers[TESTS])
+    assert (stale.code, stale.range.of(CASE)) == ("stale-recording", '"looks"')
+    assert "the recording is stale: the reason." in stale.message
+    # Nothing is known of the recordings of another agent before somebody has looked.
+    update = workspace.apply([Change(TESTS, CASE.replace('"lead"', '"scout"'), in_buffer=True)])
+    codes = [each.code for each in diagnostics(update.snapshot, update.snapshot.buffers[TESTS])]
+    assert "stale-recording" not in codes

@@ -21,6 +21,7 @@ from axe_lsp.agentfile.schema.model_name import (
 )
 from axe_lsp.agentfile.text.globs import BadPatternError, segments_of
 from axe_lsp.daemon.skill_file import SkillFile, look_at_skill
+from axe_lsp.daemon.stale_facts import stale_facts
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.context_files import (
@@ -106,6 +107,7 @@ def find_out(
         reaches=_reaches(question, standpoint, seen),
         added=_added(question, standpoint, measured, memory) if with_prompt else None,
         paths=_paths(question.paths, standpoint),
+        stale=stale_facts(question, standpoint.file, standpoint.environment, go_on),
     )
 
 

@@ -5,6 +5,7 @@ The same for roots and children, and what `--dry-run` and previews show.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -100,13 +101,8 @@ def prepare(
     _require_folder(prompt)
     max_depth = definition.max_depth if order.max_depth is None else order.max_depth
     caller = caller_of(definition, order.workdir, workspace, environment)
-    load = partial(_load, resolve, caller)
-    typed = typed_tools(definition, load) if order.ids.depth < max_depth else TypedTools()
-    tools = (
-        *ordinary_tools(definition),
-        *delegation_tools(definition, order.ids.depth, max_depth),
-        *typed.tools,
-        *task_tools(definition, order.ids.depth, max_depth, load),
+    tools, typed = offered_tools(
+        definition, order.ids.depth, max_depth, partial(_load, resolve, caller)
     )
     output = output_of(definition)
     wanted, told = response_format(definition.params.response_format, WIRES[wire]), ""
@@ -129,6 +125,23 @@ def prepare(
     return Prepared(
         order, definition, model, wire, prompt, request, max_depth, timeout, typed, output, caller
     )
+
+
+def offered_tools(
+    definition: AgentDefinition, depth: int, max_depth: int, load: Callable[[str], AgentDefinition]
+) -> tuple[tuple[Tool, ...], TypedTools]:
+    """The tools of an agent at `depth` without those of its MCP servers, and the typed ones among them.
+
+    `load` finds a child; it may raise ConfigError.
+    """
+    typed = typed_tools(definition, load) if depth < max_depth else TypedTools()
+    tools = (
+        *ordinary_tools(definition),
+        *delegation_tools(definition, depth, max_depth),
+        *typed.tools,
+        *task_tools(definition, depth, max_depth, load),
+    )
+    return tools, typed
 
 
 def reads_much(definition: AgentDefinition) -> bool:

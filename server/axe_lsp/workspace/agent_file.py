@@ -230,7 +230,7 @@ def _said_in_layer(place: Place, values: TreeValues) -> AgentFile:
         tools=(),
         references=tuple(_agents_named(place, values)),
         max_depth=0,
-        outside=replace(NOTHING, paths=paths)
+        outside=replace(NOTHING, paths=paths, tested=_tested(place, values))
         if (paths := tuple(_paths(place, values)))
         else NOTHING,
         lacking=_lacking(place, values),
@@ -282,6 +282,11 @@ def _paths(place: Place, values: TreeValues) -> Iterator[Written]:
         path = decode(lookup.parse.text, item.entry.value)
         if isinstance(path, str) and path.strip():
             yield Written(path, item.entry.value.range, item.path)
+
+
+def _tested(place: Place, values: TreeValues) -> str:
+    """The agent of a file of tests, "" for other files."""
+    return read_cases(values.lookup).agent if place.dialect is AGENT_TESTS else ""
 
 
 def _lacking(place: Place, values: FileValues) -> tuple[str, ...]:

@@ -85,6 +85,7 @@ class Facts(Struct, frozen=True):
     started. `skill_fault` is what is wrong with a skill that is there. `reaches` is what
     needs trust, of a file that is not the user's own. `added` is what skill, files and memory add to the prompt, in characters, about.
     `named_providers` are those that the user's config.toml adds. `paths` start at the folder of the file.
+    `stale` has the reason for each of these paths that is a recording which no longer fits its agents.
     """
 
     question: Question
@@ -100,6 +101,7 @@ class Facts(Struct, frozen=True):
     reaches: tuple[Reach, ...] = ()
     added: int | None = None
     paths: Mapping[str, Found] = field(default_factory=dict)
+    stale: Mapping[str, str] = field(default_factory=dict)
 
     def as_far_as_true(self, question: Question) -> Facts:
         """The part of the facts that answers another question, too."""
@@ -122,4 +124,5 @@ class Facts(Struct, frozen=True):
             memory=self.memory if question.memory == asked.memory else None,
             reaches=self.reaches if question.asked == asked.asked else (),
             added=self.added if same_prompt else None,
+            stale=self.stale if question.tested == asked.tested else {},
         )

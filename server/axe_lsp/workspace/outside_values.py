@@ -34,6 +34,8 @@ class Outside(Struct, frozen=True):
     servers: tuple[WrittenServer, ...] = ()
     paths: tuple[Written, ...] = ()
     """Paths of files that start at the folder of the file itself."""
+    tested: str = ""
+    """The agent whose tests the file has; then its paths are their recordings."""
 
 
 class Question(Struct, frozen=True):
@@ -49,6 +51,7 @@ class Question(Struct, frozen=True):
     memory: MemoryConfig = _NO_MEMORY
     servers: tuple[Server, ...] = ()
     paths: tuple[str, ...] = ()
+    tested: str = ""
 
     @property
     def asked(self) -> Asked:
@@ -83,6 +86,7 @@ def question(outside: Outside, model: Written | None) -> Question:
         memory=outside.memory,
         servers=tuple(Server(each.url, each.variables) for each in outside.servers),
         paths=tuple(dict.fromkeys(each.value for each in outside.paths)),
+        tested=outside.tested,
     )
 
 

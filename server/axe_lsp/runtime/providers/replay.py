@@ -162,20 +162,13 @@ class _Difference:
         self.field = field
         self.recorded = recorded
         self.sent = sent
-        self.character = next(
-            (
-                index
-                for index, (left, right) in enumerate(zip(recorded, sent, strict=False))
-                if left != right
-            ),
-            min(len(recorded), len(sent)),
-        )
+        self.character = differing_at(recorded, sent)
 
     def __str__(self) -> str:
         return (
             f"{self.field} differs at character {self.character + 1}: "
-            f"recorded {_excerpt(self.recorded, self.character)}, "
-            f"sent {_excerpt(self.sent, self.character)}"
+            f"recorded {excerpt(self.recorded, self.character)}, "
+            f"sent {excerpt(self.sent, self.character)}"
         )
 
 
@@ -222,7 +215,15 @@ def _likeness(difference: _Difference | None) -> tuple[float, int]:
     return (float("inf"), 0) if difference is None else (difference.order, difference.character)
 
 
-def _excerpt(text: str, character: int) -> str:
+def differing_at(one: str, other: str) -> int:
+    """The offset of the first character in which two texts differ."""
+    pairs = enumerate(zip(one, other, strict=False))
+    different = (index for index, (left, right) in pairs if left != right)
+    return next(different, min(len(one), len(other)))
+
+
+def excerpt(text: str, character: int) -> str:
+    """The text around a character, in quotes."""
     start, end = max(0, character - _EXCERPT), character + _EXCERPT
     return quoted(("…" if start else "") + text[start:end] + ("…" if end < len(text) else ""))
 

@@ -1,0 +1,186 @@
+"""Recordings that no longer fit the files of their agents, found without a run.
+
+A run is stale if its request differs; its files, its skill and its children's results are known only then.
+What is known before are the model, the agent's own prompt, with which the recorded one begins, and the tools of
+the agents that are tested. Only what certainly makes a replay stale is reported. Everything here may block.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, lru_cache
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.lookup_order import Caller
+from axe_lsp.agentfile.schema.model_name import ModelNameError, parse_model_name
+from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.agent_files import Lookup, agent_places, caller_of
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.prepare import offered_tools
+from axe_lsp.runtime.providers.replay import differing_at, excerpt
+from axe_lsp.runtime.recordings.file import load_recording
+from axe_lsp.runtime.recordings.recording import RecordedRun
+from axe_lsp.runtime.safety.redaction import redact
+
+_Stamp = tuple[int, int, int]
+"""Modification time in nanoseconds, size and inode of a file. A file that is written again has another one."""
+
+_Resolve = Callable[[str, Caller], AgentDefinition | None]
+
+
+def stale_recordings(
+    paths: Iterable[Path], agent: str, project: Path, environment: Environment
+) -> Iterator[tuple[Path, str]]:
+    """Each recording with the reason why its replay for a test of `agent` will fail, "" if none is known.
+
+    A recording outside the project, or one that is not there, is left out.
+    """
+    try:
+        resolve = _resolver(project, environment)
+        secrets = known_secrets(environment)
+    except ConfigError:
+        return
+    root = project.resolve()
+    for path in paths:
+        try:
+            real = path.resolve()
+            status = real.stat()
+        except (
+            OSError,
+            RuntimeError,
+            ValueError,
+        ):  # Not there; a circle of links; a NUL in the name.
+            continue
+        if root in real.parents:
+            stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
+            runs, fault = _recorded(real, stamp)
+            changes = _Changes(resolve, project, environment, secrets)
+            yield path, fault or next(changes.of(runs, agent), "")
+
+
+@lru_cache(maxsize=4096)
+def _recorded(path: Path, _: _Stamp) -> tuple[tuple[RecordedRun, ...], str]:
+    """The runs of a recording without their turns, or why it can't be read. A file is parsed once."""
+    try:
+        recording = load_recording(path)
+    except ConfigError as error:
+        return (), str(error)
+    # Most recordings of a project have the same prompts.
+    return tuple(
+        replace(each, system=sys.intern(each.system) if each.system is not None else None, turns=())
+        for each in recording.runs
+        if each.turns
+    ), ""
+
+
+def _resolver(project: Path, environment: Environment) -> _Resolve:
+    """Finds agents as a run does. Each file is read once. Raises ConfigError without a home folder."""
+    resolve = Lookup(agent_places([project], environment)).resolver()
+
+    @cache
+    def found(name: str, caller: Caller) -> AgentDefinition | None:
+        try:
+            return resolve(name, caller)
+        except ConfigError:
+            return None
+
+    return found
+
+
+class _Changes:
+    """What is no longer as it was recorded."""
+
+    def __init__(
+        self, resolve: _Resolve, project: Path, environment: Environment, secrets: frozenset[str]
+    ) -> None:
+        self._resolve = resolve
+        self._project = project
+        self._environment = environment
+        self._secrets = secrets
+
+    def of(self, runs: tuple[RecordedRun, ...], agent: str) -> Iterator[str]:
+        """The changes since a recording was made for a test of `agent`, in the order of its runs."""
+        if not any(run.agent == agent and run.depth == 0 for run in runs):
+            yield f"it has no run of agent {quoted(agent)}"
+            return
+        levels: dict[int, list[AgentDefinition]] = {}
+        for number, run in enumerate(runs, 1):
+            now = list(self._now(run, levels.get(run.depth - 1, ())))
+            levels.setdefault(run.depth, []).extend(now)
+            changes = [next(self._compared(run, each), "") for each in now]
+            if changes and all(changes):
+                yield f"run {number} (agent {quoted(run.agent)}), {changes[0]}"
+
+    def _now(
+        self, run: RecordedRun, callers: Iterable[AgentDefinition]
+    ) -> Iterator[AgentDefinition]:
+        """The agents of today that a recorded run may be one of.
+
+        A called agent is looked up from each that may have called it, where the place of that is known before a
+        run. A type of the tool `Task` may differ with its caller.
+        """
+        if run.depth == 0:
+            seen_from = [Caller()]
+        else:
+            seen_from = [
+                self._place(each)
+                for each in callers
+                if run.agent in each.sub_agents
+                and not each.workdir
+                and (each.task is None or each.task.find(run.agent) is None)
+            ]
+        for caller in dict.fromkeys(seen_from):
+            definition = self._resolve(run.agent, caller)
+            if definition is not None:
+                yield definition
+
+    def _place(self, definition: AgentDefinition) -> Caller:
+        return caller_of(definition, "", self._project, self._environment)
+
+    def _compared(self, run: RecordedRun, now: AgentDefinition) -> Iterator[str]:
+        """The fields of the first request that are certainly not the recorded ones."""
+        try:
+            model = str(parse_model_name(now.model)) if now.model else ""
+        except ModelNameError:
+            model = ""
+        if model and run.model and model != run.model:
+            yield f"model: recorded {quoted(run.model)}, now {quoted(model)}"
+        if run.system is not None:
+            own = redact(now.system_prompt, self._secrets)
+            if not run.system.startswith(own) or not _may_follow(run.system[len(own) :], now):
+                place = differing_at(run.system, own)
+                yield (
+                    f"system differs at character {place + 1}: "
+                    f"recorded {excerpt(run.system, place)}, now {excerpt(own, place)}"
+                )
+        if run.tools is not None and run.depth == 0:
+            yield from self._changed_tools(run.tools, now)
+
+    def _changed_tools(self, recorded: tuple[str, ...], now: AgentDefinition) -> Iterator[str]:
+        """Whether the tools are others. Tools of MCP servers follow the agent's own."""
+        if now.workdir and now.sub_agents:
+            return  # Its children are looked up from a folder of the copied workspace.
+        place = self._place(now) if not now.workdir else Caller()
+        tools, _ = offered_tools(now, 0, now.max_depth, lambda name: self._loaded(name, place))
+        names = tuple(tool.name for tool in tools)
+        known = recorded[: len(names)] if now.mcp_servers else recorded
+        if known != names:
+            yield f"tools: recorded {', '.join(recorded) or 'none'}, now {', '.join(names) or 'none'}"
+
+    def _loaded(self, name: str, caller: Caller) -> AgentDefinition:
+        definition = self._resolve(name, caller)
+        if definition is None:
+            raise ConfigError(f"agent {quoted(name)} can't be loaded")
+        return definition
+
+
+def _may_follow(rest: str, now: AgentDefinition) -> bool:
+    """Whether a recorded prompt may go on so after the agent's own."""
+    has_more = now.skill or now.files or now.memory.enabled or now.output is not None
+    return not rest or (bool(has_more) and rest.startswith("\n\n"))
