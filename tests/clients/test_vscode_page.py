@@ -36,7 +36,9 @@ def test_a_run_is_a_page_that_is_read_and_answered(
     text = "# Plan\n\nThis is **bold** and <b>no markup</b>.\n\n- one\n- two\n"
     command = Call("run_command", {"command": "echo done > made.txt"})
     streams = Answer(Says(text, [command]), hold=hold)
-    provider.script("m-writer", streams, Says("It is *made*."), Says("Because of **you**."))
+    answers = [Says("It is *made*."), Says("Because of **you**.")]
+    fails = Refuses(400, "no such model")
+    provider.script("m-writer", streams, *answers, fails, Says("Yes, I am *sure*."))
     put_server_into(project).symlink_to(server_program())
     with vscode(extension, project, tmp_path, PAGES, provider.environment) as window:
         window.open_file("axe/agents/writer.toml")
@@ -73,9 +75,24 @@ def test_a_run_is_a_page_that_is_read_and_answered(
         page.get_by_role("status").filter(has_text="writer: completed").wait_for()
         window.picture("page")
         check_accessible(page)
+        page.locator("article .turn > summary").first.click()
+        page.locator("article .turn:not([open])").wait_for()
         window.reload()
         page.locator("article .text strong", has_text="you").wait_for()
         assert page.locator("article .task").all_inner_texts() == ["Make it", "Why?"]
+        assert page.locator("article .turn:not([open])").count() == 1, "what was closed stays so"
+        page.locator("article .turn > summary").first.click()
+        page.locator("article .text h4", has_text="Plan").wait_for()
+
+        box.fill("Sure?")
+        box.press("Enter")
+        page.locator("article .error", has_text="no such model").wait_for()
+        check_accessible(page)
+        page.get_by_role("button", name="Continue Run").click()
+        page.locator("article .text em", has_text="sure").wait_for()
+        page.get_by_role("status").filter(has_text="writer: completed").wait_for()
+        assert page.locator("article").count() == 3, "the same run goes on"
+        page.get_by_role("button", name="Continue Run").wait_for(state="hidden")
 
         writer.write_text("model = 3\n", encoding="utf-8")
         window.wait_for_text("model = 3")
@@ -85,7 +102,7 @@ def test_a_run_is_a_page_that_is_read_and_answered(
         page.get_by_role("button", name="Send").and_(page.locator(":enabled")).wait_for()
         assert box.input_value() == "And now?", "what has not begun is not lost"
     sent = provider.requests[-1].body["messages"]
-    assert [message["content"] for message in sent if message["role"] == "user"][-1] == "Why?"
+    assert [message["content"] for message in sent if message["role"] == "user"][-1] == "Sure?"
 
 
 @pytest.mark.editor

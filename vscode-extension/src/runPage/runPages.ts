@@ -22,7 +22,9 @@ interface Kept {
 
 /** What the reader of a page wants. */
 export type Wish =
-  | { readonly do: 'stop' | 'again' | 'copy' | 'timeline'; readonly runId: string }
+  | { readonly do: 'stop' | 'again' | 'continue' | 'timeline'; readonly runId: string }
+  /** The text of a turn, or of the last one. */
+  | { readonly do: 'copy'; readonly runId: string; readonly turn?: number }
   | { readonly do: 'reply'; readonly runId: string; readonly text: string }
   | { readonly do: 'answer'; readonly key: number; readonly choice: string; readonly text?: string }
   | { readonly do: 'link'; readonly target: string };
@@ -31,6 +33,8 @@ export type Wish =
 export interface Actions {
   stop(run: RunNode): Promise<void>;
   again(run: RunNode): Promise<void>;
+  /** Goes on with a root run that ended before it was completed. */
+  continue(run: RunNode): Promise<void>;
   timeline(run: RunNode): Promise<void>;
   /** Sends a further message in the conversation of a run. */
   reply(run: RunNode, text: string): Promise<void>;
@@ -202,7 +206,7 @@ export class RunPages implements Disposable {
   }
 
   /** The page keeps the text of a reply until its run has begun; it may fail before. */
-  private async reply({ telling, panel }: Page, send: () => Promise<void>): Promise<void> {
+  private async goOn({ telling, panel }: Page, send: () => Promise<void>): Promise<void> {
     telling.isReplying = true;
     panel.refresh();
     try {
@@ -232,9 +236,13 @@ export class RunPages implements Disposable {
           return;
         }
         if (wish.do === 'copy') {
-          return env.clipboard.writeText(run.turns.at(-1)?.text ?? '');
+          const turn = wish.turn === undefined ? run.turns.at(-1) : run.turns.find(({ number }) => number === wish.turn);
+          return env.clipboard.writeText(turn?.text ?? '');
         }
-        return wish.do === 'reply' ? this.reply(page, () => actions.reply(run, wish.text)) : actions[wish.do](run);
+        if (wish.do === 'reply') {
+          return this.goOn(page, () => actions.reply(run, wish.text));
+        }
+        return wish.do === 'continue' ? this.goOn(page, () => actions.continue(run)) : actions[wish.do](run);
       }
     }
   }

@@ -4,7 +4,7 @@
 import type { Inquiry, Question } from '../protocol';
 import { alwaysOf, changeOf, documentText, forRunLabel } from '../questions';
 import { count, joined, money, roomMade, shortened, stateInWords, duration, tokensInWords } from '../runs/figures';
-import { childrenOf, idOf, parentOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from '../runs/nodes';
+import { childrenOf, idOf, mayContinue, parentOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from '../runs/nodes';
 import { incompleteInWords, inWords } from '../runs/presenting';
 
 /** Characters of a task in the heading of a called agent. */
@@ -90,7 +90,9 @@ export interface PageState {
   /** For screen readers, when it changes. */
   readonly spoken: string;
   readonly isGoing: boolean;
-  /** Whether a reply is on its way. */
+  /** Whether the newest run has ended before it was completed, and may go on. */
+  readonly canContinue: boolean;
+  /** Whether a reply, or the order to continue, is on its way. */
   readonly isReplying: boolean;
   /** Each stands behind the one that it is in. */
   readonly nodes: readonly NodeView[];
@@ -151,6 +153,7 @@ export class Telling {
       agent: newest.agent,
       spoken: joined([`${newest.agent}: ${inWords(newest.status)}`, ...new Set(asks)], ', '),
       isGoing: newest.status === 'running',
+      canContinue: mayContinue(newest),
       isReplying: this.isReplying,
       nodes: views,
       questions,

@@ -142,6 +142,11 @@ export function findNode(top: Node, id: string): Node | undefined {
   return undefined;
 }
 
+/** Whether a root run has something left to do; only the server knows for certain. */
+export function mayContinue({ status, isResumable }: RunNode): boolean {
+  return status !== 'running' && status !== 'completed' && isResumable !== false;
+}
+
 /** What a run has used with all that it called: as it said at its end, until then the sum of what has ended. */
 export function usedBy(run: RunNode): Used {
   return run.tree ?? run.used ?? sum([...run.turns.flatMap(usedInTurn), ...run.strays.map(usedBy)]);

@@ -2,7 +2,7 @@
 
 import { count, duration, joined, money, shortened, tail, tokens, tokensInWords, stateInWords } from './figures';
 import type { Incomplete } from '../protocol';
-import { durationOf, runOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from './nodes';
+import { durationOf, mayContinue, runOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from './nodes';
 
 const MOST = 100;
 
@@ -60,7 +60,7 @@ function remainder(node: Node): string {
   if (node.status === 'completed') {
     return '';
   }
-  return node.kind === 'run' && node.isResumable === false ? ' final' : ' unfinished';
+  return node.kind === 'run' && mayContinue(node) ? ' unfinished' : ' final';
 }
 
 /** As the menus tell rows apart: what can be done with a root run, or at a turn of it. */

@@ -93,6 +93,7 @@ export class RunCommands {
     return {
       stop: asking((client, run) => this.end(client, run)),
       again: asking(inTrust((client, run) => this.runAgain(client, run))),
+      continue: asking(inTrust((client, run) => this.resume(client, run))),
       reply: asking(inTrust((client, run, text) => this.sendReply(client, run, text))),
       timeline: (run) => this.timelines.show(run),
       answer,

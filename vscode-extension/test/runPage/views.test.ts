@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { AgentBegin } from '../../src/protocol';
 import { questionView, Telling, type CallView, type NodeView, type RunView, type TurnView } from '../../src/runPage/views';
 import { RunTree } from '../../src/runs/runTree';
-import { finished, LEAD, Script } from './../runs/events';
+import { finished, LEAD, past, Script } from './../runs/events';
 
 class Page {
   readonly script = new Script().begin(LEAD, 'Go');
@@ -114,6 +114,17 @@ test('the error of a run is told', () => {
   const { nodes } = page.after((script) => script.end(LEAD, 'failed', { error: 'no key' }));
 
   assert.deepEqual([(nodes[0] as RunView).error, nodes[0]?.state], ['no key', 'failed']);
+});
+
+test('a run that ended before it was completed may continue, unless the server says that it can\'t', () => {
+  const page = new Page();
+  assert.equal(page.after((script) => script.turn(LEAD, 1)).canContinue, false);
+  assert.equal(page.after((script) => script.end(LEAD, 'killed')).canContinue, true);
+  assert.equal(page.after((script) => script.resume(LEAD, 1)).canContinue, false);
+  assert.equal(page.after((script) => script.end(LEAD)).canContinue, false);
+
+  const final = RunTree.remembered(past('f', 0, { status: 'failed' })).root;
+  assert.equal(new Telling([final]).state([]).canContinue, false);
 });
 
 test('a question has the answers that it takes', () => {

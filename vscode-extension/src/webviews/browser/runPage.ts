@@ -2,16 +2,15 @@
 // Only what is new is drawn; the focus, what is folded, and the place of the reader stay.
 
 import { duration, joined } from '../../runs/figures';
-import { GrowingMarkdown } from '../../runPage/markdown';
-import type { CallView, NodeView, PageState, QuestionView, RunView, TurnView } from '../../runPage/views';
+import type { CallView, NodeView, PageState, RunView, TurnView } from '../../runPage/views';
 import { element } from './elements';
-import { drawing } from './frames';
 import { follow, keep, kept, tell } from './host';
+import { Folds } from './runPage/folds';
+import { button, diff, folded, headingOf, labelled, pre } from './runPage/parts';
+import { drawQuestions } from './runPage/questions';
+import { afterTexts, Growth } from './runPage/texts';
 
 const SECOND = 1000;
-const DEEPEST_HEADING = 6;
-/** Milliseconds in which a question that has just appeared takes no answer: a click may have been meant for what stood there. */
-const TOO_SOON = 700;
 /** Pixels from the end within which a reader follows what is new. */
 const NEAR = 80;
 
@@ -19,6 +18,7 @@ const NEAR = 80;
 interface Kept {
   readonly runId: string;
   readonly draft: string;
+  readonly folds?: Readonly<Record<string, boolean>>;
 }
 
 interface Drawn {
@@ -32,7 +32,6 @@ interface Drawn {
 }
 
 const drawn = new Map<string, Drawn>();
-const asked = new Map<number, HTMLElement>();
 const page = document.getElementById('page') as HTMLElement;
 const heading = element('h1', {});
 const spoken = element('p', { class: 'spoken', role: 'status' });
@@ -41,18 +40,19 @@ const questions = element('section', { class: 'questions', 'aria-label': 'Questi
 const reply = element('textarea', { rows: '2', 'aria-label': 'Reply' });
 const send = button('Send', () => sendReply());
 const stop = button('Stop', () => tell({ do: 'stop', runId: state?.runId }));
+const go = button('Continue Run', () => tell({ do: 'continue', runId: state?.runId }));
 const again = button('Run Again', () => tell({ do: 'again', runId: state?.runId }));
 const copy = button('Copy Answer', () => tell({ do: 'copy', runId: state?.runId }));
 const timeline = button('Timeline', () => tell({ do: 'timeline', runId: state?.runId }));
 const hint = element('p', { class: 'quiet', id: 'hint' }, 'Enter sends, Shift+Enter begins a new line.');
-const askForTexts = drawing(drawTexts);
+const folds = new Folds(kept<Kept>()?.folds ?? {}, () => keepView());
 let state: PageState | undefined;
 let isAtEnd = true;
 /** The last reply, which stays in its box until its run has begun. */
 let sent = '';
 
 page.append(
-  element('header', {}, heading, element('div', { role: 'toolbar', 'aria-label': 'Run', class: 'toolbar' }, stop, again, copy, timeline)),
+  element('header', {}, heading, element('div', { role: 'toolbar', 'aria-label': 'Run', class: 'toolbar' }, stop, go, again, copy, timeline)),
   conversation,
   questions,
   element('form', { class: 'reply' }, reply, send, hint),
@@ -71,6 +71,7 @@ page.addEventListener('scroll', () => (isAtEnd = page.scrollHeight - page.scroll
 page.addEventListener('click', (event) => onLink(event));
 page.addEventListener('keydown', (event) => event.key === 'Enter' && onLink(event));
 setInterval(() => tick(), SECOND);
+afterTexts(() => followEnd());
 follow(show);
 
 function show(next: PageState): void {
@@ -86,20 +87,17 @@ function show(next: PageState): void {
   heading.textContent = next.title;
   next.nodes.forEach((view) => draw(view));
   next.nodes.forEach((view) => place(view));
-  drawQuestions(next.questions);
+  drawQuestions(questions, next.questions);
+  questions.hidden = next.questions.length === 0;
   stop.hidden = !next.isGoing;
+  go.hidden = !next.canContinue;
+  go.disabled = next.isReplying;
   again.hidden = next.isGoing;
   send.disabled = next.isGoing || next.isReplying;
   reply.placeholder = next.isGoing ? `${next.agent} is at work` : `Reply to ${next.agent}`;
   if (spoken.textContent !== next.spoken) {
     spoken.textContent = next.spoken;
   }
-  followEnd();
-}
-
-function drawTexts(): void {
-  grown.forEach((text) => text.draw());
-  grown.clear();
   followEnd();
 }
 
@@ -173,7 +171,7 @@ function makeRun(first: RunView, level: number): Drawn {
       take.hidden = run.status === 'running' || run.error !== '';
       if (top instanceof HTMLDetailsElement && !top.dataset['seen']) {
         top.dataset['seen'] = 'yes';
-        top.open = run.status === 'running';
+        folds.follow(top, first.id, run.status === 'running');
       }
     },
   };
@@ -186,8 +184,10 @@ function makeTurn(first: TurnView, level: number): Drawn {
   const thinking = folded('thought', [element('span', { class: 'quiet' }, 'Thinking')], thought.top);
   const text = new Growth(level);
   const body = element('div', { class: 'calls' });
-  const top = folded('turn', [headingOf(level, `Turn ${first.number}`), state], notes, thinking, text.top, body);
-  top.open = true;
+  const take = button('Copy', () => tell({ do: 'copy', runId: first.parent, turn: first.number }), `Copy turn ${first.number}`);
+  const top = folded('turn', [headingOf(level, `Turn ${first.number}`), state], notes, thinking, text.top, element('p', { class: 'toolbar' }, take), body);
+  folds.follow(top, first.id, true);
+  folds.follow(thinking, `${first.id}/thought`, false);
   return {
     view: first,
     top,
@@ -201,6 +201,7 @@ function makeTurn(first: TurnView, level: number): Drawn {
       thought.grow(turn.thought);
       thinking.hidden = thought.isEmpty;
       text.grow(turn.text);
+      take.hidden = text.isEmpty || turn.status === 'running';
     },
   };
 }
@@ -211,6 +212,7 @@ function makeCall(first: CallView, level: number): Drawn {
   const subject = element('code', { class: 'subject' }, first.subject);
   const file = first.path ? [element('p', {}, element('a', { role: 'link', tabindex: '0', 'data-target': first.path }, first.path))] : [];
   const top = folded('call', [element('span', { class: 'name' }, first.name), subject, state], ...file, body);
+  folds.follow(top, first.id, false);
   return {
     view: first,
     top,
@@ -228,58 +230,6 @@ function makeCall(first: CallView, level: number): Drawn {
   };
 }
 
-/** Texts that have grown since they were drawn. */
-const grown = new Set<Growth>();
-
-/** A text of a model. */
-class Growth {
-  readonly top = element('div', { class: 'text' });
-  private readonly open = element('div', {});
-  private readonly settled = element('div', {});
-  private readonly markdown: GrowingMarkdown;
-  private now = '';
-  /** What is drawn of it. */
-  private drawn = 0;
-  isEmpty = true;
-
-  /** `level` is that of the heading above. */
-  constructor(level: number) {
-    this.markdown = new GrowingMarkdown(level);
-    this.top.append(this.settled, this.open);
-  }
-
-  grow({ kept, more }: TurnView['text']): void {
-    if (kept === this.now.length && more === '') {
-      return;
-    }
-    this.now = this.now.slice(0, kept) + more;
-    this.drawn = Math.min(this.drawn, kept);
-    this.isEmpty = this.now === '';
-    grown.add(this);
-    askForTexts();
-  }
-
-  draw(): void {
-    const { isNew, settled, open } = this.markdown.grow(this.drawn, this.now.slice(this.drawn));
-    this.drawn = this.now.length;
-    if (isNew) {
-      this.settled.replaceChildren();
-    }
-    this.settled.append(fragment(settled));
-    this.open.replaceChildren(fragment(open));
-  }
-}
-
-/** HTML of the Markdown renderer, which lets no markup of the text through. */
-function fragment(html: string): DocumentFragment {
-  const template = element('template', {});
-  template.innerHTML = html;
-  for (const block of template.content.querySelectorAll<HTMLElement>('pre, table')) {
-    block.tabIndex = 0; // It may have to be scrolled by the keyboard.
-  }
-  return template.content;
-}
-
 function drawState({ view, state }: Drawn): void {
   const lasts = duration(Math.max(0, (view.ended ?? Date.now()) - view.began));
   const words = view.status === 'completed' && view.kind !== 'run' ? '' : view.state;
@@ -293,64 +243,6 @@ function tick(): void {
       drawState(each);
     }
   }
-}
-
-// -- questions
-
-function drawQuestions(all: readonly QuestionView[]): void {
-  const open = new Set(all.map(({ key }) => key));
-  for (const [key, card] of asked) {
-    if (!open.has(key)) {
-      card.remove();
-      asked.delete(key);
-    }
-  }
-  for (const question of all) {
-    if (!asked.has(question.key)) {
-      const card = cardOf(question);
-      asked.set(question.key, card);
-      questions.append(card);
-    }
-  }
-  questions.hidden = all.length === 0;
-}
-
-function cardOf(question: QuestionView): HTMLElement {
-  const { key, message, details } = question;
-  const since = Date.now();
-  const answer = (label: string, choice: string, text?: string) =>
-    button(label, () => Date.now() - since > TOO_SOON && tell({ do: 'answer', key, choice, ...(text === undefined ? {} : { text }) }));
-  const buttons = question.kind === 'approval' ? approvalButtons(question, answer) : question.choices.map((each) => answer(each, 'Answer', each));
-  const card = element('div', { class: 'question', role: 'group', 'aria-label': message }, element('p', { class: 'message' }, message));
-  card.append(details.startsWith('--- ') ? diff(details) : pre(details), element('div', { class: 'buttons' }, ...buttons));
-  if (question.kind === 'inquiry') {
-    card.append(answerBox(key));
-  }
-  return card;
-}
-
-function approvalButtons(question: QuestionView, answer: (label: string, choice: string) => HTMLElement): HTMLElement[] {
-  return [
-    ...(question.hasChange ? [answer('Show Change', 'Show')] : []),
-    answer('Allow', 'Allow'),
-    ...(question.forRun ? [answer(question.forRun, 'Allow the Same for This Run')] : []),
-    ...(question.always ? [answer(question.always, 'Always')] : []),
-    answer('Deny', 'Deny'),
-    answer('Deny and Say Why…', 'Deny and Say Why…'),
-  ];
-}
-
-function answerBox(key: number): HTMLElement {
-  const words = element('input', { type: 'text', 'aria-label': 'Answer in your own words' });
-  const form = element('form', { class: 'answer' }, words, element('button', { type: 'submit' }, 'Answer'));
-  form.append(button('Don\'t Answer', () => tell({ do: 'answer', key, choice: 'Don\'t Answer' })));
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    if (words.value.trim()) {
-      tell({ do: 'answer', key, choice: 'Answer', text: words.value });
-    }
-  });
-  return form;
 }
 
 // -- what the reader does
@@ -374,38 +266,6 @@ function onLink({ target }: Event): void {
 
 function keepView(): void {
   if (state) {
-    keep({ runId: state.runId, draft: reply.value } satisfies Kept);
+    keep({ runId: state.runId, draft: reply.value, folds: folds.all() } satisfies Kept);
   }
-}
-
-// -- elements
-
-function headingOf(level: number, text: string): HTMLElement {
-  return element(`h${Math.min(DEEPEST_HEADING, level)}` as 'h2', { class: 'name' }, text);
-}
-
-function folded(kind: string, summary: readonly HTMLElement[], ...body: readonly HTMLElement[]): HTMLDetailsElement {
-  const spaced = summary.flatMap((each, index) => [index === 0 ? '' : index === summary.length - 1 ? ' · ' : ' ', each]);
-  return element('details', { class: kind }, element('summary', {}, ...spaced), ...body);
-}
-
-function button(label: string, act: () => void, spoken = label): HTMLButtonElement {
-  const made = element('button', { type: 'button', 'aria-label': spoken }, label);
-  made.addEventListener('click', act);
-  return made;
-}
-
-function labelled(label: string, content: HTMLElement): HTMLElement {
-  return element('div', {}, element('p', { class: 'quiet' }, label), content);
-}
-
-function pre(text: string): HTMLElement {
-  return element('pre', { tabindex: '0' }, text);
-}
-
-const MARKS: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed', '@': 'quiet' };
-
-function diff(text: string): HTMLElement {
-  const lines = text.split('\n').map((line) => element('span', { class: MARKS[line[0] ?? ''] ?? '' }, `${line}\n`));
-  return element('pre', { tabindex: '0', class: 'diff' }, ...lines);
 }
