@@ -51,6 +51,9 @@ def test_a_run_is_a_page_that_is_read_and_answered(
 
         page.get_by_role("button", name="Deny", exact=True).wait_for()
         assert not (project / "made.txt").exists()
+        page.locator(".call .question").get_by_role("timer").filter(has_text="s left").wait_for()
+        page.get_by_role("button", name="Show Question").click()
+        page.locator(".question:focus").wait_for()
         assert page.locator(".question pre").inner_text() == "echo done > made.txt"
         window.picture("page-question")
         check_accessible(page)

@@ -85,6 +85,7 @@ def test_the_editor_is_shown_the_exact_change_and_it_happens_when_it_agrees(
             "details": "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-old\n+A",
             "change": {"path": "a.txt", "before": "old\n", "after": "A\n"},
             "forRun": "this file",
+            "timeoutMs": 120_000,
         }
         assert command["details"] == "echo done > c.txt"
         assert command["reason"] == 'agent "left" wants to run a command'

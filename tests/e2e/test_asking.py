@@ -57,6 +57,8 @@ def test_the_client_is_asked_and_its_answer_reaches_the_model(
     provider.script("m-asker", Says(calls=[WHICH]), Says(calls=[OPEN]), Says("done"))
     editor = run(project, ASKS, {"axe/ask": {"answer": "DuckDB"}})
     first, second = asked(editor, "axe/ask")
+    calls = [event["callId"] for event in asked(editor, "axe/tool") if event["kind"] == "begin"]
+    assert [first.pop("callId"), second.pop("callId")] == calls
     assert first == {**second, "choices": ["Postgres", "SQLite"]}
     assert second.pop("runId") == second.pop("rootRunId")
     assert second == {
@@ -64,6 +66,7 @@ def test_the_client_is_asked_and_its_answer_reaches_the_model(
         "depth": 0,
         "reason": 'agent "asker" asks',
         "question": "Which one?",
+        "timeoutMs": 120_000,
     }
     assert told(provider) == "DuckDB"
 

@@ -6,6 +6,8 @@ import type { Approval, Inquiry, Question, Reply } from './protocol';
 abstract class Open<Asked extends Question | Inquiry, Answer> {
   /** The answer, once there is one. */
   readonly answer: Promise<Answer>;
+  /** When it is withdrawn, in milliseconds since 1970, if it is. */
+  readonly ends: number | undefined;
   private resolve: (answer: Answer) => void = () => undefined;
   private settled = false;
 
@@ -13,6 +15,7 @@ abstract class Open<Asked extends Question | Inquiry, Answer> {
     readonly question: Asked,
     private readonly none: Answer,
   ) {
+    this.ends = question.timeoutMs === undefined ? undefined : Date.now() + question.timeoutMs;
     this.answer = new Promise((resolve) => (this.resolve = resolve));
   }
 

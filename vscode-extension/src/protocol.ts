@@ -209,6 +209,10 @@ export interface Question {
   readonly subject?: string;
   /** What "for this run" allows: `this command`, `this file` or `this call`; absent in questions about trust. */
   readonly forRun?: string;
+  /** The tool call; absent in questions about trust. */
+  readonly callId?: string;
+  /** The question is withdrawn after it, if there is a limit. */
+  readonly timeoutMs?: number;
 }
 
 /** A question of a model, by the tool `ask_user`. Other answers than the choices are possible. */
@@ -219,6 +223,8 @@ export interface Inquiry {
   readonly reason: string;
   readonly question: string;
   readonly choices?: readonly string[];
+  readonly callId?: string;
+  readonly timeoutMs?: number;
 }
 
 export interface Reply {

@@ -348,11 +348,13 @@ class AgentRun:
             agents=(*self._order.above, self._order.ids.agent),
         )
 
-    async def _ask(self, remote: RemoteTools, text: str, choices: tuple[str, ...]) -> Answer:
+    async def _ask(
+        self, remote: RemoteTools, call_id: str, text: str, choices: tuple[str, ...]
+    ) -> Answer:
         """Put a question of the model to the person who started the tree; the clock stands still."""
         secrets = known_secrets(self._services.environment) | remote.secrets
         text, *options = (redact(each, secrets) for each in (text, *choices))
-        question = question_of_model(self._order.ids, text, tuple(options))
+        question = question_of_model(self._order.ids, call_id, text, tuple(options))
         with self._scope.clock.stopped(), self._log.asking():
             return await self._services.ask(question)
 

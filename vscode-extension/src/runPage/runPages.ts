@@ -194,7 +194,8 @@ export class RunPages implements Disposable {
 
   private questionsOf({ runs }: Telling): QuestionView[] {
     const open = this.questions.all().filter(({ question }) => runs.some(({ runId }) => runId === question.rootRunId));
-    return open.map((asked) => questionView(asked, this.keyOf(asked)));
+    const asking = ({ question }: OpenQuestion) => this.runs.store.run(question.rootRunId, question.runId);
+    return open.map((asked) => questionView(asked, this.keyOf(asked), asking(asked), Date.now()));
   }
 
   private keyOf(asked: OpenQuestion): number {

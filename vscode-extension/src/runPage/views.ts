@@ -3,6 +3,7 @@
 
 import type { Inquiry, Question } from '../protocol';
 import { alwaysOf, changeOf, documentText, forRunLabel } from '../questions';
+import { askingCall } from '../runs/calls';
 import { count, joined, money, roomMade, shortened, stateInWords, duration, tokensInWords } from '../runs/figures';
 import { childrenOf, idOf, mayContinue, parentOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from '../runs/nodes';
 import { incompleteInWords, inWords } from '../runs/presenting';
@@ -68,6 +69,10 @@ export interface Growing {
 
 export interface QuestionView {
   readonly key: number;
+  /** The id of the tool call that it is about, if the page shows it. */
+  readonly at?: string | undefined;
+  /** Milliseconds to answer, if there is a limit. */
+  readonly leftMs?: number | undefined;
   readonly runId: string;
   readonly kind: 'approval' | 'inquiry';
   readonly agent: string;
@@ -306,12 +311,17 @@ function grown(known: Told, which: 'text' | 'thought', now: string): Growing {
   return { kept, more: now.slice(kept) };
 }
 
-export type Asked = { readonly kind: 'approval'; readonly question: Question } | { readonly kind: 'inquiry'; readonly question: Inquiry };
+export type Asked = { readonly ends: number | undefined } & (
+  | { readonly kind: 'approval'; readonly question: Question }
+  | { readonly kind: 'inquiry'; readonly question: Inquiry }
+);
 
-/** `key` names the question in answers of the page. */
-export function questionView(asked: Asked, key: number): QuestionView {
+/** `key` names the question in answers of the page; `run` is the one that asks. */
+export function questionView(asked: Asked, key: number, run: RunNode | undefined, now: number): QuestionView {
   const { runId, agent, reason } = asked.question;
-  const view = { key, runId, agent, message: reason, details: documentText(asked.question) };
+  const call = run && askingCall(run, asked.question.callId);
+  const leftMs = asked.ends === undefined ? undefined : asked.ends - now;
+  const view = { key, at: call && idOf(call), leftMs, runId, agent, message: reason, details: documentText(asked.question) };
   if (asked.kind === 'inquiry') {
     return { ...view, kind: 'inquiry', hasChange: false, choices: asked.question.choices ?? [] };
   }

@@ -22,6 +22,12 @@ export function callFor(event: AgentBegin | AgentResume, caller: RunNode): CallN
   return fitting.find((call) => words(call).includes(event.task)) ?? fitting[0];
 }
 
+/** The call that a question is about. An agent that is called stands in place of its call. */
+export function askingCall(run: RunNode, callId: string | undefined): CallNode | undefined {
+  const calls = run.turns.flatMap((turn) => turn.calls);
+  return calls.findLast((call) => call.callId === callId && call.ended === undefined && !call.child);
+}
+
 export function adopt(call: CallNode, run: RunNode): void {
   call.child = run;
   run.caller = call.turn;

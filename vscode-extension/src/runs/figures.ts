@@ -12,6 +12,12 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
+/** What is left of a time. */
+export function timeLeft(milliseconds: number): string {
+  const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
+  return seconds < 60 ? `${seconds} s left` : `${Math.floor(seconds / 60)} min ${seconds % 60} s left`;
+}
+
 /** Why a request waits. */
 export function waiting({ provider, waitMs }: TurnWait): string {
   const why = waitMs === undefined ? 'takes no more requests at once: waiting for others' : `asked for a pause: waiting for ${duration(waitMs)}`;

@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import type { AgentBegin } from '../../src/protocol';
 import { questionView, Telling, type CallView, type NodeView, type RunView, type TurnView } from '../../src/runPage/views';
 import { RunTree } from '../../src/runs/runTree';
-import { finished, LEAD, past, Script } from './../runs/events';
+import { timeLeft } from '../../src/runs/figures';
+import { finished, LEAD, past, Script, TEST } from './../runs/events';
 
 class Page {
   readonly script = new Script().begin(LEAD, 'Go');
@@ -130,11 +131,34 @@ test('a run that ended before it was completed may continue, unless the server s
 test('a question has the answers that it takes', () => {
   const asks = { runId: 'l', rootRunId: 'l', agent: 'lead', reason: 'agent "lead" wants to run a command' };
   const command = { ...asks, tool: 'run_command', arguments: {}, details: 'ls', subject: 'ls', forRun: 'this command' };
-  const approval = questionView({ kind: 'approval', question: command }, 1);
-  const inquiry = questionView({ kind: 'inquiry', question: { ...asks, question: 'Which?', choices: ['a', 'b'] } }, 2);
+  const approval = questionView({ kind: 'approval', question: command, ends: undefined }, 1, undefined, 0);
+  const inquiry = questionView({ kind: 'inquiry', question: { ...asks, question: 'Which?', choices: ['a', 'b'] }, ends: undefined }, 2, undefined, 0);
 
   assert.deepEqual([approval.forRun, approval.always, approval.hasChange], ['Allow This Command for This Run', 'Always Allow This Command Here', false]);
   assert.deepEqual([inquiry.details, inquiry.choices], ['Which?', ['a', 'b']]);
+});
+
+test('a question stands at the newest call of its id that is under way, and says what is left to answer', () => {
+  const page = new Page();
+  page.after((script) => script.turn(LEAD, 1).said(LEAD, 1, '').call(LEAD, 1, 'c', 'ask_user', {}).result(LEAD, 1, 'c', 'ask_user', 'a'));
+  const question = { runId: 'l', rootRunId: 'l', agent: 'lead', reason: 'agent "lead" asks', question: 'Which?', callId: 'c' };
+  const view = () => questionView({ kind: 'inquiry', question, ends: 5000 }, 1, page.tree.root, 2000);
+  assert.equal(view().at, undefined);
+
+  page.after((script) => script.turn(LEAD, 2).said(LEAD, 2, '').call(LEAD, 2, 'c', 'ask_user', {}));
+  assert.deepEqual([view().at, view().leftMs], ['l/2/1', 3000]);
+});
+
+test('a question about a call whose agent stands in its place stands at the end', () => {
+  const page = new Page();
+  page.after((script) => script.turn(LEAD, 1).said(LEAD, 1, '').call(LEAD, 1, 'c1', 'call_agent', { agent: 'test', task: 'x' }).begin(TEST, 'x'));
+  const question = { runId: 'l', rootRunId: 'l', agent: 'lead', reason: 'r', question: 'q', callId: 'c1' };
+
+  assert.equal(questionView({ kind: 'inquiry', question, ends: undefined }, 1, page.tree.root, 0).at, undefined);
+});
+
+test('what is left of a time counts down to nothing', () => {
+  assert.deepEqual([95_000, 59_200, 1, -5].map(timeLeft), ['1 min 35 s left', '1 min 0 s left', '1 s left', '0 s left']);
 });
 
 /** What a page shows that was told of each event alone. */

@@ -97,6 +97,8 @@ async def _ask(session: Session, question: Question) -> Answer:
         "reason": question.reason,
         "question": question.details,
         **({"choices": list(question.choices)} if question.choices else {}),
+        "callId": question.call_id,
+        **_patience(session),
     }
     result = await session.request("axe/ask", params)
     answer = result.get("answer") if isinstance(result, dict) else None
@@ -125,12 +127,18 @@ async def _chosen(
 
 
 async def _approve(session: Session, question: Question) -> Answer:
-    return _answer(await session.request("axe/approve", _params(question)))
+    return _answer(await session.request("axe/approve", _params(session, question)))
 
 
-def _params(question: Question) -> Json:
+def _params(session: Session, question: Question) -> Json:
     own = to_json(question)
-    return {**own.pop("run"), **own}
+    return {**own.pop("run"), **own, **_patience(session)}
+
+
+def _patience(session: Session) -> dict[str, int]:
+    """The time after which the question is withdrawn, if there is a limit."""
+    seconds = session.view.settings.approval_timeout
+    return {"timeoutMs": 1000 * seconds} if seconds else {}
 
 
 def _answer(result: Any) -> Answer:

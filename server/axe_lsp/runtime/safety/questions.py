@@ -30,8 +30,7 @@ class Question(JsonStruct, frozen=True):
     for who can show two texts side by side. None holds anything that would make a terminal show
     something else than what is there.
 
-    `call_id` is that of the tool call in the events of the run; neither questions about trust nor those of `ask_user`
-    have one.
+    `call_id` is that of the tool call in the events of the run; questions about trust have none.
 
     Calls of a tool with the same `subject` are answered together by `allowForRun`; `for_run` says
     in a few words what that is, for a button. Neither is there in questions about trust and in
@@ -60,7 +59,7 @@ ASK_USER = "ask_user"
 """The tool whose question is the model's own: its text is in `details`, the answer's in `text`."""
 
 
-def question_of_model(run: RunIds, text: str, choices: tuple[str, ...]) -> Question:
+def question_of_model(run: RunIds, call_id: str, text: str, choices: tuple[str, ...]) -> Question:
     """A question of `ask_user` as a person is shown it. None of its texts holds a secret."""
     return Question(
         run=run,
@@ -69,6 +68,7 @@ def question_of_model(run: RunIds, text: str, choices: tuple[str, ...]) -> Quest
         reason=f"agent {quoted(escaped(run.agent))} asks",
         details=escaped_lines(text),
         choices=tuple(map(escaped, choices)) or None,
+        call_id=call_id,
     )
 
 

@@ -17,7 +17,7 @@ async def _ask_user(call: ToolCall, workplace: Workplace) -> str:
         raise ToolError("question is required")
     if len(question) > _MOST_CHARACTERS:
         raise ToolError(f"question has {len(question):,} characters; at most {_MOST_CHARACTERS:,}")
-    answer = await workplace.ask(question, _choices(call))
+    answer = await workplace.ask(call.event_id, question, _choices(call))
     if answer.decision == "deny":
         raise ToolError(answer.why)
     return capped_lines(answer.text.split("\n"))

@@ -25,10 +25,11 @@ class ToolError(Exception):
     """The failure of a tool, with the reason, for the model."""
 
 
-AskUser = Callable[[str, tuple[str, ...]], Awaitable[Answer]]
+AskUser = Callable[[str, str, tuple[str, ...]], Awaitable[Answer]]
+"""Takes the id of the call in events, the question and its choices."""
 
 
-async def _nobody(_text: str, _choices: tuple[str, ...]) -> Answer:
+async def _nobody(_call_id: str, _text: str, _choices: tuple[str, ...]) -> Answer:
     return NOBODY_ANSWERS
 
 

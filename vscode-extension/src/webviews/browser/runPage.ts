@@ -6,8 +6,8 @@ import type { CallView, NodeView, PageState, RunView, TurnView } from '../../run
 import { element } from './elements';
 import { follow, keep, kept, tell } from './host';
 import { Folds } from './runPage/folds';
-import { button, diff, folded, headingOf, labelled, pre } from './runPage/parts';
-import { drawQuestions } from './runPage/questions';
+import { button, diff, folded, headingOf, labelled, open, pre } from './runPage/parts';
+import { Questions, type Place } from './runPage/questions';
 import { afterTexts, Growth } from './runPage/texts';
 
 const SECOND = 1000;
@@ -26,6 +26,8 @@ interface Drawn {
   readonly top: HTMLElement;
   readonly state: HTMLElement;
   readonly body: HTMLElement;
+  /** Where a question about it stands. */
+  readonly place?: Place;
   /** That of its heading. */
   readonly level: number;
   draw(view: NodeView): void;
@@ -36,7 +38,12 @@ const page = document.getElementById('page') as HTMLElement;
 const heading = element('h1', {});
 const spoken = element('p', { class: 'spoken', role: 'status' });
 const conversation = element('div', { class: 'conversation' });
-const questions = element('section', { class: 'questions', 'aria-label': 'Questions of agents' });
+/** For questions that are about no tool call. */
+const others = element('section', { class: 'questions', 'aria-label': 'Questions of agents' });
+const atTheEnd: Place = { put: (card) => others.append(card), clear: () => undefined, open: () => undefined };
+const questions = new Questions(({ at }) => drawn.get(at ?? '')?.place ?? atTheEnd);
+const waiting = element('span', {});
+const waits = element('p', { class: 'waits' }, waiting, ' ', button('Show Question', () => questions.show()));
 const reply = element('textarea', { rows: '2', 'aria-label': 'Reply' });
 const send = button('Send', () => sendReply());
 const stop = button('Stop', () => tell({ do: 'stop', runId: state?.runId }));
@@ -54,8 +61,8 @@ let sent = '';
 page.append(
   element('header', {}, heading, element('div', { role: 'toolbar', 'aria-label': 'Run', class: 'toolbar' }, stop, go, again, copy, timeline)),
   conversation,
-  questions,
-  element('form', { class: 'reply' }, reply, send, hint),
+  others,
+  element('form', { class: 'reply' }, waits, reply, send, hint),
   spoken,
 );
 reply.value = kept<Kept>()?.draft ?? '';
@@ -87,8 +94,10 @@ function show(next: PageState): void {
   heading.textContent = next.title;
   next.nodes.forEach((view) => draw(view));
   next.nodes.forEach((view) => place(view));
-  drawQuestions(questions, next.questions);
-  questions.hidden = next.questions.length === 0;
+  questions.draw(next.questions);
+  others.hidden = others.children.length === 0;
+  waits.hidden = next.questions.length === 0;
+  waiting.textContent = next.questions.length === 1 ? `${next.questions[0]?.agent} asks you.` : `Agents ask you ${next.questions.length} things.`;
   stop.hidden = !next.isGoing;
   go.hidden = !next.canContinue;
   go.disabled = next.isReplying;
@@ -211,13 +220,30 @@ function makeCall(first: CallView, level: number): Drawn {
   const body = element('div', { class: 'body' });
   const subject = element('code', { class: 'subject' }, first.subject);
   const file = first.path ? [element('p', {}, element('a', { role: 'link', tabindex: '0', 'data-target': first.path }, first.path))] : [];
-  const top = folded('call', [element('span', { class: 'name' }, first.name), subject, state], ...file, body);
+  const asks = element('div', {});
+  const top = folded('call', [element('span', { class: 'name' }, first.name), subject, state], ...file, asks, body);
   folds.follow(top, first.id, false);
+  const place: Place = {
+    put(card) {
+      asks.append(card);
+      body.hidden = true; // The question says it.
+      open(top);
+    },
+    clear(hadFocus) {
+      body.hidden = asks.children.length > 0;
+      folds.draw(top, first.id, body.hidden);
+      if (hadFocus) {
+        top.querySelector('summary')?.focus();
+      }
+    },
+    open: () => open(top),
+  };
   return {
     view: first,
     top,
     state,
     body,
+    place,
     level,
     draw(view) {
       const call = view as CallView;
@@ -238,6 +264,7 @@ function drawState({ view, state }: Drawn): void {
 
 /** What is under way lasts longer. */
 function tick(): void {
+  questions.tick();
   for (const each of drawn.values()) {
     if (each.view.status === 'running' && each.top.isConnected) {
       drawState(each);

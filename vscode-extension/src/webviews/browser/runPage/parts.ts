@@ -13,6 +13,13 @@ export function folded(kind: string, summary: readonly HTMLElement[], ...body: r
   return element('details', { class: kind }, element('summary', {}, ...spaced), ...body);
 }
 
+/** Opens an element and all that it is in. */
+export function open(details: HTMLDetailsElement): void {
+  for (let each: HTMLDetailsElement | null | undefined = details; each; each = each.parentElement?.closest('details')) {
+    each.open = true;
+  }
+}
+
 export function button(label: string, act: () => void, spoken = label): HTMLButtonElement {
   const made = element('button', { type: 'button', 'aria-label': spoken }, label);
   made.addEventListener('click', act);

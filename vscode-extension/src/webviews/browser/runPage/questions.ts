@@ -1,6 +1,7 @@
 // What agents ask, as cards with the answers.
 
 import type { QuestionView } from '../../../runPage/views';
+import { timeLeft } from '../../../runs/figures';
 import { element } from '../elements';
 import { tell } from '../host';
 import { button, diff, pre } from './parts';
@@ -8,38 +9,100 @@ import { button, diff, pre } from './parts';
 /** Milliseconds in which a question that has just appeared takes no answer: a click may have been meant for what stood there. */
 const TOO_SOON = 700;
 
-const asked = new Map<number, HTMLElement>();
+/** A question as it is shown. */
+interface Card {
+  readonly top: HTMLElement;
+  readonly left: HTMLElement;
+  /** When it is withdrawn, in milliseconds since 1970. */
+  ends: number | undefined;
+  /** When it came to where it stands. */
+  since: number;
+  place: Place;
+}
 
-/** Draws the questions that are open. What a reader has written in one that stays is not touched. */
-export function drawQuestions(questions: HTMLElement, all: readonly QuestionView[]): void {
-  const open = new Set(all.map(({ key }) => key));
-  for (const [key, card] of asked) {
-    if (!open.has(key)) {
-      card.remove();
-      asked.delete(key);
+/** Where a card can stand. */
+export interface Place {
+  put(card: HTMLElement): void;
+  /** The card has gone; the focus was in it, or not. */
+  clear(hadFocus: boolean): void;
+  /** Opens what hides it. */
+  open(): void;
+}
+
+/** The questions of a page, in the order in which they came. */
+export class Questions {
+  private readonly cards = new Map<number, Card>();
+  private lastShown: number | undefined;
+
+  /** `placeOf` is where a question stands now. */
+  constructor(private readonly placeOf: (question: QuestionView) => Place) {}
+
+  /** What a reader has written in one that stays is not touched. */
+  draw(all: readonly QuestionView[]): void {
+    const open = new Set(all.map(({ key }) => key));
+    for (const [key, card] of this.cards) {
+      if (!open.has(key)) {
+        const hadFocus = card.top.contains(document.activeElement);
+        card.top.remove();
+        card.place.clear(hadFocus);
+        this.cards.delete(key);
+      }
+    }
+    all.forEach((question) => this.drawOne(question));
+  }
+
+  /** What is left of the time to answer. */
+  tick(): void {
+    for (const { left, ends } of this.cards.values()) {
+      left.textContent = ends === undefined ? '' : `· ${timeLeft(ends - Date.now())}`;
     }
   }
-  for (const question of all) {
-    if (!asked.has(question.key)) {
-      const card = cardOf(question);
-      asked.set(question.key, card);
-      questions.append(card);
+
+  /** Brings the next one to the reader. */
+  show(): void {
+    const keys = [...this.cards.keys()];
+    const key = keys[(keys.indexOf(this.lastShown ?? 0) + 1) % keys.length] ?? 0;
+    const card = this.cards.get(key);
+    this.lastShown = key;
+    card?.place.open();
+    card?.top.scrollIntoView({ block: 'center' });
+    card?.top.focus({ preventScroll: true });
+  }
+
+  private drawOne(question: QuestionView): void {
+    const place = this.placeOf(question);
+    const known = this.cards.get(question.key);
+    const card = known ?? this.newCard(question, place);
+    const former = known?.place;
+    if (former !== place) {
+      Object.assign(card, { place, since: Date.now() });
+      place.put(card.top);
+      former?.clear(false);
     }
+    card.ends = question.leftMs === undefined ? undefined : Date.now() + question.leftMs;
+    this.tick();
+  }
+
+  private newCard(question: QuestionView, place: Place): Card {
+    const left = element('span', { class: 'quiet', role: 'timer' });
+    const isTooSoon = () => Date.now() - card.since < TOO_SOON;
+    const card: Card = { top: drawn(question, left, isTooSoon), left, ends: undefined, since: 0, place };
+    this.cards.set(question.key, card);
+    return card;
   }
 }
 
-function cardOf(question: QuestionView): HTMLElement {
+function drawn(question: QuestionView, left: HTMLElement, isTooSoon: () => boolean): HTMLElement {
   const { key, message, details } = question;
-  const since = Date.now();
   const answer = (label: string, choice: string, text?: string) =>
-    button(label, () => Date.now() - since > TOO_SOON && tell({ do: 'answer', key, choice, ...(text === undefined ? {} : { text }) }));
+    button(label, () => isTooSoon() || tell({ do: 'answer', key, choice, ...(text === undefined ? {} : { text }) }));
   const buttons = question.kind === 'approval' ? approvalButtons(question, answer) : question.choices.map((each) => answer(each, 'Answer', each));
-  const card = element('div', { class: 'question', role: 'group', 'aria-label': message }, element('p', { class: 'message' }, message));
-  card.append(details.startsWith('--- ') ? diff(details) : pre(details), element('div', { class: 'buttons' }, ...buttons));
+  const top = element('div', { class: 'question', role: 'group', 'aria-label': message, tabindex: '-1' }, element('p', { class: 'message' }, message, ' ', left));
+  top.append(details.startsWith('--- ') ? diff(details) : pre(details), element('div', { class: 'buttons' }, ...buttons));
   if (question.kind === 'inquiry') {
-    card.append(answerBox(key));
+    top.append(answerBox(key));
   }
-  return card;
+  return top;
 }
 
 function approvalButtons(question: QuestionView, answer: (label: string, choice: string) => HTMLElement): HTMLElement[] {
