@@ -90,9 +90,13 @@ class ContextConfig(Struct, frozen=True, omit_defaults=True):
 
 
 class IsolationConfig(Struct, frozen=True, omit_defaults=True):
-    """`[isolation]`: `inline`, or `process` for a process of its own."""
+    """`[isolation]`: `inline`, `process` for a process of its own, or `copy` for a copy of the folder.
+
+    `changes` says what becomes of those in the copy: `ask`, `apply` or `keep`.
+    """
 
     mode: str = "inline"
+    changes: str = "ask"
 
 
 class ToolPolicy(Struct, frozen=True, omit_defaults=True):

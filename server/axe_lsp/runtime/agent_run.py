@@ -11,6 +11,7 @@ from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from functools import partial
 from time import monotonic
+from typing import TYPE_CHECKING
 
 import anyio
 from msgspec.structs import replace
@@ -58,6 +59,9 @@ from axe_lsp.runtime.structured.output import settle
 from axe_lsp.runtime.tools.tool import Workplace
 from axe_lsp.runtime.unsupported import unsupported_warning
 
+if TYPE_CHECKING:
+    from axe_lsp.runtime.copies.work import WorkInCopy
+
 
 class AgentRun:
     """A run that is going on."""
@@ -87,6 +91,7 @@ class AgentRun:
         self._conversation: Conversation | None = None
         self._retrying: Retrying | None = None
         self._output: Json = None
+        self._in_copy: WorkInCopy | None = None
 
     async def execute(self) -> RunResult:
         """Make the run. Raises RunError; a cancellation from above passes through."""
@@ -121,6 +126,18 @@ class AgentRun:
         self._begin(model_of(self._order, definition), definition)
         if is_run:
             await self._admit(definition)
+        if definition.isolation.mode != "copy" or self._order.ids.depth == 0:
+            await self._work_as(definition, first)
+            return
+        # Imported late: hardly any agent works in a copy.
+        from axe_lsp.runtime.copies.work import WorkInCopy
+
+        self._in_copy = WorkInCopy(self._order, definition, self._services)
+        async with self._in_copy as self._order:
+            await self._work_as(definition, first)
+
+    async def _work_as(self, definition: AgentDefinition, first: First | None) -> None:
+        """The work of an agent in its folder."""
         if first is None:
             prepared = await self._prepared(definition)
             self._report(prepared)
@@ -182,6 +199,10 @@ class AgentRun:
             await self._converse(around, self._conversation)
         except CallersBudgetError:
             self._reason = "budget"
+        else:
+            if self._in_copy is not None:
+                with self._scope.clock.stopped():
+                    await self._in_copy.hand_over(around.approve, around.log, around.secrets())
 
     async def _converse(self, around: Surroundings, conversation: Conversation) -> None:
         prepared = around.prepared
@@ -412,7 +433,8 @@ class AgentRun:
         duration_ms = round((monotonic() - self._started) * 1000)
         result = result_of(self._order.ids, status, duration_ms, self._conversation, self._ledger)
         attempts = self._retrying.attempts if self._retrying else 0
-        return replace(result, output=self._output, retry_attempts=attempts)
+        handover = self._in_copy.handover if self._in_copy is not None else None
+        return replace(result, output=self._output, retry_attempts=attempts, handover=handover)
 
     async def _make_child(self, order: Order) -> RunResult:
         """Make a run that this one asks for, in this process unless its agent wants its own."""

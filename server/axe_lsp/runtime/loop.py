@@ -110,6 +110,7 @@ class Surroundings(Struct, frozen=True):
             max_depth=self.prepared.max_depth,
             turn=turn,
             above=self.prepared.order.above,
+            copied=self.prepared.order.copied,
             allowed_hosts=self.workplace.allowed_hosts,
         )
 
@@ -512,10 +513,14 @@ async def _dispatch(around: Surroundings, turn: int, call: ToolCall) -> ToolOutc
     if call.name == TASK and task is not None:
         return await call_task(call, task, around.delegator(turn), around.start)
 
+    copied = around.prepared.order.copied
+    is_copied = copied is not None and copied.has(around.workplace.folder)
+
     async def approve(wish: Wish) -> str:
         refusal = await around.approve(wish)
         if not refusal:  # Nobody knows of a call without this step whether it took effect.
-            await keep_before(around.log, turn, call, around.workplace, around.secrets())
+            if not is_copied:  # A copy is gone before anybody can undo what was done in it.
+                await keep_before(around.log, turn, call, around.workplace, around.secrets())
             await around.log.begin(turn, call.event_id)
         return refusal
 
@@ -531,7 +536,7 @@ async def _dispatch(around: Surroundings, turn: int, call: ToolCall) -> ToolOutc
     if around.offers(call.name):
         with around.clock.waiting():  # They have limits of their own.
             result = await execute_tool(call, run, around.workplace, approve)
-            if not result.is_error:
+            if not (result.is_error or is_copied):
                 await keep_after(around.log, turn, call, around.workplace)
             return ToolOutcome(result)
     return ToolOutcome(ToolResult(call.id, unknown_tool(call.name), is_error=True))

@@ -98,7 +98,7 @@ def prepare(
     wire = wire_of(model, environment)
     order = with_input(order, definition)
     prompt = build_prompt(order, definition, workspace, environment)
-    _require_folder(prompt)
+    require_folder(prompt.folder)
     max_depth = definition.max_depth if order.max_depth is None else order.max_depth
     caller = caller_of(definition, order.workdir, workspace, environment)
     tools, typed = offered_tools(
@@ -205,18 +205,18 @@ def own_timeout(order: Order, definition: AgentDefinition) -> float | None:
     return min(stated, default=None)
 
 
-def _require_folder(prompt: Prompt) -> None:
+def require_folder(folder: Path) -> None:
     """The working directory has to exist, as in axe. Raises ConfigError.
 
     An agent would find no files, or its tools would make the folder that somebody has mistyped.
     """
-    if is_folder(prompt.folder):
+    if is_folder(folder):
         return
-    folder = shown_path(prompt.folder)
-    if is_file(prompt.folder):
-        raise ConfigError(f"the working directory {folder} is a file")
+    shown = shown_path(folder)
+    if is_file(folder):
+        raise ConfigError(f"the working directory {shown} is a file")
     hint = "Create it, or name another one."
-    raise ConfigError(f"the working directory {folder} does not exist", hint=hint)
+    raise ConfigError(f"the working directory {shown} does not exist", hint=hint)
 
 
 def _model(order: Order, definition: AgentDefinition) -> ModelName:

@@ -56,7 +56,7 @@ def build_prompt(
 ) -> Prompt:
     """The prompt of one run. Raises ConfigError for a bad glob or a missing skill."""
     workdir = expand_path(order.workdir or definition.workdir, environment) or str(workspace)
-    folder = workspace / workdir
+    folder = folder_of(order, definition, workspace, environment)
     found = find_context_files(definition.files, folder)
     skill = order.skill or definition.skill
     skill_text = load_skill(skill, environment)
@@ -78,6 +78,17 @@ def build_prompt(
         warnings=_memory_warnings(order.ids.agent, definition, memory),
         notes=found.notes,
     )
+
+
+def folder_of(
+    order: Order, definition: AgentDefinition, workspace: Path, environment: Environment
+) -> Path:
+    """The folder in which an agent works. Raises ConfigError."""
+    workdir = expand_path(order.workdir or definition.workdir, environment)
+    folder = workspace / workdir if workdir else workspace
+    if order.copied is None:
+        return folder
+    return order.copied.folder(Path(os.path.realpath(folder)))
 
 
 def system_prompt(own: str, skill_text: str, files: Sequence[ContextFile], memory: str = "") -> str:

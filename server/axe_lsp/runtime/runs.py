@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from random import Random
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
@@ -49,6 +50,38 @@ class RunRequest(JsonStruct, frozen=True):
     images: tuple[Image, ...] = ()
 
 
+class Handover(JsonStruct, frozen=True):
+    """What has become of the changes in the copy of an agent, for whoever has called it.
+
+    `is_kept` is for those that wait for a person, in a commit.
+    """
+
+    text: str
+    is_error: bool = written(False)
+    is_kept: bool = written(False)
+
+
+class InCopy(JsonStruct, frozen=True):
+    """What stands in `at` is a copy of what stands in `of`. Both are absolute paths."""
+
+    of: str
+    at: str
+
+    def has(self, folder: Path) -> bool:
+        """Whether a folder is in the copy."""
+        return folder.is_relative_to(self.at)
+
+    def folder(self, folder: Path) -> Path:
+        """Where to work instead of a folder."""
+        if self.has(folder) or not folder.is_relative_to(self.of):
+            return folder
+        return Path(self.at, folder.relative_to(self.of))
+
+    def original(self, folder: Path) -> Path:
+        """What a folder is a copy of."""
+        return Path(self.of, folder.relative_to(self.at)) if self.has(folder) else folder
+
+
 class RunResult(JsonStruct, frozen=True):
     """The result of a run. Tokens, turns and tool calls are its own, without its children's.
 
@@ -59,7 +92,8 @@ class RunResult(JsonStruct, frozen=True):
     same. `refused` is whether the answer reads as if the model would not do what it was told. `retry_attempts` is how
     many requests were sent again because they had failed for a moment.
     `incomplete` is why the last answer is not whole, None if it is.
-    `output` is the value of `content` where the agent's `[output]` says what that must be.
+    `output` is the value of `content` where the agent's `[output]` says what that must be. `handover` is
+    for an agent that has worked in a copy, and has changed something.
     """
 
     run_id: str
@@ -82,6 +116,7 @@ class RunResult(JsonStruct, frozen=True):
     cost: float | None = None
     tree: Usage | None = None
     incomplete: Incomplete | None = None
+    handover: Handover | None = None
 
 
 class Order(JsonStruct, frozen=True):
@@ -97,6 +132,8 @@ class Order(JsonStruct, frozen=True):
 
     `above` are the names of the agents that call it, the root first. `continues` is the completed run whose conversation this one goes on with; `forked_from` the run whose first
     turns it has.
+
+    `copied` is the copy in which the agent, or one of those above, works.
 
     `input` is the object for an agent with `[input]`. Without it, `reads_task` says that `task` may
     stand for one, and `context` is what the message has besides.
@@ -128,6 +165,7 @@ class Order(JsonStruct, frozen=True):
     context: str = ""
     continues: str | None = None
     forked_from: Fork | None = None
+    copied: InCopy | None = None
 
 
 def model_of(order: Order, definition: AgentDefinition) -> str:

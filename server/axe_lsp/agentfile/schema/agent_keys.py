@@ -500,17 +500,31 @@ KEYS: tuple[KeySpec, ...] = (
         since=EXTENSION,
     ),
     _key(
-        "isolation", _T, "The process in which this agent executes as a sub-agent.", since=EXTENSION
+        "isolation",
+        _T,
+        "The process and the folder in which this agent works as a sub-agent.",
+        since=EXTENSION,
     ),
     _key(
         "isolation.mode",
         _S,
         "With `process`, a call of this agent runs in a separate operating-system process. If it crashes, "
         "another process goes on with the call; if that crashes too, the caller gets an error text. All other "
-        "runs go on.",
+        "runs go on. With `copy`, its tools work in a copy of the folder, which begins with all files as they "
+        "are and is deleted at the end of the call.",
         default='"inline"',
         since=EXTENSION,
-        choices=("inline", "process"),
+        choices=("inline", "process", "copy"),
+    ),
+    _key(
+        "isolation.changes",
+        _S,
+        'The fate of the changes in a copy (`mode = "copy"`). `ask`: you are asked about each file, '
+        "then all are applied. `apply`: they are applied, without a question where `write_file` needs none. "
+        "`keep`: they stay a commit, `refs/axe/<run id>`. [More](copies.md).",
+        default='"ask"',
+        since=EXTENSION,
+        choices=("ask", "apply", "keep"),
     ),
     _key(
         "input",

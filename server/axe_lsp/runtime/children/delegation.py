@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import Caller
@@ -20,7 +21,7 @@ from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.incomplete import REFUSED, explained
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter, ToolResult
-from axe_lsp.runtime.runs import Order, RunResult
+from axe_lsp.runtime.runs import InCopy, Order, RunResult
 
 CALL_AGENT = "call_agent"
 """The tool's name, a constant (001-DD3)."""
@@ -40,7 +41,7 @@ class Delegator(Struct, frozen=True):
     """The agent that delegates: its file, its place in the tree, and what its children inherit.
 
     `model` is who answers it, `provider/name`, and so whatever it starts that has no model. It delegates in
-    its `turn`. `above` are the agents that call it, the root first.
+    its `turn`. `above` are the agents that call it, the root first. `copied` is the copy in which it works.
     """
 
     definition: AgentDefinition
@@ -53,6 +54,7 @@ class Delegator(Struct, frozen=True):
     turn: int
     allowed_hosts: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
+    copied: InCopy | None = None
 
 
 def delegation_tools(definition: AgentDefinition, depth: int, max_depth: int) -> tuple[Tool, ...]:
@@ -131,6 +133,7 @@ def child_order(
         allowed_hosts=delegator.allowed_hosts,
         callers_model=delegator.model,
         read_only=delegator.definition.read_only,
+        copied=delegator.copied,
         reads_task=context is not None,
         context=context or "",
     )
@@ -154,7 +157,19 @@ async def start_child(call: ToolCall, order: Order, start: Start) -> ToolOutcome
 
 
 def _result_of(call: ToolCall, child: RunResult) -> ToolResult:
-    """The result for the caller's model, which says if the answer is incomplete."""
+    """The result for the caller's model, with what has become of changes in a copy."""
+    result = _answer_of(call, child)
+    if child.handover is None:
+        return result
+    return replace(
+        result,
+        content=f"{result.content}\n\n[{child.handover.text}]",
+        is_error=result.is_error or child.handover.is_error,
+    )
+
+
+def _answer_of(call: ToolCall, child: RunResult) -> ToolResult:
+    """The answer for the caller's model, which says if it is incomplete."""
     if child.incomplete is None:
         return ToolResult(call.id, child.content)
     reason = explained(child.incomplete)
@@ -190,5 +205,7 @@ def failure_text(error: RunError, agent: str) -> str:
         "You may retry or proceed without this result."
     )
     # What the child has said until then is not lost.
-    partial = error.partial.content if error.partial else ""
-    return f"{text}\n\n{partial}" if partial else text
+    if error.partial is None:
+        return text
+    handover = f"[{error.partial.handover.text}]" if error.partial.handover is not None else ""
+    return "\n\n".join(filter(None, (text, error.partial.content, handover)))

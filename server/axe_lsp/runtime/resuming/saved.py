@@ -56,18 +56,31 @@ async def keep_before(
     """Keep the file that a call is about to change, if it changes one."""
     path = _path(call, workplace) if log.is_kept else None
     if path is not None:
-        saved = SavedFile(str(path), time.time_ns(), again=True)
-        if not log.has_saved(str(path)):
-            saved = await anyio.to_thread.run_sync(partial(_saved, path, secrets))
-        log.keep_saved(turn, call.event_id, saved.path, saved)
+        await keep_file_before(log, turn, call.event_id, path, secrets)
 
 
 async def keep_after(log: RunLog, turn: int, call: ToolCall, workplace: Workplace) -> None:
     """Keep how a call has left the file that it has changed, if it can still be read."""
     path = _path(call, workplace) if log.is_kept else None
-    digest = await anyio.to_thread.run_sync(_digest_in, path) if path is not None else None
-    if path is not None and digest is not None:
-        log.keep_left(turn, call.event_id, LeftFile(str(path), time.time_ns(), digest))
+    if path is not None:
+        await keep_file_after(log, turn, call.event_id, path)
+
+
+async def keep_file_before(
+    log: RunLog, turn: int, call_id: str, path: Path, secrets: Collection[str]
+) -> None:
+    """Keep the file at a path without links, which is about to be changed."""
+    saved = SavedFile(str(path), time.time_ns(), again=True)
+    if not log.has_saved(str(path)):
+        saved = await anyio.to_thread.run_sync(partial(_saved, path, secrets))
+    log.keep_saved(turn, call_id, saved.path, saved)
+
+
+async def keep_file_after(log: RunLog, turn: int, call_id: str, path: Path) -> None:
+    """Keep how the file at a path without links was left, if it can still be read."""
+    digest = await anyio.to_thread.run_sync(_digest_in, path)
+    if digest is not None:
+        log.keep_left(turn, call_id, LeftFile(str(path), time.time_ns(), digest))
 
 
 def _path(call: ToolCall, workplace: Workplace) -> Path | None:

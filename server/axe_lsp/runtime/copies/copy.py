@@ -1,0 +1,434 @@
+"""The copy of a folder in which one called agent works, from its making to its end. All calls block.
+
+In git a copy is a worktree of the same repository, elsewhere a folder with a git folder of ours beside
+it. It lies in the folder of axe for state:
+
+    copies/<run id>/lock     locked by the process that uses the copy
+    copies/<run id>/about    what is said of it here, as JSON
+    copies/<run id>/ready    exists once all files are there
+    copies/<run id>/git/     our git folder
+    copies/<run id>/index    ours
+    copies/<run id>/tree/    the copy
+
+The work of the agent is kept as a commit, `refs/axe/<run id>`, whose parent is what the copy began with.
+A copy whose process has died is brought to that state when the next one is made.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from axe_lsp.runtime.copies.git import (
+    GitError,
+    OwnGit,
+    Repository,
+    add_worktree,
+    commit,
+    commit_of_ref,
+    files_in_copy,
+    files_in_repository,
+    git_folder_of_worktree,
+    make_own,
+    repository_of,
+    set_ref,
+    write_tree,
+)
+from axe_lsp.runtime.files.folders import Environment, cache_folder, state_folder
+
+MOST_FILES = 200_000
+"""Files of a folder of which a copy is made."""
+
+
+class CopyError(Exception):
+    """A copy can't be made."""
+
+
+class About(Struct, frozen=True):
+    """What a copy is: that of `top`, made for an agent that works in the folder `prefix` below it.
+
+    `base` is the commit that it began with.
+    """
+
+    run_id: str
+    agent: str
+    top: str
+    prefix: str
+    base: str
+    own: OwnGit
+    repository: Repository | None = None
+
+
+class Change(Struct, frozen=True):
+    """A file that the agent has changed, by its path from the top. An entry is None where there is no file."""
+
+    path: bytes
+    before: Entry | None
+    after: Entry | None
+
+
+class Entry(Struct, frozen=True):
+    """A file as git knows it: mode, such as `100755`, and content. That of a link is where it leads."""
+
+    mode: str
+    content: bytes
+
+
+class Copy:
+    """A copy for the run of this id."""
+
+    def __init__(self, run_id: str, agent: str, environment: Environment) -> None:
+        self._home = copies_folder(environment) / run_id
+        self._run_id = run_id
+        self._agent = agent
+        self._environment = environment
+        self._lock: int | None = None
+        self._about: About | None = None
+
+    @property
+    def tree(self) -> Path:
+        """The folder that is the copy."""
+        return self._home / "tree"
+
+    @property
+    def about(self) -> About:
+        """What the copy is. It has to be open."""
+        assert self._about is not None
+        return self._about
+
+    @property
+    def folder(self) -> Path:
+        """Where in the copy the agent works."""
+        return self.tree / self.about.prefix
+
+    @property
+    def ref(self) -> str:
+        """The name of the commit that keeps the work."""
+        return f"refs/axe/{self._run_id}"
+
+    @property
+    def where(self) -> str:
+        """The same for a person."""
+        about = self.about
+        return self.ref if about.repository is not None else f"{self.ref} in {about.own.folder}"
+
+    def open(self, folder: Path) -> None:
+        """Make a copy of a folder as it is, or with the work that a former process has left.
+
+        Raises CopyError.
+        """
+        try:
+            self._open(Path(os.path.realpath(folder)))
+        except (GitError, OSError) as error:
+            raise CopyError(f"no copy of {folder} can be made: {error}") from error
+
+    def collect(self) -> str:
+        """Keep the work of the agent as a commit; returns its id, "" if nothing has changed.
+
+        Raises GitError or OSError.
+        """
+        about = self.about
+        files = files_in_copy(about.own, self.tree, self._index)
+        tree = write_tree(about.own, self.tree, self._index, files)
+        before = about.own("rev-parse", f"{about.base}^{{tree}}").decode().strip()
+        if tree == before:
+            self.drop()
+            return ""
+        message = f"Changes of agent {about.agent}\n\nRun {about.run_id}\n"
+        kept = commit(about.own, tree, about.base, message)
+        self._set_ref(kept)
+        return kept
+
+    def changes(self, kept: str) -> list[Change]:
+        """The changes that a commit keeps. Raises GitError."""
+        own = self.about.own
+        raw = own(
+            "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", self.about.base, kept
+        )
+        parts = raw.split(b"\0")
+        found = [
+            (parts[i].decode().lstrip(":").split(), parts[i + 1])
+            for i in range(0, len(parts) - 1, 2)
+        ]
+        ids = [name for about, _ in found for name in about[2:4] if name.strip("0")]
+        contents = _contents(own, ids)
+
+        def entry(mode: str, name: str) -> Entry | None:
+            return Entry(mode, contents[name]) if name.strip("0") else None
+
+        return [
+            Change(path, entry(old_mode, old), entry(new_mode, new))
+            for (old_mode, new_mode, old, new, _), path in found
+        ]
+
+    def drop(self) -> None:
+        """The work is where it belongs: delete the ref. Raises GitError."""
+        self._set_ref("")
+
+    def leave(self) -> str:
+        """Delete the copy of a run that has ended early; returns the commit that keeps its work, or ""."""
+        kept = ""
+        if self._is_ready:
+            with suppress(GitError, OSError):  # The repository may be gone.
+                kept = self.collect()
+        self.close()
+        return kept
+
+    def close(self) -> None:
+        """Delete the copy. What is kept as a commit stays."""
+        if self._about is not None:
+            self._remove_tree()
+            if self._about.repository is not None or not _commit_in(self._about.own, self.ref):
+                _remove(self._home)
+        elif self._lock is not None:
+            _remove(self._home)
+        self._unlock()
+
+    def rescue(self) -> None:
+        """Bring the copy of a dead process to its end, unless another process uses it."""
+        if not self._take():
+            return
+        try:
+            about = self._home / "about"
+            if about.exists():
+                self._about = msgspec.json.decode(about.read_bytes(), type=About)
+        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+            pass  # Its process has died before there was a copy.
+        self.leave()
+
+    # Making it.
+
+    @property
+    def _is_ready(self) -> bool:
+        """Whether all files are there. A copy that is not whole would look as if files were deleted."""
+        return self._about is not None and (self._home / "ready").exists() and self.tree.is_dir()
+
+    @property
+    def _index(self) -> Path:
+        return self._home / "index"
+
+    def _open(self, folder: Path) -> None:
+        folders = self._home.parent
+        folders.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with locked(folders / "lock"):
+            for each in _left_behind(folders):
+                Copy(each, "", self._environment).rescue()
+            self._home.mkdir(exist_ok=True, mode=0o700)
+            if not self._take():
+                raise OSError("another process uses the copy of this run")
+        repository = repository_of(folder, self._environment, folders)
+        top = Path(repository.top) if repository is not None else folder
+        own, kept = self._own(repository)
+        base = commit_parent(own, kept) if kept else self._snapshot(top, repository, own)
+        prefix = os.path.relpath(folder, top)
+        self._about = About(self._run_id, self._agent, str(top), prefix, base, own, repository)
+        (self._home / "about").write_bytes(msgspec.json.encode(self._about))
+        self._check_out(kept or base)
+
+    def _own(self, repository: Repository | None) -> tuple[OwnGit, str]:
+        """Our git folder, and the commit that keeps the work of a former process, "" if there is none."""
+        git = self._home / "git"
+        if repository is None:
+            known = _known_own(self._home)
+            if known is not None and (kept := _commit_in(known, self.ref)):
+                return known, kept
+        _remove(git)
+        own = make_own(git, repository, self._environment)
+        if repository is None:
+            return own, ""
+        return own, commit_of_ref(repository, self.ref, self._environment)
+
+    def _snapshot(self, top: Path, repository: Repository | None, own: OwnGit) -> str:
+        """The commit of a folder as it is."""
+        index = self._index
+        if repository is not None:
+            files = files_in_repository(repository, self._environment)
+        else:
+            files = files_in_copy(own, top, index)
+        copies = os.fsencode(os.path.relpath(self._home.parent, top)) + b"/"
+        files = {each for each in files if not each.startswith(copies)}
+        if len(files) > MOST_FILES:
+            raise OSError(f"it has {len(files):,} files, more than {MOST_FILES:,}")
+        tree = self._tree_of(top, own, files, repository)
+        head = repository.head if repository is not None else ""
+        return commit(own, tree, head, f"{top.name} as agent {self._agent} found it\n")
+
+    def _tree_of(
+        self, top: Path, own: OwnGit, files: set[bytes], repository: Repository | None
+    ) -> str:
+        """Only what has changed since the last copy of the folder is read."""
+        if repository is None:
+            return write_tree(own, top, self._index, files)
+        from hashlib import sha256
+
+        name = sha256(os.fsencode(f"{repository.top}\n{repository.common}")).hexdigest()
+        remembered = cache_folder(self._environment) / "copies" / name
+        # With the time of its change, by which git tells what may have changed after it was written.
+        with suppress(OSError):
+            shutil.copy2(remembered, self._index)
+        try:
+            tree = write_tree(own, top, self._index, files)
+        except GitError:  # git may have deleted objects that no commit has.
+            if not self._index.exists():
+                raise
+            self._index.unlink()
+            tree = write_tree(own, top, self._index, files)
+        with suppress(OSError):
+            remembered.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            new = remembered.with_name(f"{name}.{self._run_id}")
+            shutil.copy2(self._index, new)
+            new.replace(remembered)
+        return tree
+
+    def _check_out(self, commit_id: str) -> None:
+        about = self.about
+        if about.repository is not None:
+            add_worktree(about.repository, self.tree, about.base, self._environment)
+        else:
+            self.tree.mkdir()
+        self._index.unlink(missing_ok=True)
+        about.own("read-tree", "--reset", "-u", commit_id, tree=self.tree, index=self._index)
+        if about.repository is not None:
+            git = git_folder_of_worktree(about.repository, self.tree)
+            if git is not None:  # For the agent's own calls of git.
+                shutil.copy2(self._index, git / "index")
+        self.folder.mkdir(parents=True, exist_ok=True)  # It may have no files.
+        (self._home / "ready").touch()
+
+    # Its end.
+
+    def _remove_tree(self) -> None:
+        repository = self.about.repository
+        git = git_folder_of_worktree(repository, self.tree) if repository is not None else None
+        _remove(self.tree)
+        if git is not None:
+            _remove(git)
+
+    def _set_ref(self, commit_id: str) -> None:
+        about = self.about
+        if about.repository is not None:
+            set_ref(about.repository, self.ref, commit_id, self._environment)
+        elif commit_id:
+            about.own("update-ref", self.ref, commit_id)
+        else:
+            about.own("update-ref", "-d", self.ref)
+
+    # Who uses it.
+
+    def _take(self) -> bool:
+        """Lock it for this process; False if another one has it."""
+        descriptor = os.open(self._home / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        if _is_locked(descriptor):
+            os.close(descriptor)
+            return False
+        self._lock = descriptor
+        return True
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def copies_folder(environment: Environment) -> Path:
+    """Where copies are. Raises ConfigError."""
+    return state_folder(environment) / "copies"
+
+
+def commit_parent(own: OwnGit, commit_id: str) -> str:
+    """The parent of a commit. Raises GitError."""
+    return own("rev-parse", "--verify", f"{commit_id}^").decode().strip()
+
+
+def _commit_in(own: OwnGit, ref: str) -> str:
+    """The commit of a ref in our git folder, "" if there is none."""
+    with suppress(GitError):
+        return own("rev-parse", "-q", "--verify", ref).decode().strip()
+    return ""
+
+
+def _known_own(home: Path) -> OwnGit | None:
+    """Our git folder of a copy that was outside a repository."""
+    try:
+        return msgspec.json.decode((home / "about").read_bytes(), type=About).own
+    except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+        return None
+
+
+def _contents(own: OwnGit, ids: list[str]) -> dict[str, bytes]:
+    """The contents of these ids."""
+    if not ids:
+        return {}
+    answer = own("cat-file", "--batch", stdin="".join(f"{each}\n" for each in ids).encode())
+    found: dict[str, bytes] = {}
+    at = 0
+    while at < len(answer):
+        end = answer.index(b"\n", at)
+        name, _, size = answer[at:end].decode().split()
+        found[name] = answer[end + 1 : end + 1 + int(size)]
+        at = end + 1 + int(size) + 1
+    return found
+
+
+def _left_behind(folders: Path) -> list[str]:
+    """The copies that may have lost their processes. What is kept on purpose has no `tree`."""
+    if sys.platform == "win32":  # Nothing says there whether a process uses them.
+        return []
+    found = (each for each in sorted(folders.iterdir()) if each.is_dir())
+    return [
+        each.name for each in found if (each / "tree").exists() or not (each / "about").exists()
+    ]
+
+
+def _remove(folder: Path) -> None:
+    """Delete a folder, also what the agent has made unwritable."""
+    if not folder.exists():
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        for above, names, _ in os.walk(folder):  # It follows no links.
+            for each in (above, *(os.path.join(above, name) for name in names)):  # noqa: PTH118 - fast
+                if not os.path.islink(each):  # noqa: PTH114 - as above
+                    os.chmod(each, stat.S_IRWXU)  # noqa: PTH101 - as above
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if sys.platform == "win32":
+
+    def _is_locked(_: int) -> bool:
+        """Windows has no such locks."""
+        return False
+
+    @contextmanager
+    def locked(_: Path) -> Iterator[None]:
+        """Agents in processes of their own are not kept apart there."""
+        yield
+
+else:
+    import fcntl
+
+    def _is_locked(descriptor: int) -> bool:
+        """Whether another process has the lock, which this one has from now on otherwise."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        return False
+
+    @contextmanager
+    def locked(file: Path) -> Iterator[None]:
+        """Do something that no other thread or process does at the same time."""
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,323 @@
+"""git, as copies use it: nothing that a repository says makes it execute a program or open a connection.
+
+Two kinds of calls. Those in the user's repository list files, add a worktree and set a ref; they run
+without hooks, file system monitor and protocols. Everything that reads or writes contents has a git
+folder of our own (`OwnGit`), which shares only the objects: no configuration of the repository is read,
+and no attribute has an effect, so contents are bytes, without filters and conversions of line ends.
+All calls block.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.plain_text import decode
+
+_LIMIT = 600.0
+"""Seconds for one call."""
+
+_INHERITED = (
+    "PATH",
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "USERPROFILE",
+    "SYSTEMROOT",
+    "GIT_CEILING_DIRECTORIES",
+)
+"""Hardly a variable of git: inside a hook they lead to another index."""
+
+_HARMLESS = (
+    "-c",
+    f"core.hooksPath={os.devnull}",
+    "-c",
+    "core.fsmonitor=false",
+)
+
+_CONFIG = """\
+[core]
+	repositoryformatversion = 1
+	bare = false
+	looseCompression = 1
+[extensions]
+	objectFormat = {object_format}
+"""
+
+_NO_ATTRIBUTES = "* -text !eol -ident -filter -working-tree-encoding !merge !diff\n"
+"""In `info/attributes`, which comes before every other file of attributes."""
+
+_NOT_COPIED = (".hg/", ".svn/", "node_modules/", "__pycache__/", ".venv/")
+"""Outside git, where no ignore file may name them."""
+
+_AUTHOR = {
+    f"GIT_{role}_{what}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "axe-lsp"), ("EMAIL", "axe-lsp@localhost"))
+}
+
+_LINK_TO_REPOSITORY = "160000"
+"""The mode of a submodule."""
+
+
+class GitError(Exception):
+    """git has failed, or there is none."""
+
+
+class Repository(Struct, frozen=True):
+    """The user's repository. All paths are absolute.
+
+    `git` is the git folder of the worktree with the folder `top`, `common` the one of all its worktrees.
+    `head` is the current commit, "" if there is none. `ignored` is the user's file of ignored names.
+    """
+
+    top: str
+    git: str
+    common: str
+    object_format: str
+    head: str
+    ignored: str
+
+
+class OwnGit(Struct, frozen=True):
+    """A git folder of our own. `objects` is where the contents are."""
+
+    folder: str
+    objects: str
+    environment: Mapping[str, str]
+    ignored: str = ""
+
+    def __call__(
+        self,
+        *arguments: str,
+        tree: Path | None = None,
+        index: Path | None = None,
+        stdin: bytes = b"",
+    ) -> bytes:
+        """The output of a command of git about a folder and an index. Raises GitError."""
+        variables = {
+            **_inherited(self.environment),
+            **_AUTHOR,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_DIR": self.folder,
+            "GIT_OBJECT_DIRECTORY": self.objects,
+        }
+        if tree is not None:
+            variables["GIT_WORK_TREE"] = str(tree)
+        if index is not None:
+            variables["GIT_INDEX_FILE"] = str(index)
+        ignored = ("-c", f"core.excludesFile={self.ignored}") if self.ignored else ()
+        return _git((*ignored, *arguments), variables, tree, stdin)
+
+
+def repository_of(folder: Path, environment: Environment, ceiling: Path) -> Repository | None:
+    """The repository of which a folder is a part; None if it is none, or the repository ignores it.
+
+    That of a folder below `ceiling` is not looked for above it. Raises GitError if there is no git.
+    """
+    environment = {**environment, "GIT_CEILING_DIRECTORIES": str(ceiling)}
+    asked = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-object-format")
+    try:
+        found = _in_folder(folder, environment, "rev-parse", "--path-format=absolute", *asked)
+    except _NoGitError:
+        raise
+    except GitError:  # It is no repository, a bare one, or somebody else's.
+        return None
+    top, git, common, object_format = os.fsdecode(found).splitlines()
+    if not os.path.lexists(
+        Path(top, ".git")
+    ):  # The configuration names any folder as its worktree.
+        return None
+    if Path(top) != folder and _is_said(folder, environment, "check-ignore", "-q", str(folder)):
+        return None
+    head = _said(folder, environment, "rev-parse", "-q", "--verify", "HEAD^{commit}")
+    ignored = _said(folder, environment, "config", "--type=path", "--get", "core.excludesFile")
+    return Repository(top, git, common, object_format, head, ignored)
+
+
+def make_own(folder: Path, repository: Repository | None, environment: Environment) -> OwnGit:
+    """A new git folder of our own. Raises OSError."""
+    for each in ("refs", "objects", "info"):
+        (folder / each).mkdir(parents=True)
+    (folder / "HEAD").write_text("ref: refs/heads/none\n")
+    object_format = repository.object_format if repository is not None else "sha1"
+    (folder / "config").write_text(_CONFIG.format(object_format=object_format))
+    (folder / "info" / "attributes").write_text(_NO_ATTRIBUTES)
+    exclude = folder / "info" / "exclude"
+    if repository is None:
+        exclude.write_text("\n".join(_NOT_COPIED))
+        return OwnGit(str(folder), str(folder / "objects"), _inherited(environment))
+    users = Path(repository.common, "info", "exclude")
+    exclude.write_bytes(users.read_bytes() if users.is_file() else b"")
+    objects = str(Path(repository.common, "objects"))
+    return OwnGit(str(folder), objects, _inherited(environment), repository.ignored)
+
+
+def files_in_repository(repository: Repository, environment: Environment) -> set[bytes]:
+    """The paths of the files of a repository, tracked and untracked, without those that it ignores."""
+    tracked = _in_worktree(repository, environment, "ls-files", "-z", "--stage")
+    found = set[bytes]()
+    for line in filter(None, tracked.split(b"\0")):
+        about, _, path = line.partition(b"\t")
+        if not about.startswith(_LINK_TO_REPOSITORY.encode()):
+            found.add(path)
+    others = _in_worktree(
+        repository, environment, "ls-files", "-z", "--others", "--exclude-standard"
+    )
+    return found | _without_repositories(others)
+
+
+def files_in_copy(own: OwnGit, tree: Path, index: Path) -> set[bytes]:
+    """The paths of the files of a copy, those of the index and others, without ignored ones."""
+    listed = own(
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+        tree=tree,
+        index=index,
+    )
+    return _without_repositories(listed)
+
+
+def write_tree(own: OwnGit, tree: Path, index: Path, files: Iterable[bytes]) -> str:
+    """Store the state of these files below a folder; returns the id of the tree.
+
+    `index` is ours, and remembers the state of the files, so that only changed ones are read.
+    """
+    wanted = {*files}
+    known = own("ls-files", "-z", tree=tree, index=index) if index.exists() else b""
+    gone = [path for path in known.split(b"\0") if path and path not in wanted]
+    if gone:
+        own(
+            *("update-index", "--force-remove", "-z", "--stdin"),
+            tree=tree,
+            index=index,
+            stdin=b"\0".join(gone),
+        )
+    own(
+        *("update-index", "--add", "--remove", "--replace", "-z", "--stdin"),
+        tree=tree,
+        index=index,
+        stdin=b"\0".join(sorted(wanted)),
+    )
+    return own("write-tree", tree=tree, index=index).decode().strip()
+
+
+def commit(own: OwnGit, tree: str, parent: str, message: str) -> str:
+    """Store a commit; returns its id."""
+    parents = ("-p", parent) if parent else ()
+    return own("commit-tree", *parents, tree, stdin=message.encode()).decode().strip()
+
+
+def add_worktree(
+    repository: Repository, folder: Path, commit_id: str, environment: Environment
+) -> None:
+    """Add an empty worktree whose HEAD is a commit."""
+    add = ("worktree", "add", "--detach", "--no-checkout", str(folder), commit_id)
+    _in_worktree(repository, environment, *add)
+
+
+def git_folder_of_worktree(repository: Repository, folder: Path) -> Path | None:
+    """Where git keeps what it knows of a worktree, whatever has become of the worktree itself."""
+    for each in Path(repository.common, "worktrees").glob("*/gitdir"):
+        with suppress(OSError):
+            if Path(os.fsdecode(each.read_bytes()).strip()) == folder / ".git":
+                return each.parent
+    return None
+
+
+def set_ref(repository: Repository, ref: str, commit_id: str, environment: Environment) -> None:
+    """Set a ref of the user's repository, or delete it if the commit is ""."""
+    change = ("update-ref", ref, commit_id) if commit_id else ("update-ref", "-d", ref)
+    _in_worktree(repository, environment, *change)
+
+
+def commit_of_ref(repository: Repository, ref: str, environment: Environment) -> str:
+    """The commit of a ref, "" if there is none."""
+    return _said(Path(repository.top), environment, "rev-parse", "-q", "--verify", ref)
+
+
+class _NoGitError(GitError):
+    """There is no git."""
+
+
+def _without_repositories(listed: bytes) -> set[bytes]:
+    """Repositories inside the folder are listed as folders."""
+    return {path for path in listed.split(b"\0") if path and not path.endswith(b"/")}
+
+
+def _in_worktree(repository: Repository, environment: Environment, *arguments: str) -> bytes:
+    # Said twice: the repository could name another folder as its worktree.
+    variables = {
+        **_inherited(environment),
+        "GIT_DIR": repository.git,
+        "GIT_WORK_TREE": repository.top,
+    }
+    return _git((*_HARMLESS, *arguments), variables, Path(repository.top))
+
+
+def _in_folder(folder: Path, environment: Environment, *arguments: str) -> bytes:
+    return _git((*_HARMLESS, *arguments), _inherited(environment), folder)
+
+
+def _said(folder: Path, environment: Environment, *arguments: str) -> str:
+    """The output of a command, "" if it fails."""
+    try:
+        return os.fsdecode(_in_folder(folder, environment, *arguments)).strip("\n")
+    except GitError:
+        return ""
+
+
+def _is_said(folder: Path, environment: Environment, *arguments: str) -> bool:
+    """Whether a command ends with the code 0."""
+    try:
+        _in_folder(folder, environment, *arguments)
+    except GitError:
+        return False
+    return True
+
+
+def _inherited(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: environment[name] for name in _INHERITED if environment.get(name)}
+
+
+def _git(
+    arguments: Sequence[str],
+    variables: Mapping[str, str],
+    folder: Path | None,
+    stdin: bytes = b"",
+) -> bytes:
+    fixed = {
+        "LC_ALL": "C",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_ALLOW_PROTOCOL": "",
+    }
+    try:
+        ended = subprocess.run(  # noqa: S603 - the arguments are ours
+            ["git", *arguments],  # noqa: S607 - as the user finds it
+            cwd=folder,
+            env={**fixed, **variables},
+            input=stdin,
+            capture_output=True,
+            timeout=_LIMIT,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise _NoGitError("git is not installed on this machine") from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise GitError(f"git could not be executed: {error}") from error
+    if ended.returncode:
+        said = decode(ended.stderr).strip().splitlines()
+        raise GitError(said[-1] if said else f"git ended with code {ended.returncode}")
+    return ended.stdout

@@ -1,0 +1,153 @@
+"""What becomes of the changes of an agent that has worked in a copy: applied, asked about, or kept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+import anyio
+from msgspec import Struct
+
+from axe_lsp.runtime.copies.applying import ApplyError, Plan, Planned, apply, plan
+from axe_lsp.runtime.copies.copy import Copy, locked
+from axe_lsp.runtime.copies.git import GitError
+from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.plain_text import os_fault
+from axe_lsp.runtime.resuming.log import RunLog
+from axe_lsp.runtime.resuming.saved import keep_file_after, keep_file_before
+from axe_lsp.runtime.runs import Handover
+from axe_lsp.runtime.safety.approval import Approve, Rehearsal, Wish
+from axe_lsp.runtime.safety.redaction import redact
+
+APPLY_CHANGES = "apply_changes"
+"""The tool's name in questions and rules. No model can call it."""
+
+_MOST_NAMED = 50
+
+
+class Returning(Struct, frozen=True):
+    """An agent whose work in a copy is over.
+
+    `folder` is the one that it has a copy of; `changes` is that of its file. What it changes can be undone if
+    it `is_undoable`. Questions hold none of the `secrets`.
+    """
+
+    ids: RunIds
+    folder: Path
+    changes: str
+    approve: Approve
+    log: RunLog
+    secrets: Collection[str]
+    is_undoable: bool
+
+
+async def hand_over(copy: Copy, agent: Returning) -> Handover | None:
+    """Bring the changes home as the agent's file says; None if there are none."""
+    try:
+        kept = await anyio.to_thread.run_sync(copy.collect)
+        if not kept:
+            return None
+        if agent.changes == "keep":
+            planned = await _planned(copy, kept, agent)
+            count = len(planned.files) + len(planned.conflicts)
+            files = _named(_lines(planned.files) + list(planned.conflicts))
+            return Handover(
+                f"It worked in a copy. {_count(count)} changed there; nothing was applied. "
+                f"The changes are kept as {copy.where}: {files}",
+                is_kept=True,
+            )
+        return await _apply(copy, kept, agent)
+    except (GitError, OSError) as error:
+        reason = os_fault(error) if isinstance(error, OSError) else str(error)
+        return _failed(copy, [f"the changes can't be read: {reason}"])
+
+
+async def _apply(copy: Copy, kept: str, agent: Returning) -> Handover:
+    allowed: set[Planned] = set()
+    while True:
+        planned = await _planned(copy, kept, agent)
+        if planned.conflicts:
+            return _failed(copy, planned.conflicts)
+        for file in planned.files:
+            if file in allowed:
+                continue
+            refusal = await agent.approve(_wish(file, agent))
+            if refusal:
+                return _failed(copy, [f"{file.path}: {refusal}"])
+            allowed.add(file)
+        await _keep_before(planned.files, agent)
+        try:
+            is_done = await anyio.to_thread.run_sync(_apply_now, copy, kept, agent, planned)
+        except ApplyError as error:
+            return _failed(copy, [str(error)])
+        if is_done:  # Else somebody has changed a file meanwhile.
+            break
+    await _keep_after(planned.files, agent)
+    await anyio.to_thread.run_sync(copy.drop)
+    files = _named(_lines(planned.files)) or "none, as they are there already"
+    return Handover(f"It worked in a copy. Its changes were applied: {files}")
+
+
+def _apply_now(copy: Copy, kept: str, agent: Returning, wanted: Plan) -> bool:
+    """Apply what was allowed, one agent at a time; False if that is not what it means any more."""
+    with locked(copy.tree.parent.parent / "lock"):
+        now = plan(copy.changes(kept), agent.folder, copy.about.prefix, copy.about.own)
+        if now != wanted:
+            return False
+        apply(now.files)
+        return True
+
+
+async def _planned(copy: Copy, kept: str, agent: Returning) -> Plan:
+    def find() -> Plan:
+        return plan(copy.changes(kept), agent.folder, copy.about.prefix, copy.about.own)
+
+    return await anyio.to_thread.run_sync(find)
+
+
+def _wish(file: Planned, agent: Returning) -> Wish:
+    # A rule for `write_file` allows what that tool could do, and nothing else.
+    as_write = agent.changes == "apply" and file.is_write
+    shown = file.rehearsal.told(lambda text: redact(text, agent.secrets))
+
+    async def rehearse() -> Rehearsal:
+        return shown
+
+    tool = "write_file" if as_write else APPLY_CHANGES
+    return Wish(agent.ids, tool, {"path": redact(file.path, agent.secrets)}, rehearse)
+
+
+async def _keep_before(files: Iterable[Planned], agent: Returning) -> None:
+    if agent.is_undoable and agent.log.is_kept:
+        for number, file in enumerate(files):
+            if file.is_undoable:
+                name = f"{APPLY_CHANGES} {number}"
+                await keep_file_before(agent.log, 0, name, file.place, agent.secrets)
+
+
+async def _keep_after(files: Iterable[Planned], agent: Returning) -> None:
+    if agent.is_undoable and agent.log.is_kept:
+        for number, file in enumerate(files):
+            if file.is_undoable:
+                await keep_file_after(agent.log, 0, f"{APPLY_CHANGES} {number}", file.place)
+
+
+def _failed(copy: Copy, reasons: Iterable[str]) -> Handover:
+    return Handover(
+        "Error: It worked in a copy, and its changes were not applied; no file was changed. "
+        f"They are kept as {copy.where}. {_named(list(reasons))}",
+        is_error=True,
+    )
+
+
+def _lines(files: Iterable[Planned]) -> list[str]:
+    return [f"{file.letter} {file.path}" for file in files]
+
+
+def _named(lines: list[str]) -> str:
+    shown = ", ".join(lines[:_MOST_NAMED])
+    return f"{shown} and {len(lines) - _MOST_NAMED:,} more" if len(lines) > _MOST_NAMED else shown
+
+
+def _count(files: int) -> str:
+    return "1 file was" if files == 1 else f"{files:,} files were"

@@ -1,0 +1,96 @@
+"""The work of one called agent in a copy of its folder: before it, after it, and if it ends early."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from types import TracebackType
+
+import anyio
+from msgspec.structs import replace
+
+from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.runtime.copies.copy import Copy, CopyError
+from axe_lsp.runtime.copies.handover import Returning, hand_over
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.prepare import require_folder
+from axe_lsp.runtime.prompt import folder_of
+from axe_lsp.runtime.resuming.log import RunLog
+from axe_lsp.runtime.runs import Handover, InCopy, Order
+from axe_lsp.runtime.safety.approval import Approve
+from axe_lsp.runtime.services import RunServices
+
+
+class WorkInCopy:
+    """An async context manager, which gives the order for the agent that works in the copy.
+
+    At its end the copy is deleted. What was changed in it and not handed over is kept as a commit.
+    """
+
+    def __init__(self, order: Order, definition: AgentDefinition, services: RunServices) -> None:
+        self._order = order
+        self._definition = definition
+        self._services = services
+        self._copy = Copy(order.ids.run_id, order.ids.agent, services.environment)
+        self._folder = Path()
+        self._is_handed_over = False
+        self.handover: Handover | None = None
+
+    async def __aenter__(self) -> Order:
+        """Make the copy. Raises ConfigError."""
+        order, services = self._order, self._services
+        folder = folder_of(order, self._definition, services.workspace, services.environment)
+        require_folder(folder)
+        self._folder = folder.resolve()
+        try:
+            await anyio.to_thread.run_sync(self._copy.open, self._folder)
+        except BaseException as error:
+            await self._end()
+            if isinstance(error, CopyError):
+                raise ConfigError(str(error)) from error
+            raise
+        top = Path(self._copy.about.top)
+        # A copy of a copy stands for what the first one is a copy of.
+        top = top if order.copied is None else order.copied.original(top)
+        return replace(order, copied=InCopy(str(top), str(self._copy.tree)))
+
+    async def __aexit__(
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._end()
+
+    async def hand_over(self, approve: Approve, log: RunLog, secrets: Collection[str]) -> None:
+        """Bring home what was changed in the copy, as the agent's file says."""
+        order, definition = self._order, self._definition
+        is_home_a_copy = order.copied is not None and order.copied.has(self._folder)
+        self.handover = await hand_over(
+            self._copy,
+            Returning(
+                ids=order.ids,
+                folder=self._folder,
+                changes="keep" if definition.read_only else definition.isolation.changes,
+                approve=approve,
+                log=log,
+                secrets=secrets,
+                is_undoable=not is_home_a_copy,  # A copy is gone before anybody can undo that.
+            ),
+        )
+        self._is_handed_over = True
+
+    async def _end(self) -> None:
+        with anyio.CancelScope(shield=True):
+            if self._is_handed_over:
+                await anyio.to_thread.run_sync(self._copy.close)
+            elif await anyio.to_thread.run_sync(self._copy.leave):
+                self.handover = Handover(
+                    "It worked in a copy. Its changes were not applied; they are kept as "
+                    f"{self._copy.where}.",
+                    is_error=True,
+                )
+        if self.handover is not None and (self.handover.is_error or self.handover.is_kept):
+            agent = quoted(self._order.ids.agent)
+            self._services.warn(f"agent {agent}: {self.handover.text}")

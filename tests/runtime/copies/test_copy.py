@@ -1,0 +1,446 @@
+"""Copies of folders: what they begin with, what is kept of them, and what they leave alone."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.runtime.copies.copy import Copy, CopyError, copies_folder
+from support.repositories import Repository, git, write
+
+FILES: dict[str, str | bytes] = {
+    "a.txt": "one\ntwo\nthree\n",
+    "gone.txt": "gone\n",
+    "src/b.py": "b = 1\n",
+    "picture.png": b"\x89PNG\0\xff\r\n",
+    "run.sh": "#!/bin/sh\n",
+    ".gitignore": "build/\n*.log\n",
+}
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path / "home"),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    made = Repository(tmp_path / "project", FILES)
+    (made.folder / "run.sh").chmod(0o755)
+    made.git("commit", "-q", "-am", "mode")
+    return made
+
+
+@contextmanager
+def copied(folder: Path, environment: dict[str, str], run_id: str = "r1") -> Iterator[Copy]:
+    copy = Copy(run_id, "helper", environment)
+    try:
+        copy.open(folder)
+        yield copy
+    finally:
+        copy.close()
+
+
+def names(folder: Path) -> set[str]:
+    """The files below a folder, without git's own."""
+    found = (each for each in folder.rglob("*") if each.is_symlink() or each.is_file())
+    return {each.relative_to(folder).as_posix() for each in found} - {".git"}
+
+
+def changes(copy: Copy) -> dict[str, str]:
+    """The changed files, with the letter of what has happened to them."""
+    kept = copy.collect()
+    if not kept:
+        return {}
+    letters = {(False, True): "A", (True, False): "D", (True, True): "M"}
+    return {
+        os.fsdecode(each.path): letters[each.before is not None, each.after is not None]
+        for each in copy.changes(kept)
+    }
+
+
+def test_a_copy_begins_with_the_folder_as_it_is(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    repository.write({"a.txt": "dirty\n", "new.txt": "untracked\n", "build/x": "x", "y.log": "y"})
+    repository.write({"staged.txt": "staged\n"})
+    repository.git("add", "staged.txt")
+    repository.write({"staged.txt": "and changed\n"})
+    (repository.folder / "gone.txt").unlink()
+    (repository.folder / "link").symlink_to("src/b.py")
+
+    with copied(repository.folder, environment) as copy:
+        expected = {*FILES, "new.txt", "staged.txt", "link"} - {"gone.txt"}
+        assert names(copy.folder) == expected
+        for name in expected:
+            assert (copy.folder / name).read_bytes() == (repository.folder / name).read_bytes()
+        assert (copy.folder / "link").readlink() == Path("src/b.py")
+        assert (copy.folder / "run.sh").stat().st_mode & stat.S_IXUSR
+        assert changes(copy) == {}
+        assert git(copy.folder, "status", "--porcelain") == ""
+    assert not copy.tree.exists()
+
+
+def test_index_head_branches_stash_and_configuration_stay_as_they_are(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    repository.write({"a.txt": "stashed\n"})
+    repository.git("stash")
+    repository.write({"src/b.py": "b = 2\n", "staged.txt": "staged\n"})
+    repository.git("add", "staged.txt")
+    before = repository.state
+
+    with copied(repository.folder, environment) as copy:
+        write(copy.folder, {"a.txt": "changed\n"})
+        assert changes(copy) == {"a.txt": "M"}
+
+    assert repository.state == before
+    assert repository.refs == ["refs/axe/r1"]
+    assert repository.git("status", "--porcelain") == "A  staged.txt\n M src/b.py" or (
+        repository.git("status", "--porcelain").split("\n") == [" M src/b.py", "A  staged.txt"]
+    )
+    assert repository.git("show", "refs/axe/r1:a.txt") == "changed"
+    assert repository.git("diff", "--stat", "refs/axe/r1^", "refs/axe/r1").count("|") == 1
+
+
+def test_all_kinds_of_changes_are_kept(repository: Repository, environment: dict[str, str]) -> None:
+    with copied(repository.folder, environment) as copy:
+        folder = copy.folder
+        (folder / "gone.txt").unlink()
+        (folder / "src/b.py").rename(folder / "src/c.py")
+        (folder / "a.txt").chmod(0o755)
+        write(folder, {"picture.png": b"\0\1", "new/deep.txt": "x", "build/out": "o", "v.log": "v"})
+        (folder / "link").symlink_to("a.txt")
+        write(folder, {"ümlaut \n.txt": "strange\n"})
+        assert changes(copy) == {
+            "gone.txt": "D",
+            "src/b.py": "D",
+            "src/c.py": "A",
+            "a.txt": "M",
+            "picture.png": "M",
+            "new/deep.txt": "A",
+            "link": "A",
+            "ümlaut \n.txt": "A",
+        }
+
+
+def test_an_agent_that_commits_in_its_copy_has_changed_the_same_files(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    before = repository.state
+    with copied(repository.folder, environment) as copy:
+        write(copy.folder, {"a.txt": "changed\n", "new.txt": "n\n"})
+        git(copy.folder, "add", "-A")
+        git(copy.folder, "commit", "-q", "-m", "work")
+        assert changes(copy) == {"a.txt": "M", "new.txt": "A"}
+    assert repository.state == before
+
+
+def test_no_change_leaves_nothing(
+    repository: Repository, environment: dict[str, str], tmp_path: Path
+) -> None:
+    with copied(repository.folder, environment) as copy:
+        assert copy.collect() == ""
+    assert repository.refs == []
+    assert [each.name for each in copies_folder(environment).iterdir()] == ["lock"]
+    assert not (repository.folder / ".git" / "worktrees").exists() or not list(
+        (repository.folder / ".git" / "worktrees").iterdir()
+    )
+
+
+def test_a_repository_without_a_commit(tmp_path: Path, environment: dict[str, str]) -> None:
+    folder = tmp_path / "new"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    write(folder, {"a.txt": "a\n"})
+    with copied(folder, environment) as copy:
+        assert names(copy.folder) == {"a.txt"}
+        write(copy.folder, {"a.txt": "b\n"})
+        assert changes(copy) == {"a.txt": "M"}
+
+
+def test_a_folder_below_the_top_of_a_repository(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    with copied(repository.folder / "src", environment) as copy:
+        assert copy.folder == copy.tree / "src"
+        assert names(copy.folder) == {"b.py"}
+        assert (copy.tree / "a.txt").exists()
+
+
+def test_an_ignored_folder_is_copied_by_itself(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    repository.write({"build/x.txt": "x\n"})
+    with copied(repository.folder / "build", environment) as copy:
+        assert names(copy.folder) == {"x.txt"}
+        assert copy.folder == copy.tree
+
+
+def test_outside_git_a_folder_is_copied_without_what_it_ignores(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    folder = tmp_path / "plain"
+    write(folder, {**FILES, "build/x": "x", "node_modules/y/z.js": "z", ".hidden": "h"})
+    with copied(folder, environment) as copy:
+        assert names(copy.folder) == {*FILES, ".hidden"}
+        write(copy.folder, {"a.txt": "changed\n"})
+        assert changes(copy) == {"a.txt": "M"}
+        where = copy.where
+    ref, _, own = where.partition(" in ")
+    assert git(tmp_path, f"--git-dir={own}", "show", f"{ref}:a.txt") == "changed"
+    assert not copy.tree.exists()
+    assert not (folder / ".git").exists()
+
+
+def test_line_ends_and_contents_are_bytes(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    repository.write(
+        {".gitattributes": "* text=auto eol=crlf\n*.id ident\n*.u working-tree-encoding=UTF-16\n"}
+    )
+    repository.git("config", "core.autocrlf", "true")
+    contents: dict[str, str | bytes] = {
+        "lf.txt": "a\nb\n",
+        "crlf.txt": b"a\r\nb\r\n",
+        "both.txt": b"a\r\nb\n",
+        "x.id": "$Id$\n",
+        "x.u": "no UTF-16",
+    }
+    repository.write(contents)
+    with copied(repository.folder, environment) as copy:
+        for name in contents:
+            assert (copy.folder / name).read_bytes() == (repository.folder / name).read_bytes()
+        assert changes(copy) == {}
+
+
+def test_a_copy_of_a_copy(repository: Repository, environment: dict[str, str]) -> None:
+    with copied(repository.folder, environment) as outer:
+        write(outer.folder, {"outer.txt": "o\n"})
+        with copied(outer.folder, environment, "r2") as inner:
+            assert "outer.txt" in names(inner.folder)
+            write(inner.folder, {"inner.txt": "i\n"})
+            assert changes(inner) == {"inner.txt": "A"}
+        assert changes(outer) == {"outer.txt": "A"}
+
+
+def test_the_next_copy_reads_what_has_changed_meanwhile(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    for number in range(5):
+        repository.write({"a.txt": f"{number}\n"})  # The same length, and nearly the same moment.
+        with copied(repository.folder, environment, f"r{number}") as copy:
+            assert (copy.folder / "a.txt").read_text() == f"{number}\n"
+
+
+def test_objects_that_git_has_deleted_are_stored_again(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    repository.write({"new.txt": "untracked\n"})
+    with copied(repository.folder, environment):
+        pass
+    repository.git("reflog", "expire", "--expire=now", "--all")
+    repository.git("gc", "--prune=now", "-q")
+    with copied(repository.folder, environment, "r2") as copy:
+        assert (copy.folder / "new.txt").read_text() == "untracked\n"
+
+
+def test_submodules_and_repositories_inside_are_left_out(
+    repository: Repository, environment: dict[str, str], tmp_path: Path
+) -> None:
+    other = Repository(tmp_path / "other", {"x.txt": "x\n"})
+    repository.git("submodule", "add", "-q", str(other.folder), "sub")
+    repository.git("commit", "-q", "-m", "submodule")
+    Repository(repository.folder / "nested", {"y.txt": "y\n"})
+    with copied(repository.folder, environment) as copy:
+        assert names(copy.folder) == {*FILES, ".gitmodules"}
+        write(copy.folder, {"a.txt": "changed\n"})
+        assert changes(copy) == {"a.txt": "M"}
+    assert (repository.folder / "sub" / "x.txt").exists()
+
+
+def test_the_copy_of_a_process_that_has_died_is_kept_as_a_commit(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    before = repository.state
+    dead = Copy("dead", "helper", environment)
+    dead.open(repository.folder)
+    write(dead.folder, {"a.txt": "unfinished\n"})
+    dead._unlock()  # As the system does when a process ends.
+
+    with copied(repository.folder, environment, "next"):
+        assert not dead.tree.exists()
+    assert repository.git("show", "refs/axe/dead:a.txt") == "unfinished"
+    assert repository.state == before
+
+    with copied(repository.folder, environment, "dead") as again:
+        assert (again.folder / "a.txt").read_text() == "unfinished\n"
+        assert changes(again) == {"a.txt": "M"}
+
+
+def test_a_copy_that_was_not_whole_keeps_nothing(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    dead = Copy("dead", "helper", environment)
+    dead.open(repository.folder)
+    (dead.tree.parent / "ready").unlink()
+    (dead.folder / "a.txt").unlink()
+    dead._unlock()
+    with copied(repository.folder, environment, "next"):
+        pass
+    assert repository.refs == []
+    assert not dead.tree.parent.exists()
+
+
+def test_a_copy_in_use_is_left_alone(repository: Repository, environment: dict[str, str]) -> None:
+    with copied(repository.folder, environment, "first") as first:
+        with copied(repository.folder, environment, "second"):
+            assert (first.folder / "a.txt").exists()
+        assert (first.folder / "a.txt").exists()
+
+
+def test_what_an_agent_has_made_unwritable_is_deleted_and_nothing_else(
+    repository: Repository, environment: dict[str, str], tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir(mode=0o500)
+    with copied(repository.folder, environment) as copy:
+        locked = copy.folder / "locked"
+        locked.mkdir()
+        (locked / "x").write_text("x")
+        (locked / "out").symlink_to(outside)
+        locked.chmod(0o500)
+    assert not copy.tree.exists()
+    assert stat.S_IMODE(outside.stat().st_mode) == 0o500
+
+
+def test_without_git_there_is_no_copy(tmp_path: Path, environment: dict[str, str]) -> None:
+    (tmp_path / "plain").mkdir()
+    copy = Copy("r1", "helper", {**environment, "PATH": str(tmp_path)})
+    with pytest.raises(CopyError, match="git is not installed"):
+        copy.open(tmp_path / "plain")
+    copy.close()
+    assert not copy.tree.parent.exists()
+
+
+# -- repositories of strangers
+
+
+@pytest.fixture
+def mark(tmp_path: Path) -> Path:
+    """A file that exists once a program of the stranger's has been executed."""
+    return tmp_path / "executed"
+
+
+@pytest.fixture
+def program(tmp_path: Path, mark: Path) -> str:
+    """A program of the stranger's."""
+    path = tmp_path / "program"
+    path.write_text(f"#!/bin/sh\necho $0 >> {mark}\ncat\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def work_in_a_copy(repository: Repository, environment: dict[str, str]) -> None:
+    with copied(repository.folder, environment) as copy:
+        write(copy.folder, {"a.txt": "changed\n", "new.txt": "new\n"})
+        kept = copy.collect()
+        assert len(copy.changes(kept)) == 2
+        copy.drop()
+
+
+def test_no_hook_is_executed(
+    repository: Repository, environment: dict[str, str], program: str, mark: Path
+) -> None:
+    hooks = repository.folder / ".git" / "hooks"
+    elsewhere = repository.folder / "hooks"
+    for folder in (hooks, elsewhere):
+        folder.mkdir(exist_ok=True)
+        for name in ("post-checkout", "reference-transaction", "post-index-change", "pre-commit"):
+            (folder / name).write_text(Path(program).read_text())
+            (folder / name).chmod(0o755)
+    work_in_a_copy(repository, environment)
+    repository.git("config", "core.hooksPath", str(elsewhere))
+    work_in_a_copy(repository, environment)
+    assert not mark.exists()
+    repository.git("update-ref", "refs/heads/x", "HEAD")  # It would have been executed.
+    assert mark.exists()
+
+
+def test_no_filter_no_merge_driver_and_no_diff_of_a_repository_is_executed(
+    repository: Repository, environment: dict[str, str], program: str, mark: Path
+) -> None:
+    for key in (
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "diff.evil.textconv",
+        "diff.evil.command",
+        "merge.evil.driver",
+    ):
+        repository.git("config", key, program)
+    repository.write({".gitattributes": "* filter=evil diff=evil merge=evil\n"})
+    (repository.folder / ".git" / "info" / "attributes").write_text("* filter=evil\n")
+    work_in_a_copy(repository, environment)
+    assert not mark.exists()
+
+
+def test_no_file_system_monitor_is_executed(
+    repository: Repository, environment: dict[str, str], program: str, mark: Path
+) -> None:
+    repository.git("config", "core.fsmonitor", program)
+    for key in ("core.sshCommand", "core.pager", "core.editor", "core.askPass", "gpg.program"):
+        repository.git("config", key, program)
+    repository.git("config", "commit.gpgSign", "true")
+    work_in_a_copy(repository, environment)
+    assert not mark.exists()
+    repository.git("status")
+    assert mark.exists()
+
+
+def test_a_configuration_that_names_another_folder_gets_no_copy_of_that(
+    repository: Repository, environment: dict[str, str], tmp_path: Path
+) -> None:
+    write(tmp_path, {"secret.txt": "s\n"})
+    repository.git("config", "core.worktree", str(tmp_path))
+    with copied(repository.folder, environment) as copy:
+        assert names(copy.tree) == set(FILES)
+
+
+def test_a_link_is_copied_as_a_link(
+    repository: Repository, environment: dict[str, str], tmp_path: Path
+) -> None:
+    write(tmp_path / "outside", {"secret.txt": "s\n"})
+    (repository.folder / "out").symlink_to(tmp_path / "outside")
+    with copied(repository.folder, environment) as copy:
+        assert (copy.folder / "out").is_symlink()
+        assert not any("secret" in each.name for each in copy.tree.rglob("*"))
+
+
+def test_variables_of_git_lead_nowhere_else(
+    repository: Repository,
+    environment: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = Repository(tmp_path / "other", {"x.txt": "x\n"})
+    for name, value in {
+        "GIT_DIR": str(other.folder / ".git"),
+        "GIT_WORK_TREE": str(other.folder),
+        "GIT_INDEX_FILE": str(tmp_path / "index"),
+    }.items():
+        environment[name] = value
+        monkeypatch.setenv(name, value)
+    with copied(repository.folder, environment) as copy:
+        assert names(copy.folder) == set(FILES)
+    assert other.refs == []

@@ -1,0 +1,398 @@
+"""Agents with `[isolation] mode = "copy"`: where they work, and what becomes of their changes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from axe_lsp.runtime.errors import RunCancelledError
+from axe_lsp.runtime.events import AgentBegin, ToolEnd, TurnBegin
+from axe_lsp.runtime.safety.approval import Approval
+from axe_lsp.runtime.safety.questions import Answer, Question, denial
+from support.answers import Call, Says, calls_agent
+from support.engines import Bench, agent, bench, running
+from support.repositories import Repository
+from support.scripted_provider import PATIENCE, ScriptedProvider
+
+
+class Person:
+    """Somebody who is asked: `decides` about each question, and otherwise agrees."""
+
+    def __init__(self, allow: tuple[str, ...]) -> None:
+        self.questions: list[Question] = []
+        self.decides: Callable[[Question], Answer] = lambda _: Answer("allow")
+        self.approval = Approval(self._ask, allow)
+
+    async def _ask(self, question: Question) -> Answer:
+        self.questions.append(question)
+        return self.decides(question)
+
+    @property
+    def asked(self) -> list[tuple[str, object]]:
+        return [(each.tool, each.arguments.get("path")) for each in self.questions]
+
+
+class Place:
+    """A repository in which a lead calls an agent in a copy."""
+
+    def __init__(self, tmp_path: Path, provider: ScriptedProvider) -> None:
+        self.repository = Repository(tmp_path / "project", {"a.txt": "a\n", "sub/b.txt": "b\n"})
+        self.folder = self.repository.folder
+        self.state = tmp_path / "state" / "axe" / "copies"
+        self.provider = provider
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path / "home"),
+            "XDG_CONFIG_HOME": str(tmp_path / "config"),
+            "XDG_STATE_HOME": str(tmp_path / "state"),
+            "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        }
+
+    @asynccontextmanager
+    async def bench(
+        self,
+        isolation: Mapping[str, str] | None = None,
+        *,
+        allow: tuple[str, ...] = ("write_file", "run_command"),
+        more: Mapping[str, str] | None = None,
+        **keys: Any,
+    ) -> AsyncIterator[tuple[Bench, Person]]:
+        person = Person(allow)
+        keys.setdefault("tools", ["write_file", "read_file", "run_command"])
+        agents = {
+            **agent("lead", sub_agents=["helper", "other"]),
+            **agent("helper", isolation={"mode": "copy", **(isolation or {})}, **keys),
+            **(more or {}),
+        }
+        approve = person.approval
+        async with bench(
+            self.provider, self.folder, agents, self.environment, approve=approve
+        ) as made:
+            yield made, person
+
+    def lead(self, *calls: Call) -> None:
+        self.provider.script("m-lead", Says(calls=list(calls)), Says("done"))
+
+    def writes(self, **files: str) -> None:
+        """The helper writes `a.txt`, or whatever is given."""
+        named = files or {"a.txt": "changed\n"}
+        calls = [
+            Call("write_file", {"path": path.replace("__", "/"), "content": text}, f"w{number}")
+            for number, (path, text) in enumerate(named.items())
+        ]
+        self.provider.script("m-helper", Says(calls=calls), Says("helped"))
+
+    def read(self, path: str = "a.txt") -> str:
+        return (self.folder / path).read_text()
+
+    @property
+    def left(self) -> list[str]:
+        """What there is of copies."""
+        return [each.name for each in self.state.iterdir() if each.name != "lock"]
+
+
+@pytest.fixture
+def place(tmp_path: Path, provider: ScriptedProvider) -> Place:
+    return Place(tmp_path, provider)
+
+
+def answer(made: Bench) -> ToolEnd:
+    """What the lead is told of its call."""
+    return next(each for each in made.of(ToolEnd) if each.name == "call_agent")
+
+
+HELP = calls_agent("helper", "help", call_id="c1")
+
+
+async def test_changes_are_applied_once_a_person_has_agreed(place: Place) -> None:
+    place.repository.write({"a.txt": "dirty\n", "untracked.txt": "u\n"})
+    before = place.repository.state
+    place.lead(HELP)
+    place.writes(**{"a.txt": "changed\n", "sub__new.txt": "new\n"})
+    seen: list[str] = []
+    async with place.bench() as (made, person):
+
+        def decide(question: Question) -> Answer:
+            seen.append(place.read())
+            return Answer("allow")
+
+        person.decides = decide
+        result = await made.run("lead", "go")
+    assert result.content == "done"
+    assert person.asked == [("apply_changes", "a.txt"), ("apply_changes", "sub/new.txt")]
+    assert person.questions[0].change is not None
+    assert person.questions[0].change.before == "dirty\n"
+    assert "-dirty\n+changed" in person.questions[0].details
+    assert seen == ["dirty\n", "dirty\n"]
+    assert (place.read(), place.read("sub/new.txt")) == ("changed\n", "new\n")
+    told = answer(made)
+    assert not told.is_error
+    assert told.content == (
+        "helped\n\n[It worked in a copy. Its changes were applied: M a.txt, A sub/new.txt]"
+    )
+    assert (place.repository.refs, place.left) == ([], [])
+    assert place.repository.state == before
+
+
+async def test_a_denial_changes_nothing_and_keeps_the_work(place: Place) -> None:
+    place.lead(HELP)
+    place.writes(**{"a.txt": "changed\n", "b.txt": "new\n"})
+    async with place.bench() as (made, person):
+        person.decides = lambda question: (
+            denial("not so") if question.arguments["path"] == "b.txt" else Answer("allow")
+        )
+        await made.run("lead", "go")
+    told = answer(made)
+    assert told.is_error
+    assert "b.txt: the user said no: not so" in told.content
+    (ref,) = place.repository.refs
+    assert ref in told.content
+    assert ref in made.warnings[-1]
+    assert place.read() == "a\n"
+    assert not (place.folder / "b.txt").exists()
+    assert place.repository.git("show", f"{ref}:a.txt") == "changed"
+    assert place.left == []
+
+
+async def test_kept_changes_are_a_commit(place: Place) -> None:
+    place.lead(HELP)
+    place.writes()
+    async with place.bench({"changes": "keep"}) as (made, person):
+        await made.run("lead", "go")
+    told = answer(made)
+    (ref,) = place.repository.refs
+    assert not told.is_error
+    assert f"1 file was changed there; nothing was applied. The changes are kept as {ref}" in (
+        told.content
+    )
+    assert person.questions == []
+    assert place.read() == "a\n"
+
+
+@pytest.mark.parametrize(
+    ("allow", "asked"),
+    [
+        (("run_command",), [("write_file", "a.txt"), ("write_file", "a.txt")]),
+        (("write_file", "run_command"), []),
+        (("*",), []),
+    ],
+)
+async def test_changes_are_applied_without_a_question_where_a_write_needs_none(
+    place: Place, allow: tuple[str, ...], asked: list[tuple[str, str]]
+) -> None:
+    place.lead(HELP)
+    place.writes()
+    async with place.bench({"changes": "apply"}, allow=allow) as (made, person):
+        await made.run("lead", "go")
+    assert person.asked == asked
+    assert place.read() == "changed\n"
+
+
+async def test_a_rule_for_writes_allows_nothing_that_write_file_can_not_do(place: Place) -> None:
+    place.lead(HELP)
+    command = "rm a.txt; ln -s b.txt sub/link; touch new.txt tool; chmod +x tool"
+    place.provider.script(
+        "m-helper", Says(calls=[Call("run_command", {"command": command})]), Says("helped")
+    )
+    async with place.bench({"changes": "apply"}) as (made, person):
+        await made.run("lead", "go")
+    assert person.asked == [
+        ("apply_changes", "a.txt"),
+        ("apply_changes", "sub/link"),
+        ("apply_changes", "tool"),
+    ]
+    assert (place.folder / "new.txt").exists()
+
+
+async def test_a_conflict_is_an_error_text(place: Place) -> None:
+    place.lead(HELP)
+
+    async with place.bench() as (made, person):
+        place.writes()
+
+        def meanwhile(event: object) -> None:
+            if isinstance(event, ToolEnd) and event.name == "write_file":
+                place.repository.write({"a.txt": "mine\n"})
+
+        made.on_event = meanwhile
+        await made.run("lead", "go")
+    told = answer(made)
+    assert told.is_error
+    assert "a.txt has been changed since in the same lines" in told.content
+    assert place.repository.refs[0] in told.content
+    assert place.read() == "mine\n"
+    assert person.questions == []
+
+
+async def test_a_file_that_changes_while_somebody_is_asked_is_asked_about_again(
+    place: Place,
+) -> None:
+    lines = "".join(f"{number}\n" for number in range(20))
+    place.repository.write({"a.txt": lines})
+    place.lead(HELP)
+    place.writes(**{"a.txt": lines + "theirs\n"})
+    async with place.bench() as (made, person):
+
+        def decide(_: Question) -> Answer:
+            place.repository.write({"a.txt": f"mine\n{lines}"})
+            return Answer("allow")
+
+        person.decides = decide
+        await made.run("lead", "go")
+    assert person.asked == [("apply_changes", "a.txt")] * 2
+    assert place.read() == f"mine\n{lines}theirs\n"
+
+
+async def test_agents_side_by_side_do_not_see_each_other_and_both_come_home(place: Place) -> None:
+    count = 4
+    names = [f"h{number}" for number in range(count)]
+    more = dict[str, str]()
+    for name in names:
+        more |= agent(name, tools=["write_file", "run_command"], isolation={"mode": "copy"})
+        write = Call("write_file", {"path": f"{name}.txt", "content": name})
+        look = Call("run_command", {"command": "ls h*.txt"})
+        place.provider.script(f"m-{name}", Says(calls=[write]), Says(calls=[look]), Says("ok"))
+    place.provider.script(
+        "m-lead", Says(calls=[calls_agent(each, "go", call_id=each) for each in names]), Says("ok")
+    )
+    more |= agent("lead", sub_agents=names)
+    async with place.bench(more=more, allow=("*",)) as (made, _):
+        await made.run("lead", "go")
+    listed = sorted(each.content.strip() for each in made.of(ToolEnd) if each.name == "run_command")
+    assert listed == [f"{name}.txt" for name in names]
+    assert sorted(each.name for each in place.folder.glob("h*.txt")) == listed
+    assert (place.repository.refs, place.left) == ([], [])
+
+
+async def test_an_agent_below_works_in_the_copy_of_its_caller(place: Place) -> None:
+    place.lead(HELP)
+    place.provider.script(
+        "m-helper", Says(calls=[calls_agent("other", "go", call_id="c2")]), Says("helped")
+    )
+    write = Call("write_file", {"path": "a.txt", "content": "below\n"})
+    place.provider.script("m-other", Says(calls=[write]), Says("ok"))
+    async with place.bench(
+        {"changes": "keep"}, more=agent("other", tools=["write_file"]), sub_agents=["other"]
+    ) as (made, _):
+        await made.run("lead", "go")
+    (ref,) = place.repository.refs
+    assert place.read() == "a\n"
+    assert place.repository.git("show", f"{ref}:a.txt") == "below"
+
+
+async def test_a_copy_in_a_copy_comes_home_to_that(place: Place) -> None:
+    place.lead(HELP)
+    calls = [calls_agent("other", "go", call_id="c2")]
+    place.provider.script("m-helper", Says(calls=calls), Says("helped"))
+    write = Call("write_file", {"path": "a.txt", "content": "below\n"})
+    place.provider.script("m-other", Says(calls=[write]), Says("ok"))
+    other = agent("other", tools=["write_file"], isolation={"mode": "copy", "changes": "apply"})
+    async with place.bench({"changes": "keep"}, more=other, sub_agents=["other"]) as (made, person):
+        await made.run("lead", "go")
+    (ref,) = place.repository.refs
+    assert person.questions == []
+    assert place.read() == "a\n"
+    assert place.repository.git("show", f"{ref}:a.txt") == "below"
+    assert place.left == []
+
+
+async def test_the_copy_of_an_agent_with_a_folder_of_its_own_is_that_of_this_folder(
+    place: Place,
+) -> None:
+    place.lead(HELP)
+    place.provider.script(
+        "m-helper",
+        Says(calls=[Call("write_file", {"path": "b.txt", "content": "changed\n"})]),
+        Says(calls=[Call("run_command", {"command": "ls; touch ../outside.txt"})]),
+        Says("helped"),
+    )
+    async with place.bench({"changes": "apply"}, workdir="sub") as (made, _):
+        await made.run("lead", "go")
+    assert place.read("sub/b.txt") == "changed\n"
+    assert not (place.folder / "outside.txt").exists()
+
+
+async def test_what_a_command_changes_outside_of_the_folder_is_not_applied(place: Place) -> None:
+    place.lead(HELP)
+    command = (
+        """echo x > b.txt; python3 -c 'import os; open(os.pardir + os.sep + "outside.txt", "w")'"""
+    )
+    place.provider.script(
+        "m-helper", Says(calls=[Call("run_command", {"command": command})]), Says("helped")
+    )
+    async with place.bench({"changes": "apply"}, allow=("*",), workdir="sub") as (made, _):
+        await made.run("lead", "go")
+    told = answer(made)
+    assert told.is_error
+    assert "outside.txt is outside of the working directory" in told.content
+    assert place.read("sub/b.txt") == "b\n"
+
+
+async def test_a_cancelled_run_leaves_no_copy_and_keeps_its_work(place: Place) -> None:
+    place.lead(HELP)
+    place.provider.script(
+        "m-helper",
+        Says(calls=[Call("write_file", {"path": "a.txt", "content": "half\n"})]),
+        Says(calls=[Call("run_command", {"command": "sleep 600"})]),
+    )
+    before = place.repository.state
+    async with place.bench() as (made, _), running(made.run("lead", "go")) as run:
+        helper = await made.heard(AgentBegin, lambda event: event.run.agent == "helper")
+        await made.heard(TurnBegin, lambda e: e.run.agent == "helper" and e.turn == 2)
+        made.engine.cancel(helper.run.root_run_id)
+        with anyio.fail_after(PATIENCE), pytest.raises(RunCancelledError):
+            await run
+    assert place.left == []
+    (ref,) = place.repository.refs
+    assert place.repository.git("show", f"{ref}:a.txt") == "half"
+    assert place.read() == "a\n"
+    assert place.repository.state == before
+
+
+async def test_a_failed_run_keeps_its_work_and_says_where(place: Place) -> None:
+    place.lead(HELP)
+    write = Call("write_file", {"path": "a.txt", "content": "changed\n"})
+    look = Call("read_file", {"path": "a.txt"})
+    place.provider.script("m-helper", Says(calls=[write]), Says(calls=[look]), Says("never"))
+    async with place.bench(budget={"max_tool_calls": 1}, allow=("*",)) as (made, _):
+        await made.run("lead", "go")
+    told = answer(made)
+    (ref,) = place.repository.refs
+    assert told.is_error
+    assert ref in told.content
+    assert place.read() == "a\n"
+    assert place.left == []
+
+
+async def test_a_folder_of_which_no_copy_can_be_made_is_an_error_for_the_caller(
+    place: Place,
+) -> None:
+    place.environment["PATH"] = str(place.folder)
+    place.lead(HELP)
+    async with place.bench() as (made, _):
+        await made.run("lead", "go")
+    assert "can be made: git is not installed on this machine" in answer(made).content
+
+
+async def test_a_root_works_in_its_folder(place: Place) -> None:
+    place.writes()
+    async with place.bench() as (made, _):
+        await made.run("helper", "go")
+    assert place.read() == "changed\n"
+
+
+async def test_a_child_that_only_reads_leaves_nothing(place: Place) -> None:
+    place.lead(HELP)
+    place.provider.script(
+        "m-helper", Says(calls=[Call("read_file", {"path": "a.txt"})]), Says("helped")
+    )
+    async with place.bench() as (made, person):
+        await made.run("lead", "go")
+    assert answer(made).content == "helped"
+    assert (person.questions, place.repository.refs, place.left) == ([], [], [])
