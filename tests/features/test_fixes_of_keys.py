@@ -103,3 +103,11 @@ def test_a_table_without_effect_goes() -> None:
         "Remove `sub_agents_config`",
         "stream = true",
     )
+
+
+def test_the_fate_of_changes_in_no_copy_is_removed() -> None:
+    check(
+        '[isolation]\nmode = "process"\nchanges<|> = "apply"\n',
+        "Remove `changes`",
+        '[isolation]\nmode = "process"\n',
+    )

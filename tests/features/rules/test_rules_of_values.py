@@ -175,6 +175,20 @@ def test_an_empty_list_is_nobody_and_dotted_keys_count_as_their_table() -> None:
     """)
 
 
+def test_the_fate_of_changes_where_there_is_no_copy() -> None:
+    (finding,) = check_findings("""
+        [isolation]
+        mode = "process"
+        changes = "apply"
+        ^^^^^^^ hint unused-config: isolation.changes has no effect without isolation.mode = "copy"
+    """)
+    assert finding.unnecessary
+
+
+def test_the_fate_of_changes_in_a_copy() -> None:
+    check_findings('[isolation]\nmode = "copy"\nchanges = "keep"\n')
+
+
 def test_a_message_says_a_value_once() -> None:
     check_findings("""
         [params]

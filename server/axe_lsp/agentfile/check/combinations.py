@@ -20,6 +20,7 @@ INVOLVED: frozenset[KeyPath] = frozenset(
         ("artifacts", "dir"),
         ("params", "response_format"),
         ("mcp_servers",),
+        ("isolation", "changes"),
     ]
 )
 """The keys that what is checked here is about, besides `sub_agents_config`: without them there is nothing to find."""
@@ -32,6 +33,7 @@ def combinations(lookup: Lookup) -> Iterator[Problem]:
     yield from _response_format(lookup)
     yield from _servers(lookup)
     yield from _delegation(lookup)
+    yield from _isolation(lookup)
 
 
 def _retry(lookup: Lookup) -> Iterator[Problem]:
@@ -73,6 +75,15 @@ def _delegation(lookup: Lookup) -> Iterator[Problem]:
         return  # Which holds for the calls of tools as well.
     if lookup.decoded(("sub_agents",)) == [] or not lookup.has(("sub_agents",)):
         message = "sub_agents_config has no effect without sub_agents"
+        yield problem("unused-config", agent_keys.key(path), where, message, fatal=False)
+
+
+def _isolation(lookup: Lookup) -> Iterator[Problem]:
+    """The fate of changes in a copy, where there is no copy."""
+    path = ("isolation", "changes")
+    where = lookup.place(path)
+    if where is not None and lookup.decoded(("isolation", "mode")) != "copy":
+        message = 'isolation.changes has no effect without isolation.mode = "copy"'
         yield problem("unused-config", agent_keys.key(path), where, message, fatal=False)
 
 

@@ -1,4 +1,4 @@
-"""Tables that have no effect."""
+"""Tables and keys that have no effect."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.finding import Finding, Severity
-from axe_lsp.features.fix import Case, Fix, remove_table
+from axe_lsp.features.fix import Case, Fix, remove_key, remove_table
 from axe_lsp.features.rule import Rule, once_complete, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.graph import calling
@@ -32,7 +32,9 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The file without the table."""
+    """The file without the table or the key."""
+    if case.finding.path == ("isolation", "changes"):
+        yield from remove_key(case, preferred=True)
     for path in (("sub_agents_config",), ("input",)):
         if case.lookup.place(path) == case.finding.range:
             yield from remove_table(case, path, preferred=True)
@@ -41,11 +43,11 @@ def fixes(case: Case) -> Iterator[Fix]:
 RULE = Rule(
     code="unused-config",
     severity=Severity.HINT,
-    summary="A table that has no effect.",
+    summary="A table or a key that has no effect.",
     documentation="""
 `[sub_agents_config]` needs agents to call: `sub_agents`, or `[task]`. An `[input]` is for models of
 agents that list this agent in `sub_agents`; if no agent does, only programs that run it with an
-`input` use it.
+`input` use it. `isolation.changes` is for agents that work in a copy, with `isolation.mode = "copy"`.
 """,
     check=check,
     fixes=fixes,
