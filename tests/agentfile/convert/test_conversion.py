@@ -451,3 +451,33 @@ def test_a_file_of_another_program_survives_a_visit_to_axe(
     assert values["description"] == description
     assert values[""].endswith(body)
     assert values["tools"] == []
+
+
+def test_a_worktree_of_claude_code_is_a_copy_whose_changes_are_kept() -> None:
+    source = "---\nname: it\ndescription: d\nisolation: worktree\n---\n\nDo it.\n"
+    result = to("axe", source, source="claude", model="anthropic/m")
+    assert values_of(result)["isolation"] == {"mode": "copy", "changes": "keep"}
+    assert "isolation" in {note.key for note in result.notes if note.kind is NoteKind.MAPPED}
+
+    other = to("axe", source.replace("worktree", "remote"), source="claude", model="anthropic/m")
+    assert "isolation" not in values_of(other)
+    assert lost(other) == {"isolation": "only `worktree` has a counterpart"}
+
+
+def test_a_copy_is_a_worktree_of_claude_code_and_nothing_elsewhere() -> None:
+    head = 'name = "it"\nmodel = "anthropic/m"\ndescription = "d"\nsystem_prompt = "p"\n'
+    copy = f'{head}[isolation]\nmode = "copy"\nchanges = "apply"\n'
+    result = to("claude", copy)
+    assert values_of(result)["isolation"] == "worktree"
+    assert not lost(result)
+    assert "isolation" in lost(to("gemini", copy))
+
+    process = to("claude", f'{head}[isolation]\nmode = "process"\n')
+    assert "isolation" not in values_of(process)
+    assert "isolation" in lost(process)
+
+
+def test_the_default_of_a_copy_is_not_written() -> None:
+    head = 'name = "it"\nmodel = "anthropic/m"\n'
+    result = to("axe", f'{head}[isolation]\nmode = "copy"\nchanges = "ask"\n')
+    assert values_of(result)["isolation"] == {"mode": "copy"}

@@ -13,6 +13,9 @@ from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType
 from axe_lsp.agentfile.schema.providers import EFFORTS
 from axe_lsp.agentfile.schema.tool_names import is_tool_glob, tools_meant
 
+_ASK = "ask"
+"""The default of `isolation.changes`."""
+
 
 def _read_name(reading: Reading) -> None:
     """The name is that of the file, by which axe finds the agent."""
@@ -70,6 +73,15 @@ def _read_agents(reading: Reading) -> None:
     reading.agent.agents = tuple(reading.texts("sub_agents") or ())
 
 
+def _read_copy(reading: Reading) -> None:
+    """Another mode is where the agent runs, and has no counterpart."""
+    isolation = reading.values.get("isolation")
+    if isinstance(isolation, dict) and isolation.get("mode") == "copy":
+        reading.source_keys["copy"] = "isolation"
+        reading.take("isolation.mode")
+        reading.agent.copy = str(reading.take("isolation.changes") or _ASK)
+
+
 def _read_number(reading: Reading, name: str) -> None:
     """A number of which 0 means the same as its absence."""
     reading.take_field(name)
@@ -125,6 +137,13 @@ def _write_servers(writing: Writing) -> None:
         writing.set("mcp_servers", [_table(each) for each in writing.agent.servers])
 
 
+def _write_copy(writing: Writing) -> None:
+    if writing.agent.copy:
+        writing.set("isolation.mode", "copy")
+        if writing.agent.copy != _ASK:
+            writing.set("isolation.changes", writing.agent.copy)
+
+
 def _table(server: McpServer) -> dict[str, Any]:
     table: dict[str, Any] = {"name": server.name, "url": server.url, "transport": server.transport}
     return {**table, "headers": dict(server.headers)} if server.headers else table
@@ -148,6 +167,7 @@ AXE = Format(
         "tools": "tools",
         "agents": "sub_agents",
         "servers": "mcp_servers",
+        "copy": "isolation.mode",
         "prompt": "system_prompt",
     },
     readers={
@@ -158,6 +178,7 @@ AXE = Format(
         "tools": _read_tools,
         "agents": _read_agents,
         "servers": _read_servers,
+        "copy": _read_copy,
     },
     writers={
         "name": _write_name,
@@ -167,5 +188,6 @@ AXE = Format(
         "tools": _write_tools,
         "agents": _write_agents,
         "servers": _write_servers,
+        "copy": _write_copy,
     },
 )

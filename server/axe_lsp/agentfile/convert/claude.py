@@ -2,7 +2,8 @@
 
 Sources: "Create custom subagents" (code.claude.com/docs/en/sub-agents, as of version 2.1.205): the
 fields, that absent `tools` are all tools, that `disallowedTools` is applied first, that a sub-agent
-may start every agent if it has the tool `Agent`, and that `memory` switches on Read, Write and Edit.
+may start every agent if it has the tool `Agent`, that `memory` switches on Read, Write and Edit, and
+that a worktree (`isolation: worktree`) in which something has changed is left for the user.
 """
 
 from __future__ import annotations
@@ -105,6 +106,24 @@ def _read_servers(reading: Reading) -> None:
             reading.take_server("mcpServers", name, table)
 
 
+def _read_copy(reading: Reading) -> None:
+    value = reading.take("isolation")
+    if value == "worktree":
+        reading.source_keys["copy"] = "isolation"
+        reading.agent.copy = "keep"
+        text = "`worktree`: a copy of the folder as it is, whose changes are kept as a commit"
+        reading.notes.mapped("isolation", text)
+    elif value is not None:
+        reading.notes.lost("isolation", "only `worktree` has a counterpart")
+
+
+def _write_copy(writing: Writing) -> None:
+    if writing.agent.copy:
+        writing.set("isolation", "worktree")
+        text = "`worktree`: Claude Code leaves the changes there, and may begin with another branch"
+        writing.notes.mapped(writing.keys["copy"], text)
+
+
 def _write_name(writing: Writing) -> None:
     name = slug(writing.agent.name, ascii_only=True).replace("_", "-") or "agent"
     writing.set("name", name)
@@ -156,6 +175,7 @@ CLAUDE = Format(
         "tools": "tools",
         "agents": "tools: Agent",
         "servers": "mcpServers",
+        "copy": "isolation",
         "prompt": "",
     },
     tools=tools_of(
@@ -171,13 +191,19 @@ CLAUDE = Format(
     tool_aliases=tools_of(
         ("LS", "list_directory"), ("MultiEdit", "edit_file"), ("PowerShell", "run_command")
     ),
-    readers={"model": read_model, "tools": _read_tools, "servers": _read_servers},
+    readers={
+        "model": read_model,
+        "tools": _read_tools,
+        "servers": _read_servers,
+        "copy": _read_copy,
+    },
     writers={
         "name": _write_name,
         "model": lambda writing: write_model(writing, "anthropic"),
         "effort": write_effort,
         "tools": _write_tools,
         "servers": _write_servers,
+        "copy": _write_copy,
     },
     server_tools=("mcp__{}", "mcp__{}__*"),
     required=frozenset({"name", "description"}),

@@ -24,7 +24,8 @@ class Agent(Struct):
     """The fields that more than one format has, in the order in which they are written.
 
     `model` is `provider/model-name` or "" for the model of whoever calls the agent. `tools` has the
-    names of axe and is complete: an agent without tools has none. `timeout` is in seconds.
+    names of axe and is complete: an agent without tools has none. `timeout` is in seconds. `copy` says for
+    an agent that works in a copy what becomes of its changes, in the words of axe.
     """
 
     name: str = ""
@@ -38,6 +39,7 @@ class Agent(Struct):
     tools: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
     servers: tuple[McpServer, ...] = ()
+    copy: str = ""
     prompt: str = ""
 
 
@@ -54,6 +56,7 @@ FIELDS: Mapping[str, str] = {
     "servers": "MCP servers with an address",
     "timeout": "timeout",
     "max_turns": "number of turns",
+    "copy": "work in a copy of the folder",
 }
 """What documentation calls the fields of `Agent`."""
 
