@@ -10,7 +10,6 @@ import asyncio
 import hmac
 import secrets
 import time
-from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Literal
@@ -28,11 +27,10 @@ from mcp.types import (
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
-from axe_lsp.hosting.event_text import activity
-from axe_lsp.hosting.notifications import Notification
-from axe_lsp.hosting.protocol import Warned, Workplace
+from axe_lsp.hosting.protocol import Workplace
 from axe_lsp.hosting.supervisor.orders import Run
 from axe_lsp.hosting.supervisor.supervisor import Runs
+from axe_lsp.mcp_server.progress import Progress
 from axe_lsp.mcp_server.tools import AgentTool
 from axe_lsp.runtime.children.delegation import failure_text, user_message
 from axe_lsp.runtime.errors import RunError
@@ -48,7 +46,7 @@ from axe_lsp.runtime.safety.questions import (
     reply,
 )
 from axe_lsp.settings import Settings
-from axe_lsp.tasks import Tasks, loop_time
+from axe_lsp.tasks import Tasks
 
 Context = ServerRequestContext[Any, Any]
 Approve = Literal["ask", "deny", "allow"]
@@ -60,9 +58,6 @@ _LONGEST_TEXT = 100_000
 
 _PATIENCE = 600.0
 """Seconds for which a run waits until its client calls again with the answer to a question."""
-
-_MOST_REPORTS = 10
-"""Reports of progress within a second."""
 
 _DENIED = Answer("deny", "axe-lsp mcp was started with --approve deny")
 _UNASKABLE = Answer(
@@ -141,21 +136,25 @@ class Calls:
             client=self,
             limit=lambda: self._max_parallel,
         )
-        self._runs.subscribe(call.hear, call.run.id)
+        self._runs.subscribe(call.progress.hear, call.run.id)
         call.ended = self._tasks.start(call.run.result(), name=f"run {call.run.id}")
         return call
 
     async def _news_of(self, call: _Call, context: Context) -> CallToolResult | InputRequiredResult:
         """The result of a call, or the next question of its run."""
-        reporting = self._tasks.start_unattended(call.report(context), name="progress")
+        enough: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        reporting = self._tasks.start_unattended(
+            call.progress.tell(context.session.report_progress, enough), name="progress"
+        )
         asked = asyncio.ensure_future(call.questions.get())
         try:
             await asyncio.wait({call.ended, asked}, return_when=asyncio.FIRST_COMPLETED)
+            enough.set_result(None)
+            await asyncio.wait({reporting})
         finally:
             reporting.cancel()
             if not asked.done():
                 asked.cancel()
-        await call.report_rest(context)
         if call.ended.done():
             return _outcome(call)
         question, call.answered = asked.result()
@@ -207,10 +206,7 @@ class _Call:
         self.questions: asyncio.Queue[tuple[Question, asyncio.Future[Answer]]] = asyncio.Queue()
         self.answered: asyncio.Future[Answer] | None = None
         self._question: Question | None = None
-        self._done = 0
-        self._unreported: deque[tuple[int, str]] = deque(maxlen=_MOST_REPORTS)
-        self._reported: deque[float] = deque([-1.0] * _MOST_REPORTS, maxlen=_MOST_REPORTS)
-        self._news = asyncio.Event()
+        self.progress = Progress()
 
     async def ask(self, question: Question) -> Answer:
         """Have the client asked, by the result of its call."""
@@ -225,35 +221,6 @@ class _Call:
         if self.answered is not None and not self.answered.done() and self._question is not None:
             given = response if isinstance(response, ElicitResult) else None
             self.answered.set_result(_decision(self._question, given))
-
-    def hear(self, news: Notification | Warned) -> None:
-        """Something has happened in the run."""
-        message = activity(news) if isinstance(news, Notification) else None
-        if message is not None:
-            self._done += 1
-            self._unreported.append((self._done, message))
-            self._news.set()
-
-    async def report(self, context: Context) -> None:
-        """Tell the client how far the run is, until cancelled."""
-        while True:
-            await self._news.wait()
-            self._news.clear()
-            while self._unreported:
-                pause = self._reported[0] + 1.0 - loop_time()
-                if pause > 0:
-                    await asyncio.sleep(pause)
-                await self._report(context)
-
-    async def report_rest(self, context: Context) -> None:
-        """Tell the client what it has not been told, before the result."""
-        while self._unreported and self._reported[0] + 1.0 <= loop_time():
-            await self._report(context)
-
-    async def _report(self, context: Context) -> None:
-        number, message = self._unreported.popleft()
-        self._reported.append(loop_time())
-        await context.session.report_progress(number, None, message)
 
 
 def _task(arguments: Mapping[str, Any]) -> str:
