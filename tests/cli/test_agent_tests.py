@@ -438,6 +438,31 @@ def test_a_recording_is_replaced_after_its_difference_was_shown(
     assert home.call(*TEST)[0] == 0
 
 
+def test_a_program_is_asked_before_a_recording_is_replaced(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    project.case()
+    recording = project.tests / "recordings" / "asks.toml"
+    update = [*TEST, "--record", "--update", "--ask"]
+    code, _, err = home.call(*update)
+    assert (code, "--ask needs --format json" in err) == (2, True)
+    before = recording.read_text()
+    for answer in ("no\n", "", "yes\n"):
+        assert recording.read_text() == before
+        script(provider, "Yes: 213 passed")
+        code, out, _ = home.call(*update, "--format", "json", stdin=answer)
+        question, result = map(json.loads, out.splitlines())
+        assert (code, result["verdict"]) == (0, "passed")
+        assert [question[key] for key in ("asks", "file", "name")] == [
+            "replace",
+            "axe/tests/release.toml",
+            "asks",
+        ]
+        assert "212 passed" in question["before"]
+        assert "213 passed" in question["after"]
+    assert "213 passed" in recording.read_text()
+
+
 def test_a_case_is_made_of_a_run(home: Home, project: Project, provider: ScriptedProvider) -> None:
     project.write("src/a.py", "a = 1\n")
     script(provider)

@@ -259,6 +259,9 @@ def test_an_untrusted_workspace_is_checked_and_starts_nothing_of_its_own(
 ) -> None:
     project = tmp_path / "review"
     write_project(project)
+    tests = project / "axe" / "tests" / "manager.toml"
+    tests.parent.mkdir()
+    tests.write_text('agent = "manager"\n[[case]]\nname = "asks"\ntask = "Go."\n', encoding="utf-8")
     trap = put_server_into(project)
     trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\n", encoding="utf-8")
     trap.chmod(0o755)
@@ -269,6 +272,9 @@ def test_an_untrusted_workspace_is_checked_and_starts_nothing_of_its_own(
         window.wait_for_problems(PROBLEMS)
         assert not window.offers_command("axe: Run This Agent")
         window.screenshot("untrusted")
+        window.run_command("Test: Run All Tests")
+        window.answer_dialog("Running tests may execute code in your workspace", "Cancel")
+    assert provider.requests == []
     assert not (tmp_path / "sprung").exists()
 
 

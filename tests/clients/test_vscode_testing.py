@@ -10,22 +10,32 @@ from support import agent_tests
 from support.agent_tests import PLAIN, TOO_FEW_TURNS
 from support.editors import server_program
 from support.extension import TRUSTING, put_server_into, vscode
+from support.scripted_provider import Answer, Hold, Says, ScriptedProvider
 
 
 @pytest.mark.editor
-def test_the_testing_view_runs_a_case_and_shows_the_failure_at_its_expectation(
-    extension: Path, tmp_path: Path
+def test_the_testing_view_runs_a_case_shows_its_failure_and_records_it(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
     project = tmp_path / "notes"
     project.mkdir()
     cases = agent_tests.Project(project).case(TOO_FEW_TURNS, PLAIN)
+    recording = project / "axe/tests/recordings/asks.toml"
     put_server_into(project).symlink_to(server_program())
-    with vscode(extension, project, tmp_path, TRUSTING) as window:
+    with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
         window.open_file("axe/tests/release.toml")
         window.run_command("Testing: Focus on Test Explorer View")
 
         def shows(*rows: str) -> None:
-            window.wait_until(f"the tests {rows}", lambda: window.tests() == [*rows])
+            # The duration follows after a run with real answers.
+            window.wait_until(
+                f"the tests {rows}",
+                lambda: [row.partition(", in ")[0] for row in window.tests()] == [*rows],
+            )
+
+        def run_using(profile: str) -> None:
+            window.view("Test Explorer").choose("asks", entry="Execute Using Profile")
+            window.choose(profile)
 
         shows("release.toml (Not yet run)")
         window.run_command("Test: Run All Tests")
@@ -40,4 +50,26 @@ def test_the_testing_view_runs_a_case_and_shows_the_failure_at_its_expectation(
         cases.write_text(PLAIN + TOO_FEW_TURNS.replace("1", "3"))
         window.wait_for_text("max = 3")
         window.run_command("Test: Run All Tests")
+        shows("release.toml (Passed)", "asks (Passed)")
+
+        recording.unlink()
+        hold = Hold()
+        provider.script("m-lead", Answer(Says("Late."), hold=hold))
+        run_using("Record")
+        hold.wait_until_arrived()
+        window.cancel_tests()
+        hold.wait_until_hung_up()
+        shows("release.toml (Skipped)", "asks (Skipped)")
+        assert not recording.exists()
+
+        provider.script("m-lead", Says("Yes."))
+        run_using("Record")
+        shows("release.toml (Passed)", "asks (Passed)")
+        assert 'text = "Yes."' in recording.read_text()
+
+        provider.script("m-lead", Says("No."))
+        run_using("Update")
+        window.wait_for_tab("Recording of asks")
+        window.answer_message('Replace the recording of the case "asks"?', "Replace")
+        window.wait_until("the new recording", lambda: 'text = "No."' in recording.read_text())
         shows("release.toml (Passed)", "asks (Passed)")

@@ -9,7 +9,7 @@ import pytest
 
 from support import agent_tests
 from support.agent_tests import HEAD, PLAIN, TOO_FEW_TURNS
-from support.raw_client import ServerError
+from support.raw_client import NEVER, ServerError
 from support.scripted_provider import Answer, Hold, Says, ScriptedProvider
 from support.session import Editor, Project
 
@@ -147,3 +147,56 @@ def test_a_file_that_is_no_file_of_tests_is_refused(project: Project) -> None:
     agent = {"uri": (project.root / "axe/agents/lead.toml").as_uri()}
     with project.editor() as editor, pytest.raises(ServerError, match="not a file of tests"):
         editor.client.request("axe/test", agent)
+
+
+SHOWS_CHANGES = {"experimental": {"axe": {"replaceRecording": True}}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_replaced"), [({"replace": True}, True), ({"replace": False}, False), ({}, False)]
+)
+def test_a_recording_is_replaced_after_the_client_has_shown_the_change(
+    online: Project, provider: ScriptedProvider, answer: Json, is_replaced: bool
+) -> None:
+    recording = online.root / "axe/tests/recordings/asks.toml"
+    before = recording.read_text()
+    provider.script("m-lead", Says("Yes."))
+    with online.editor(capabilities=SHOWS_CHANGES) as editor:
+        editor.client.answer_with["axe/replaceRecording"] = lambda _: answer
+        uri = opened(editor, online, PLAIN)
+        (result,) = editor.client.request("axe/test", {"uri": uri, "update": True})["results"]
+        asked = editor.client.wait_for("axe/replaceRecording")
+    assert (result["verdict"], asked["uri"], asked["case"]) == ("passed", uri, "asks")
+    assert "Can this be released?" in asked["before"]
+    assert 'text = "Yes."' in asked["after"]
+    assert "duration_ms = 0" in asked["after"]
+    assert ('text = "Yes."' in recording.read_text()) is is_replaced
+    assert is_replaced or recording.read_text() == before
+
+
+def test_an_update_that_is_cancelled_while_it_asks_keeps_the_recording(
+    online: Project, provider: ScriptedProvider
+) -> None:
+    recording = online.root / "axe/tests/recordings/asks.toml"
+    before = recording.read_text()
+    provider.script("m-lead", Says("Yes."))
+    with online.editor(capabilities=SHOWS_CHANGES) as editor:
+        editor.client.answer_with["axe/replaceRecording"] = lambda _: NEVER
+        uri = opened(editor, online, PLAIN)
+        number = editor.client.start_request("axe/test", {"uri": uri, "update": True})
+        editor.client.wait_for("axe/replaceRecording")
+        editor.client.cancel(number)
+        editor.client.wait_for("$/cancelRequest")
+        with pytest.raises(ServerError):
+            editor.client.result(number)
+    assert recording.read_text() == before
+
+
+def test_nothing_is_recorded_again_for_a_client_that_can_not_show_the_change(
+    online: Project, provider: ScriptedProvider
+) -> None:
+    with online.editor() as editor:
+        uri = opened(editor, online, PLAIN)
+        with pytest.raises(ServerError, match="can't show the changes"):
+            editor.client.request("axe/test", {"uri": uri, "update": True})
+    assert provider.requests == []

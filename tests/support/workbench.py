@@ -242,6 +242,15 @@ class Workbench(TextEditor, Questions):
 
         self._screen.act(f"{button} on {name}", press, is_done)
 
+    def cancel_tests(self) -> None:
+        """Presses the button that ends the tests that are running."""
+        button = self._page.get_by_role("button", name="Cancel Test Run").first
+        self._screen.act(
+            "the end of the tests",
+            lambda: button.click(timeout=STAYS),
+            lambda: not button.is_visible(),
+        )
+
     def webview(self) -> FrameLocator:
         """The page of the webview that is in front."""
         front = self._page.locator("iframe.webview.ready:visible").last

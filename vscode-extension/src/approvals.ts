@@ -2,7 +2,8 @@
 // nobody answers who is typing something else: a message with buttons, the row of the run in the view "Runs", and the status bar.
 
 import { commands, StatusBarAlignment, ThemeColor, window, type Disposable, type Memento, type QuickPickItem } from 'vscode';
-import { State, type CancellationToken, type LanguageClient, type StaticFeature } from 'vscode-languageclient/node';
+import { State, type CancellationToken, type LanguageClient } from 'vscode-languageclient/node';
+import { announcing } from './announcing';
 import { cancelledWith } from './cancelling';
 import { ANSWER, answerInquiry, NO_ANSWER, SHOW, showInquiry } from './inquiries';
 import { OpenApproval, OpenInquiry, OpenQuestions, type OpenQuestion } from './openQuestions';
@@ -56,7 +57,7 @@ export class Approvals implements Disposable {
   }
 
   listenTo(client: LanguageClient): void {
-    client.registerFeature(announcement);
+    client.registerFeature(announcing({ approve: true, ask: true }));
     client.onRequest(ApproveRequest, (question, token) => this.approve(question, token));
     client.onRequest(AskRequest, (inquiry, token) => this.ask(inquiry, token));
     client.onDidChangeState(({ newState }) => {
@@ -274,13 +275,3 @@ async function showApproval({ question }: OpenApproval): Promise<string | undefi
   const chosen = await window.showWarningMessage(withoutLinks(messageOf(question)), SHOW, ALLOW, forRun, DENY, MORE);
   return chosen === forRun ? FOR_RUN : chosen;
 }
-
-const announcement: StaticFeature = {
-  fillClientCapabilities: (capabilities) => {
-    const { axe, ...others } = (capabilities.experimental ?? {}) as { axe?: object };
-    capabilities.experimental = { ...others, axe: { ...axe, approve: true, ask: true } };
-  },
-  initialize: () => undefined,
-  getState: () => ({ kind: 'static' }),
-  clear: () => undefined,
-};

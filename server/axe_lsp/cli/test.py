@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import sys
 import time
@@ -139,6 +140,10 @@ def _agreement(options: argparse.Namespace) -> Agrees:
         return always
     if not options.record:
         raise ConfigError("--update needs --record")
+    if options.ask:
+        if options.format != "json":
+            raise ConfigError("--ask needs --format json")
+        return _agreement_of_program()
     if not options.yes and (sys.stdin is None or not sys.stdin.isatty()):
         raise ConfigError("nobody can be asked here; --yes replaces recordings without a question")
     one_at_a_time = asyncio.Lock()
@@ -153,6 +158,28 @@ def _agreement(options: argparse.Namespace) -> Agrees:
             print("Replace the recording? [y]es, [N]o: ", end="", file=sys.stderr, flush=True)
             answer = await asyncio.to_thread(sys.stdin.readline)
             return answer.strip().lower() in ("y", "yes")
+
+    return agrees
+
+
+def _agreement_of_program() -> Agrees:
+    """Asks the program that has started this one: a JSON line out, the line `yes` in."""
+    one_at_a_time = asyncio.Lock()
+
+    async def agrees(outcome: Outcome, before: str, after: str) -> bool:
+        if before == after or sys.stdin is None:
+            return False
+        question = {
+            "asks": "replace",
+            "file": outcome.suite.shown,
+            "name": outcome.case.name,
+            "before": before,
+            "after": after,
+        }
+        async with one_at_a_time:
+            print(json.dumps(question, ensure_ascii=False), flush=True)
+            answer: str = await asyncio.to_thread(sys.stdin.readline)
+            return answer.strip() == "yes"
 
     return agrees
 
@@ -310,6 +337,12 @@ def _parser() -> Parser:
         "--update",
         action="store_true",
         help="with --record: record again what has a recording, and show the difference before it is replaced",
+    )
+    add(
+        "--ask",
+        action="store_true",
+        help="with --update and --format json: print a line with the recording `before` and `after`, and replace it "
+        "if the line `yes` follows on standard input",
     )
     add("--yes", action="store_true", help="with --update: replace recordings without asking")
     add(

@@ -389,6 +389,7 @@ _shtab_axe_lsp_test_options=(
   "--live[run cases with real answers, which are not recorded\; a case passes at its \`rate\`]"
   "--loose[accept changed prompts, tools and models\; tasks and results must be the recorded ones]"
   "--update[with --record\: record again what has a recording, and show the difference before it is replaced]"
+  "--ask[with --update and --format json\: print a line with the recording \`before\` and \`after\`, and replace it if the line \`yes\` follows on standard input]"
   "--yes[with --update\: replace recordings without asking]"
   "-n[with --live\: how often each case runs (default\: 1)]:N:"
   "*--model[with --live\: this model in place of the agent\'s\; may be repeated]:PROVIDER/NAME:(anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o)"

@@ -1,7 +1,8 @@
 // All agents that the server knows, and who may call whom: asked for when the server says that there is news.
 
 import { EventEmitter, type Disposable } from 'vscode';
-import { State, type LanguageClient, type StaticFeature } from 'vscode-languageclient/node';
+import { State, type LanguageClient } from 'vscode-languageclient/node';
+import { announcing } from '../announcing';
 import { AgentsChangedNotification, AgentsRequest, GraphRequest, type Agent, type Graph } from './protocol';
 
 const NO_GRAPH: Graph = { complete: false, nodes: [], edges: [], cycles: [], unreachable: [] };
@@ -16,7 +17,7 @@ export class Catalogue implements Disposable {
   private isOutdated = false;
 
   listenTo(client: LanguageClient): void {
-    client.registerFeature(announcement);
+    client.registerFeature(announcing({ agentsChanged: true }));
     client.onNotification(AgentsChangedNotification, () => void this.refresh());
     client.onDidChangeState(({ newState }) => {
       this.client = newState === State.Running ? client : undefined;
@@ -58,13 +59,3 @@ export class Catalogue implements Disposable {
     }
   }
 }
-
-const announcement: StaticFeature = {
-  fillClientCapabilities: (capabilities) => {
-    const { axe, ...others } = (capabilities.experimental ?? {}) as { axe?: object };
-    capabilities.experimental = { ...others, axe: { ...axe, agentsChanged: true } };
-  },
-  initialize: () => undefined,
-  getState: () => ({ kind: 'static' }),
-  clear: () => undefined,
-};

@@ -40,12 +40,13 @@ export function showAgents(context: ExtensionContext, register: Register, around
   const uses = usesOf(() => around.running(), around.run, previews, (error) => around.report(error));
   const forms = new InputForms(context.extensionUri, context.workspaceState, uses);
   const graph = new GraphPanel(context.extensionUri, catalogue);
+  const testing = new TestingView(() => around.running(), catalogue, around.previews, (runId) => around.showRun(runId));
   context.subscriptions.push(
     catalogue,
     graph,
     previews,
     new AgentsView(catalogue),
-    new TestingView(() => around.running(), catalogue, (runId) => around.showRun(runId)),
+    testing,
     onRestored(FORM, async (panel, kept: FormView | undefined) => restoreForm(await around.running(), forms, panel, kept)),
     ...clientCommands(),
     register('axeLsp.run', inTrust(async (client, given, task) => runAgent(client, around.run, forms, await agentFile(given, catalogue), task))),
@@ -63,6 +64,7 @@ export function showAgents(context: ExtensionContext, register: Register, around
     listenTo: (client) => {
       client.registerFeature(lensAnnouncement);
       catalogue.listenTo(client);
+      testing.listenTo(client);
     },
   };
 }

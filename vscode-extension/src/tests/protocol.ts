@@ -8,11 +8,12 @@ export interface TestFile {
   readonly cases: readonly { readonly name: string; readonly range: Range }[];
 }
 
-/** Without a case all of the file. With `record` the answers are asked for and stored first. */
+/** Without a case all of the file. With `record` the answers are asked for and stored first, with `update` also where there is a recording. */
 interface TestParams {
   readonly uri: string;
   readonly case?: string;
   readonly record?: boolean;
+  readonly update?: boolean;
 }
 
 /** Lines count from 1. */
@@ -27,5 +28,14 @@ export interface TestResult {
   readonly seconds?: number;
 }
 
+/** A recording that is there, and what would replace it. */
+export interface RecordingChange {
+  readonly uri: string;
+  readonly case: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+export const ReplaceRecordingRequest = new RequestType<RecordingChange, { readonly replace: boolean }, unknown>('axe/replaceRecording');
 export const TestsRequest = new RequestType<Record<string, never>, TestFile[], unknown>('axe/tests');
 export const TestRequest = new RequestType<TestParams, { readonly results: readonly TestResult[] }, unknown>('axe/test');

@@ -2,15 +2,25 @@
 
 import { CancellationError, commands, Location, Position, Range, TestMessage, TestRunProfileKind, tests, Uri, window, workspace, type CancellationToken, type Disposable, type TestController, type TestItem, type TestRun, type TestRunRequest } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
+import { announcing } from '../announcing';
 import type { Catalogue } from '../agents/catalogue';
 import { isTests } from '../agentFiles';
-import { TestRequest, TestsRequest, type TestFile, type TestResult } from './protocol';
+import type { Previews } from '../previews';
+import { ReplaceRecordingRequest, TestRequest, TestsRequest, type RecordingChange, type TestFile, type TestResult } from './protocol';
 
 /** What a menu knows the messages by that a run belongs to. */
 const FAILURE = 'axeFailure';
 
 /** Milliseconds for which changes of a file are collected. */
 const PAUSE = 500;
+
+/** What a profile adds to the request that runs tests. */
+const PROFILES = { Run: {}, Record: { record: true }, Update: { update: true } } as const;
+
+type Options = (typeof PROFILES)[keyof typeof PROFILES];
+
+const REPLACE = 'Replace';
+const KEEP = 'Keep';
 
 export class TestingView implements Disposable {
   /** Made with the first tests: VS Code shows its view as soon as there is one. */
@@ -24,6 +34,7 @@ export class TestingView implements Disposable {
   constructor(
     private readonly running: () => Promise<LanguageClient | undefined>,
     catalogue: Catalogue,
+    private readonly previews: Previews,
     showRun: (runId: string) => Promise<void>,
   ) {
     const watcher = workspace.createFileSystemWatcher('**/{axe,.axe}/tests/*.toml');
@@ -41,6 +52,21 @@ export class TestingView implements Disposable {
         return runId ? showRun(runId) : void window.showInformationMessage('A run is kept of a case that did not pass. Run the case first.');
       }),
     ];
+  }
+
+  listenTo(client: LanguageClient): void {
+    client.registerFeature(announcing({ replaceRecording: true }));
+    client.onRequest(ReplaceRecordingRequest, (change, token) => this.replaces(change, token));
+  }
+
+  /** Whether the user wants another recording, which is shown before. */
+  private async replaces(change: RecordingChange, token: CancellationToken): Promise<{ replace: boolean }> {
+    const close = await this.previews.showChangeBeside(`Recording of ${change.case}`, change.before, change.after);
+    const cancelled = new Promise<undefined>((resolve) => token.onCancellationRequested(() => resolve(undefined)));
+    const asked = window.showInformationMessage(`Replace the recording of the case "${change.case}"?`, REPLACE, KEEP);
+    const chosen = await Promise.race([asked, cancelled]);
+    await close();
+    return { replace: chosen === REPLACE };
   }
 
   dispose(): void {
@@ -66,26 +92,27 @@ export class TestingView implements Disposable {
   private controller(): TestController {
     const controller = tests.createTestController('axeLsp.tests', 'Tests of agents');
     controller.refreshHandler = () => this.refresh();
-    controller.createRunProfile('Run', TestRunProfileKind.Run, (request, token) => this.run(controller, request, token, false), true);
-    controller.createRunProfile('Record', TestRunProfileKind.Run, (request, token) => this.run(controller, request, token, true));
+    for (const [name, options] of Object.entries(PROFILES)) {
+      controller.createRunProfile(name, TestRunProfileKind.Run, (request, token) => this.run(controller, request, token, options), name === 'Run');
+    }
     return controller;
   }
 
   /** A file or a case after the other: each is a process of its own, which runs its cases side by side. */
-  private async run(controller: TestController, request: TestRunRequest, token: CancellationToken, record: boolean): Promise<void> {
+  private async run(controller: TestController, request: TestRunRequest, token: CancellationToken, options: Options): Promise<void> {
     const run = controller.createTestRun(request);
     const wanted = request.include ?? itemsOf(controller.items);
     const excluded = new Set(request.exclude);
     try {
       for (const item of wanted.filter((each) => !excluded.has(each))) {
-        await this.runItem(run, item, excluded, token, record);
+        await this.runItem(run, item, excluded, token, options);
       }
     } finally {
       run.end();
     }
   }
 
-  private async runItem(run: TestRun, item: TestItem, excluded: ReadonlySet<TestItem>, token: CancellationToken, record: boolean): Promise<void> {
+  private async runItem(run: TestRun, item: TestItem, excluded: ReadonlySet<TestItem>, token: CancellationToken, options: Options): Promise<void> {
     const cases = (item.parent ? [item] : itemsOf(item.children)).filter((each) => !excluded.has(each));
     cases.forEach((each) => run.started(each));
     try {
@@ -93,7 +120,7 @@ export class TestingView implements Disposable {
       if (!client || token.isCancellationRequested) {
         throw new CancellationError();
       }
-      const params = { uri: item.uri?.toString() ?? '', ...(item.parent ? { case: item.id } : {}), record };
+      const params = { uri: item.uri?.toString() ?? '', ...(item.parent ? { case: item.id } : {}), ...options };
       const { results } = await client.sendRequest(TestRequest, params, token);
       const byName = new Map(results.map((result) => [result.name, result]));
       for (const each of cases) {

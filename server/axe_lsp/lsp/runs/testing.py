@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
+from msgspec import Struct
 from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.agentfile.check.agent_tests import read_cases
@@ -29,6 +30,12 @@ from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
 
 _COMMAND = (*main_of("axe_lsp.cli.main"), "test")
+
+_CAPABILITY = "experimental.axe.replaceRecording"
+"""Declared by clients that show a change of a recording and ask the user."""
+
+_LONGEST_LINE = 64 * 2**20
+"""Bytes of a line of results. A question has two whole recordings."""
 
 
 def tests(session: Session, _: Any) -> list[JsonObject]:
@@ -60,13 +67,13 @@ def _told_file(session: Session, file: AgentFile) -> Iterator[JsonObject]:
 
 async def run_tests(session: Session, params: Any) -> JsonObject:
     """The results of the cases, as `axe-lsp test --format json` tells them; with `record` they are recorded first."""
-    return {"results": await _results(session, *_checked(params))}
+    return {"results": await _results(session, _checked(params))}
 
 
 async def test(session: Session, params: Any) -> JsonObject:
     """The same as a command. Clients drop the results and errors of commands, so both are shown as messages."""
     try:
-        results = await _results(session, *_checked(params))
+        results = await _results(session, _checked(params))
     except RequestFailed as error:
         session.show_message(error.message, types.MessageType.Error)
         raise
@@ -76,44 +83,87 @@ async def test(session: Session, params: Any) -> JsonObject:
     return {"results": results}
 
 
-def _checked(params: Any) -> tuple[str, str, bool]:
-    """URI, case and whether to record. Raises JsonRpcInvalidParams."""
+class _Wanted(Struct, frozen=True):
+    """What a client asks for: all cases of a file, or one, and whether to record them, also again."""
+
+    uri: str
+    case: str
+    records: bool
+    updates: bool
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of `axe-lsp test`."""
+        updates = ("--update", "--ask") if self.updates else ()
+        return ("--format", "json", *(("--record", *updates) if self.records else ()))
+
+
+def _checked(params: Any) -> _Wanted:
+    """Raises JsonRpcInvalidParams."""
     members = params if isinstance(params, dict) else {}
-    uri, case, record = members.get("uri"), members.get("case") or "", members.get("record")
+    uri, case = members.get("uri"), members.get("case") or ""
     if not isinstance(uri, str) or not isinstance(case, str):
         raise JsonRpcInvalidParams('axe/test: give the "uri" of a file of tests, and the "case"')
-    return canonical(uri), case, record is True
+    updates = members.get("update") is True
+    return _Wanted(canonical(uri), case, updates or members.get("record") is True, updates)
 
 
-async def _results(session: Session, uri: str, case: str, record: bool) -> list[JsonObject]:
+async def _results(session: Session, wanted: _Wanted) -> list[JsonObject]:
     """Run them. Raises RequestFailed."""
     check_trust(session)
-    path = path_of(uri)
+    path = path_of(wanted.uri)
     project = project_of_tests(path.parent) if path is not None else None
     if path is None or project is None:
         raise RequestFailed("this is not a file of tests: those are in axe/tests")
-    _check_is_saved(session, uri, path)
-    chosen = f"{path}::{case}" if case else str(path)
+    if wanted.updates and not session.client.supports(_CAPABILITY):
+        raise RequestFailed(
+            "this editor can't show the changes; `axe-lsp test --record --update` does"
+        )
+    _check_is_saved(session, wanted.uri, path)
     process = await asyncio.create_subprocess_exec(
         *_COMMAND,
-        chosen,
-        "--format",
-        "json",
-        *(["--record"] if record else []),
+        f"{path}::{wanted.case}" if wanted.case else str(path),
+        *wanted.options,
         cwd=project,
-        stdin=asyncio.subprocess.DEVNULL,
+        stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
+        limit=_LONGEST_LINE,
     )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
     try:
-        out, err = await process.communicate()
+        reading = asyncio.ensure_future(process.stderr.read())
+        results = []
+        async for line in process.stdout:
+            told = json.loads(line)
+            if "asks" not in told:
+                results.append(told)
+            else:
+                answer = b"yes\n" if await _agrees(session, wanted, told) else b"no\n"
+                process.stdin.write(answer)
+        err = await reading
+        await process.wait()
     finally:
+        process.stdin.close()
         if process.returncode is None:  # The request was cancelled.
             process.terminate()
-    results = [json.loads(line) for line in out.decode().splitlines()]
     if not results:
         raise RequestFailed(err.decode(errors="replace").strip() or "there is no such case")
     return results
+
+
+async def _agrees(session: Session, wanted: _Wanted, told: JsonObject) -> bool:
+    """Whether the user wants a recording replaced, of which the client shows the change."""
+    params = {
+        "uri": session.opened.name(wanted.uri),
+        "case": told["name"],
+        "before": told["before"],
+        "after": told["after"],
+    }
+    result = await session.request("axe/replaceRecording", params)
+    return isinstance(result, dict) and result.get("replace") is True
 
 
 def _check_is_saved(session: Session, uri: str, path: Path) -> None:
