@@ -46,8 +46,9 @@ def execute(editor: Editor, lens: Json) -> Json:
 def test_a_case_is_run_from_its_lens(project: Project) -> None:
     with project.editor() as editor:
         uri = opened(editor, project, PLAIN + TOO_FEW_TURNS)
-        run, record = lenses(editor, uri)
-        assert [each["command"]["title"] for each in (run, record)] == ["Run test", "Record"]
+        run, live, record = lenses(editor, uri)
+        titles = [each["command"]["title"] for each in (run, live, record)]
+        assert titles == ["Run test", "Run live", "Record"]
         assert run["range"]["start"] == {"line": 4, "character": 7}
         (result,) = execute(editor, run)["results"]
         assert (result["name"], result["verdict"]) == ("asks", "failed")
@@ -60,7 +61,7 @@ def test_a_case_is_run_from_its_lens(project: Project) -> None:
 def test_what_can_not_be_run_is_told(project: Project) -> None:
     with project.editor() as editor:
         uri = opened(editor, project, HEAD)
-        (run, _) = lenses(editor, uri)
+        run, *_ = lenses(editor, uri)
         with pytest.raises(ServerError, match="you have not trusted that"):
             execute(editor, run)
         (project.root / "axe/tests/release.toml").write_text(PLAIN)
@@ -200,3 +201,20 @@ def test_nothing_is_recorded_again_for_a_client_that_can_not_show_the_change(
         with pytest.raises(ServerError, match="can't show the changes"):
             editor.client.request("axe/test", {"uri": uri, "update": True})
     assert provider.requests == []
+
+
+def test_a_case_runs_live_from_its_lens_and_is_not_recorded(
+    online: Project, provider: ScriptedProvider
+) -> None:
+    recording = online.root / "axe/tests/recordings/asks.toml"
+    before = recording.read_text()
+    provider.script("m-lead", Says("Yes."))
+    with online.editor() as editor:
+        uri = opened(editor, online, PLAIN)
+        _, live, _ = lenses(editor, uri)
+        (result,) = execute(editor, live)["results"]
+        with pytest.raises(ServerError, match="are not recorded"):
+            editor.client.request("axe/test", {"uri": uri, "live": True, "record": True})
+    assert (result["verdict"], result["rate"]["runs"]) == ("passed", 1)
+    assert len(provider.requests) == 1
+    assert recording.read_text() == before

@@ -23,10 +23,11 @@ class LensKind(Enum):
     PREVIEW = auto()
     REFERENCES = auto()
     RUN_TEST = auto()
+    RUN_TEST_LIVE = auto()
     RECORD_TEST = auto()
 
 
-_OF_CASES = (LensKind.RUN_TEST, LensKind.RECORD_TEST)
+_OF_CASES = (LensKind.RUN_TEST, LensKind.RUN_TEST_LIVE, LensKind.RECORD_TEST)
 
 
 class Lens(Struct, frozen=True):

@@ -36,9 +36,17 @@ _COMMANDS = {
     LensKind.RUN_WITH_INPUT: ("Run with input…", RUN_WITH_INPUT),
     LensKind.PREVIEW: ("Preview", "axe.preview"),
     LensKind.RUN_TEST: ("Run test", "axe.test"),
+    LensKind.RUN_TEST_LIVE: ("Run live", "axe.test"),
     LensKind.RECORD_TEST: ("Record", "axe.test"),
 }
-_RUNNING = (LensKind.RUN, LensKind.RUN_WITH_INPUT, LensKind.RUN_TEST, LensKind.RECORD_TEST)
+_OF_TESTS: dict[LensKind, dict[str, str | bool]] = {
+    LensKind.RUN_TEST: {},
+    LensKind.RUN_TEST_LIVE: {"live": True},
+    LensKind.RECORD_TEST: {"record": True},
+}
+"""What they add to the params of `axe.test`."""
+
+_RUNNING = (LensKind.RUN, LensKind.RUN_WITH_INPUT, *_OF_TESTS)
 """Those that run agents."""
 
 _OF_CLIENT = {LensKind.RUN_WITH_INPUT: RUN_WITH_INPUT, LensKind.REFERENCES: SHOW_REFERENCES}
@@ -143,5 +151,5 @@ def _lens(lens: Lens, where: types.Range, uri: str) -> types.CodeLens:
     title, command = _COMMANDS[lens.kind]
     params: dict[str, str | bool] = {"uri": uri}
     if lens.case:
-        params |= {"case": lens.case, "record": lens.kind is LensKind.RECORD_TEST}
+        params |= {"case": lens.case, **_OF_TESTS[lens.kind]}
     return types.CodeLens(where, types.Command(title, command, arguments=[params]))

@@ -8,10 +8,11 @@ export interface TestFile {
   readonly cases: readonly { readonly name: string; readonly range: Range }[];
 }
 
-/** Without a case all of the file. With `record` the answers are asked for and stored first, with `update` also where there is a recording. */
+/** Without a case all of the file. With `live` answers are real and not stored; with `record` they are stored first, with `update` also where there is a recording. */
 interface TestParams {
   readonly uri: string;
   readonly case?: string;
+  readonly live?: boolean;
   readonly record?: boolean;
   readonly update?: boolean;
 }

@@ -15,7 +15,7 @@ const FAILURE = 'axeFailure';
 const PAUSE = 500;
 
 /** What a profile adds to the request that runs tests. */
-const PROFILES = { Run: {}, Record: { record: true }, Update: { update: true } } as const;
+const PROFILES = { Run: {}, 'Run Live': { live: true }, Record: { record: true }, Update: { update: true } } as const;
 
 type Options = (typeof PROFILES)[keyof typeof PROFILES];
 

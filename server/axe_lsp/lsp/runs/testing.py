@@ -84,18 +84,21 @@ async def test(session: Session, params: Any) -> JsonObject:
 
 
 class _Wanted(Struct, frozen=True):
-    """What a client asks for: all cases of a file, or one, and whether to record them, also again."""
+    """What a client asks for: all cases of a file, or one, and whether to record them, also again, or to run them live."""
 
     uri: str
     case: str
+    is_live: bool
     records: bool
     updates: bool
 
     @property
     def options(self) -> tuple[str, ...]:
         """The options of `axe-lsp test`."""
+        live = ("--live",) if self.is_live else ()
+        records = ("--record",) if self.records else ()
         updates = ("--update", "--ask") if self.updates else ()
-        return ("--format", "json", *(("--record", *updates) if self.records else ()))
+        return ("--format", "json", *live, *records, *updates)
 
 
 def _checked(params: Any) -> _Wanted:
@@ -104,8 +107,11 @@ def _checked(params: Any) -> _Wanted:
     uri, case = members.get("uri"), members.get("case") or ""
     if not isinstance(uri, str) or not isinstance(case, str):
         raise JsonRpcInvalidParams('axe/test: give the "uri" of a file of tests, and the "case"')
-    updates = members.get("update") is True
-    return _Wanted(canonical(uri), case, updates or members.get("record") is True, updates)
+    is_live, updates = members.get("live") is True, members.get("update") is True
+    records = updates or members.get("record") is True
+    if is_live and records:
+        raise JsonRpcInvalidParams('axe/test: answers of "live" are not recorded')
+    return _Wanted(canonical(uri), case, is_live, records, updates)
 
 
 async def _results(session: Session, wanted: _Wanted) -> list[JsonObject]:
