@@ -58,6 +58,25 @@ def test_a_case_is_run_from_its_lens(project: Project) -> None:
         assert execute(editor, run)["results"][0]["verdict"] == "passed"
 
 
+def test_hover_at_the_name_of_a_case_has_its_last_result(project: Project) -> None:
+    with project.editor() as editor:
+        uri = opened(editor, project, PLAIN + TOO_FEW_TURNS)
+
+        def hover(line: int) -> str:
+            where = {"textDocument": {"uri": uri}, "position": {"line": line, "character": 9}}
+            found = editor.client.request("textDocument/hover", where)
+            return found["contents"]["value"] if found else ""
+
+        assert "Last result" not in hover(4)
+        (result,) = editor.client.request("axe/test", {"uri": uri})["results"]
+        told = f"Last result: **failed** · run `{result['runId'][:8]}`"
+        assert hover(4) == f"{told}\n\n    line 10: lead: turns is 3, more than 1"
+        assert "Last result" not in hover(5)
+        opened(editor, project, PLAIN)
+        editor.client.request("axe/test", {"uri": uri})
+        assert hover(4) == "Last result: **passed**"
+
+
 def test_what_can_not_be_run_is_told(project: Project) -> None:
     with project.editor() as editor:
         uri = opened(editor, project, HEAD)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from axe_lsp.features.hover import hover
+from axe_lsp.agentfile.check.agent_tests import read_cases
+from axe_lsp.agentfile.dialects import AGENT_TESTS
+from axe_lsp.features.hover import Hover, hover
 from axe_lsp.lsp import to_proto
-from axe_lsp.lsp.positions import position_of
+from axe_lsp.lsp.positions import Position, position_of
 from axe_lsp.lsp.session import Session
 
 
@@ -18,8 +20,19 @@ def register(session: Session) -> None:
         place = position_of(session, params)
         if place is None:
             return None
-        found = hover(session.view.snapshot, place.file, place.offset)
+        found = _of_case(session, place) or hover(session.view.snapshot, place.file, place.offset)
         if found is None:
             return None
         markdown = session.client.shows_markdown("textDocument.hover.contentFormat")
         return to_proto.hover(found, place.lines, session.position_encoding, markdown=markdown)
+
+
+def _of_case(session: Session, place: Position) -> Hover | None:
+    """The last result of a case that this client has run, at the name of the case."""
+    file = place.file
+    if file.place.dialect is not AGENT_TESTS or file.open is None:
+        return None
+    cases = read_cases(file.open).cases
+    case = next((each for each in cases if each.range.touches(place.offset)), None)
+    told = session.test_results.get((file.uri, case.name)) if case is not None else None
+    return Hover(case.range, told) if case is not None and told is not None else None

@@ -37,6 +37,8 @@ class Session:
         self.opened = OpenAgents(self.documents)
         self.own_runs: set[str] = set()
         """The ids of the unfinished runs that this client has started."""
+        self.test_results: dict[tuple[str, str], str] = {}
+        """The last result of each case that this client has run, as Markdown, by the file's URI and the name."""
         self.subscriptions: dict[str | None, list[Callable[[], None]]] = {}
         """Functions that end a subscription, by the id of the root run; under None those to all runs."""
 

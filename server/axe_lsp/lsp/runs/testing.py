@@ -157,7 +157,22 @@ async def _results(session: Session, wanted: _Wanted) -> list[JsonObject]:
             process.terminate()
     if not results:
         raise RequestFailed(err.decode(errors="replace").strip() or "there is no such case")
+    for each in results:
+        session.test_results[wanted.uri, each["name"]] = _as_markdown(each)
     return results
+
+
+def _as_markdown(result: JsonObject) -> str:
+    """A result for hover. Failures quote what models say, so they are shown as code."""
+    is_kept = result["verdict"] != "passed" and "runId" in result
+    run = f" · run `{result['runId'][:8]}`" if is_kept else ""
+    failures = [f"line {each['line']}: {each['message']}" for each in result["failures"]]
+    lines = "\n".join(failures).splitlines()
+    parts = [
+        f"Last result: **{result['verdict']}**{run}",
+        *(["\n".join(f"    {line}" for line in lines)] if lines else []),
+    ]
+    return "\n\n".join(parts)
 
 
 async def _agrees(session: Session, wanted: _Wanted, told: JsonObject) -> bool:
