@@ -294,6 +294,7 @@ def test_a_workspace_that_is_trusted_later_runs_agents_at_once(
         window.wait_until("lenses", lambda: window.lenses() == ["Preview", "0 references"])
         agents = window.open_view("Agents")
         agents.wait_for_message("you have not trusted this workspace")
+        assert window.offers_command("axe: Trust This Workspace…")
         offered = agents.entries("solo", "Preview the Request")
         assert not [entry for entry in offered if "Run" in entry]
         for title in ("Run This Agent", "Run With Input…", "Run Again"):

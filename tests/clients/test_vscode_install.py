@@ -114,7 +114,9 @@ def test_a_new_user_gets_from_no_server_to_the_first_run_and_hears_of_versions_t
         agents = window.open_view("Agents")
         window.wait_for_message("The axe language server was not found.")
         agents.wait_for_welcome("Choose the Program…")
-        window.view("Runs").wait_for_welcome("The language server was not found")
+        runs = window.view("Runs")
+        runs.wait_for_welcome("The language server was not found")
+        runs.wait_for_welcome("Install It…")
 
         agents.press_button("Install It…")
         window.setting_up.pick("A wheel…")

@@ -35,6 +35,10 @@ def test_a_missing_key_is_asked_for_and_sent_to_its_provider_alone(
         window.press_lens("Run")
         window.answer_question("Run solo", "Go")
         window.wait_for_output("solo | Done.")
+        window.run_command("axe: Open config.toml")
+        window.answer_message("config.toml yet", "Create It")
+        window.wait_for_tab("config.toml")
+        window.wait_for_text("Settings for providers, shared by axe and axe-lsp.")
     (request,) = provider.requests
     assert request.headers["authorization"] == f"Bearer {KEY}"
     kept = [path for path in tmp_path.rglob("*") if path.is_file() and not path.is_symlink()]

@@ -281,6 +281,15 @@ class Workbench(TextEditor, Questions):
             lambda: self._texts(tabs),
         )
 
+    def wait_for_place(self, place: str) -> None:
+        """Waits until the status bar says where the cursor is: `Ln 1, Col 2`."""
+        shown = '[id="status.editor.selection"]'
+        self._screen.wait_for(
+            f"the cursor at {place}",
+            lambda: has_all(self._texts(shown), [place]),
+            lambda: self._texts(shown),
+        )
+
     def screenshot(self, name: str) -> Path:
         """A picture of the window, to look at when a test has failed."""
         return self._screen.picture(name)

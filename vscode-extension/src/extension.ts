@@ -2,16 +2,15 @@
 // commands (axe.run …) through the client; the names here are others.
 
 import { commands, languages, window, workspace, type ExtensionContext, type TextDocument } from 'vscode';
-import { ErrorCodes, LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
 import { hasAgents, isSettings } from './agentFiles';
 import { showAgents } from './agents/feature';
 import { ApiKeys } from './apiKeys';
 import { Approvals } from './approvals';
 import { FirstSteps } from './firstSteps';
 import { LANGUAGES, recognizeAgents } from './languages';
-import { missingVariable } from './missingKey';
 import { PREVIEW_SCHEME, Previews } from './previews';
 import type { Register } from './register';
+import { reportFailure } from './reportFailure';
 import { showRuns } from './runs/feature';
 import { serverCommands } from './server/commands';
 import { Connection } from './server/connection';
@@ -106,20 +105,6 @@ function firstAgent(context: ExtensionContext): Promise<void> {
 export function deactivate(): Promise<void> | undefined {
   return connection?.stop();
 }
-
-/** Whoever cancelled a run knows that it has not ended well. */
-function reportFailure(error: unknown): void {
-  const code = error instanceof ResponseError ? error.code : undefined;
-  if (code === ErrorCodes.PendingResponseRejected) {
-    void window.showErrorMessage('The axe language server has stopped. Its runs have ended.');
-  } else if (code !== LSPErrorCodes.RequestCancelled) {
-    const message = error instanceof Error ? error.message : String(error);
-    const variable = missingVariable(message);
-    void window.showErrorMessage(message, ...(variable ? [SET_KEY] : [])).then((chosen) => chosen && commands.executeCommand('axeLsp.setApiKey', variable));
-  }
-}
-
-const SET_KEY = 'Set API Key…';
 
 /** A server gets keys when it starts. A restart ends runs, so the user is asked while some are going on. */
 async function restartFor(server: Connection, isBusy: boolean): Promise<void> {

@@ -3,6 +3,7 @@
 
 import { env, ViewColumn, window, type Disposable, type Uri, type WebviewPanel } from 'vscode';
 import type { OpenQuestion, OpenQuestions } from '../openQuestions';
+import { reportFailure } from '../reportFailure';
 import { runOf, type Node, type RunNode } from '../runs/nodes';
 import { shortened } from '../runs/figures';
 import type { Runs } from '../runs/runs';
@@ -172,7 +173,7 @@ export class RunPages implements Disposable {
       title: titleOf(telling.newest),
       begin: () => telling.forget(),
       state: () => telling.state(this.questionsOf(telling)),
-      receive: (wish: Wish) => void this.obey(page, wish).catch((error: unknown) => window.showErrorMessage(error instanceof Error ? error.message : String(error))),
+      receive: (wish: Wish) => void this.obey(page, wish).catch(reportFailure),
     };
     const page: Page = { telling, panel: new Panel(this.extension, subject, () => this.pages.delete(page), webview) };
     this.pages.add(page);

@@ -9,6 +9,9 @@ import {
   type ExtensionContext,
   type LogOutputChannel,
 } from 'vscode';
+import { reportFailure } from '../reportFailure';
+import { MANAGE_TRUST } from '../trust';
+import { openConfig } from './config';
 import type { Connection } from './connection';
 import { copyDemo } from './demo';
 import { installServer } from './installed';
@@ -23,6 +26,11 @@ export function serverCommands(context: ExtensionContext, connection: Connection
     commands.registerCommand('axeLsp.restart', () => connection.restart()),
     commands.registerCommand('axeLsp.showServerLog', () => log.show()),
     commands.registerCommand('axeLsp.chooseServer', chooseServer),
+    commands.registerCommand('axeLsp.manageTrust', () => commands.executeCommand(MANAGE_TRUST)),
+    commands.registerCommand('axeLsp.openConfig', async () => {
+      const server = await connection.program();
+      await (server && openConfig(server).catch(reportFailure));
+    }),
     commands.registerCommand('axeLsp.getStarted', () => {
       return commands.executeCommand('workbench.action.openWalkthrough', `${context.extension.id}#start`);
     }),

@@ -1,9 +1,8 @@
 // The demo of the language server as a folder of the user's own, with its first agent in the editor.
 
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { commands, Uri, window, workspace, type ExtensionContext } from 'vscode';
 import type { Server } from './programs';
+import { told } from './told';
 
 const NAME = 'axe-demo';
 const FIRST_AGENT = 'axe/agents/release-check.toml';
@@ -11,7 +10,7 @@ const FIRST_AGENT = 'axe/agents/release-check.toml';
 /** Under this name is remembered which folder has just been made: another window, or this one anew, opens its agent. */
 const MADE = 'demoMade';
 
-export async function copyDemo(context: ExtensionContext, { command, args }: Server): Promise<void> {
+export async function copyDemo(context: ExtensionContext, server: Server): Promise<void> {
   const options = { canSelectFolders: true, canSelectFiles: false, title: 'Where to Put the Demo', openLabel: 'Put It Here' };
   const parent = (await window.showOpenDialog(options))?.[0];
   if (!parent) {
@@ -19,10 +18,9 @@ export async function copyDemo(context: ExtensionContext, { command, args }: Ser
   }
   const folder = Uri.joinPath(parent, NAME);
   try {
-    await promisify(execFile)(command, [...args, 'demo', '--copy', folder.fsPath], { windowsHide: true });
+    await told(server, 'demo', '--copy', folder.fsPath);
   } catch (error) {
-    const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error);
-    void window.showErrorMessage(`The demo could not be copied: ${said}`);
+    void window.showErrorMessage(`The demo could not be copied: ${error instanceof Error ? error.message : String(error)}`);
     return;
   }
   await context.globalState.update(MADE, folder.toString());

@@ -28,6 +28,9 @@ const ACTIONS = {
 
 type Action = keyof typeof ACTIONS;
 
+/** It does not run, and starts only if somebody says so. */
+const ENDED: ReadonlySet<ServerState['kind']> = new Set(['stopped', 'failed', 'crashed']);
+
 export class Reports implements Disposable {
   private readonly item: LanguageStatusItem;
   private readonly own: string;
@@ -52,6 +55,7 @@ export class Reports implements Disposable {
     if (state.kind !== 'searching') {
       void commands.executeCommand('setContext', 'axeLsp.serverMissing', state.kind === 'missing');
     }
+    void commands.executeCommand('setContext', 'axeLsp.serverDown', ENDED.has(state.kind));
     this.tell(state);
   }
 

@@ -1,0 +1,48 @@
+// Tells that something has failed, with buttons for what helps.
+
+import { commands, Position, Range, Uri, ViewColumn, window } from 'vscode';
+import { ErrorCodes, LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
+import { remediesOf, type Remedy } from './failures';
+
+const LABELS: Readonly<Record<Remedy['kind'], string>> = {
+  key: 'Set API Key…',
+  settings: 'Open config.toml',
+  place: 'Show Error',
+  log: 'Show Log',
+};
+
+/** Does not wait for whoever reads it. */
+export function reportFailure(error: unknown): void {
+  void report(error);
+}
+
+/** Whoever cancelled a run knows that it has not ended well. */
+async function report(error: unknown): Promise<void> {
+  const { code, data } = error instanceof ResponseError ? error : {};
+  if (code === LSPErrorCodes.RequestCancelled) {
+    return;
+  }
+  const hasStopped = code === ErrorCodes.PendingResponseRejected;
+  const message = hasStopped ? 'The axe language server has stopped. Its runs have ended.' : error instanceof Error ? error.message : String(error);
+  const remedies: readonly Remedy[] = hasStopped ? [{ kind: 'log' }] : remediesOf({ message, code, data });
+  const chosen = await window.showErrorMessage(message, ...remedies.map(({ kind }) => LABELS[kind]));
+  const remedy = remedies.find(({ kind }) => LABELS[kind] === chosen);
+  await (remedy && apply(remedy));
+}
+
+async function apply(remedy: Remedy): Promise<void> {
+  switch (remedy.kind) {
+    case 'key':
+      return commands.executeCommand('axeLsp.setApiKey', remedy.variable);
+    case 'settings':
+      return commands.executeCommand('axeLsp.openConfig');
+    case 'log':
+      return commands.executeCommand('axeLsp.showServerLog');
+    case 'place': {
+      const start = new Position(remedy.line - 1, remedy.column - 1);
+      const uri = Uri.file(remedy.path);
+      const shown = window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
+      await window.showTextDocument(uri, { viewColumn: shown?.viewColumn ?? ViewColumn.Active, selection: new Range(start, start) });
+    }
+  }
+}
