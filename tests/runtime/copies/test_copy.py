@@ -255,6 +255,19 @@ def test_objects_that_git_has_deleted_are_stored_again(
         assert (copy.folder / "new.txt").read_text() == "untracked\n"
 
 
+def test_many_files(tmp_path: Path, environment: dict[str, str]) -> None:
+    """More names than a pipe takes at once, and more work than git does in a moment."""
+    many = {
+        f"{number // 100:03}/{'x' * 40}{number:05}.txt": f"{number}\n" for number in range(5000)
+    }
+    repository = Repository(tmp_path / "many", many)
+    with copied(repository.folder, environment) as copy:
+        assert len(names(copy.folder)) == len(many)
+        for name in list(many)[:500]:
+            (copy.folder / name).write_text("changed\n")
+        assert len(changes(copy)) == 500
+
+
 def test_submodules_and_repositories_inside_are_left_out(
     repository: Repository, environment: dict[str, str], tmp_path: Path
 ) -> None:

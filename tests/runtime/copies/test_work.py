@@ -355,6 +355,25 @@ async def test_a_cancelled_run_leaves_no_copy_and_keeps_its_work(place: Place) -
     assert place.repository.state == before
 
 
+async def test_a_copy_that_is_being_made_can_be_stopped(place: Place, tmp_path: Path) -> None:
+    """With a git that never ends."""
+    git = tmp_path / "bin" / "git"
+    git.parent.mkdir()
+    fifo = tmp_path / "started"
+    os.mkfifo(fifo)
+    git.write_text(f"#!/bin/sh\necho > {fifo}\nexec sleep 600\n")
+    git.chmod(0o755)
+    place.environment["PATH"] = f"{git.parent}:{place.environment['PATH']}"
+    place.lead(HELP)
+    async with place.bench() as (made, _), running(made.run("lead", "go")) as run:
+        with anyio.fail_after(PATIENCE):
+            await anyio.to_thread.run_sync(fifo.read_bytes)
+            made.engine.cancel(made.of(AgentBegin)[0].run.root_run_id)
+            with pytest.raises(RunCancelledError):
+                await run
+    assert place.left == []
+
+
 async def test_a_failed_run_keeps_its_work_and_says_where(place: Place) -> None:
     place.lead(HELP)
     write = Call("write_file", {"path": "a.txt", "content": "changed\n"})

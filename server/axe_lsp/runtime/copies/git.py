@@ -11,9 +11,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from pathlib import Path
+from time import monotonic
 
 from msgspec import Struct
 
@@ -63,6 +67,13 @@ _AUTHOR = {
 
 _LINK_TO_REPOSITORY = "160000"
 """The mode of a submodule."""
+
+
+STOPPED: ContextVar[threading.Event | None] = ContextVar("STOPPED", default=None)
+"""Set once nobody waits any more for what a thread does with git."""
+
+_GLANCE = 0.1
+"""Seconds after which it is looked at."""
 
 
 class GitError(Exception):
@@ -304,20 +315,35 @@ def _git(
         "GIT_ALLOW_PROTOCOL": "",
     }
     try:
-        ended = subprocess.run(  # noqa: S603 - the arguments are ours
-            ["git", *arguments],  # noqa: S607 - as the user finds it
-            cwd=folder,
-            env={**fixed, **variables},
-            input=stdin,
-            capture_output=True,
-            timeout=_LIMIT,
-            check=False,
-        )
+        # A file: `communicate` loses what it has not yet written when its time is over.
+        with tempfile.TemporaryFile() as file:
+            file.write(stdin)
+            file.seek(0)
+            process = subprocess.Popen(  # noqa: S603 - the arguments are ours
+                ["git", *arguments],  # noqa: S607 - as the user finds it
+                cwd=folder,
+                env={**fixed, **variables},
+                stdin=file,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
     except FileNotFoundError:
         raise _NoGitError("git is not installed on this machine") from None
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except OSError as error:
         raise GitError(f"git could not be executed: {error}") from error
-    if ended.returncode:
-        said = decode(ended.stderr).strip().splitlines()
-        raise GitError(said[-1] if said else f"git ended with code {ended.returncode}")
-    return ended.stdout
+    with process:
+        output, errors = _ended(process)
+    if process.returncode:
+        said = decode(errors).strip().splitlines()
+        raise GitError(said[-1] if said else f"git ended with code {process.returncode}")
+    return output
+
+
+def _ended(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    """What git writes until its end, which comes early if the thread is `STOPPED`."""
+    stopped, until = STOPPED.get(), monotonic() + _LIMIT
+    while not (stopped is not None and stopped.is_set()) and monotonic() < until:
+        with suppress(subprocess.TimeoutExpired):
+            return process.communicate(timeout=_GLANCE)
+    process.kill()
+    raise GitError("git was ended")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.copies.copy import Copy, CopyError
+from axe_lsp.runtime.copies.git import STOPPED
 from axe_lsp.runtime.copies.handover import Returning, hand_over
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.prepare import require_folder
@@ -44,7 +46,7 @@ class WorkInCopy:
         require_folder(folder)
         self._folder = folder.resolve()
         try:
-            await anyio.to_thread.run_sync(self._copy.open, self._folder)
+            await self._open()
         except BaseException as error:
             await self._end()
             if isinstance(error, CopyError):
@@ -80,6 +82,29 @@ class WorkInCopy:
             ),
         )
         self._is_handed_over = True
+
+    async def _open(self) -> None:
+        """Make the copy, which a cancellation stops. Raises CopyError."""
+        stopped, is_over = threading.Event(), threading.Event()
+        has_begun = False
+
+        def make() -> None:
+            nonlocal has_begun
+            has_begun = True
+            STOPPED.set(stopped)  # In this thread's own context.
+            try:
+                self._copy.open(self._folder)
+            finally:
+                is_over.set()
+
+        try:
+            await anyio.to_thread.run_sync(make, abandon_on_cancel=True)
+        except anyio.get_cancelled_exc_class():
+            stopped.set()
+            if has_begun:
+                with anyio.CancelScope(shield=True):
+                    await anyio.to_thread.run_sync(is_over.wait)
+            raise
 
     async def _end(self) -> None:
         with anyio.CancelScope(shield=True):
