@@ -61,6 +61,9 @@ def test_a_run_from_the_lens_grows_as_a_tree_and_one_agent_of_it_can_be_stopped(
         assert "manager, completed" in (bars.first.get_attribute("aria-label") or "")
         names = timeline.locator(".name").all_inner_texts()
         assert names == ["manager", "Turn 1", "fast🚀", "Turn 1", "slow", "Turn 1", "Turn 2"]
+        figures = timeline.locator(".figures").nth(1).get_attribute("data-figures")
+        assert "10 + 5" in (figures or "")
+        timeline.get_by_role("region").filter(has_text="manager: completed").wait_for()
         window.picture("timeline")
         check_accessible(timeline)
         window.reload()

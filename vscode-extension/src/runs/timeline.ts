@@ -1,6 +1,6 @@
 // A run as a waterfall: a bar for each turn, tool call and agent, one below the other, placed by time. Knows nothing of VS Code.
 
-import { count, duration, joined, money, tokensInWords } from './figures';
+import { count, duration, joined, money, tokens, tokensInWords } from './figures';
 import { childrenOf, durationOf, idOf, usedBy, type Node, type RunNode, type Status } from './nodes';
 import { incompleteInWords, inWords, rowOf } from './presenting';
 
@@ -14,7 +14,11 @@ export interface Bar {
   /** In milliseconds since the root began. */
   readonly begins: number;
   readonly lasts: number;
-  /** For the tooltip and for screen readers. */
+  /** Time, tokens and cost. */
+  readonly figures: string;
+  /** What there is to know of it, a line each. */
+  readonly details: string;
+  /** For screen readers. */
   readonly spoken: string;
 }
 
@@ -55,9 +59,17 @@ function barsOf(node: Node, origin: number, now: number, level: number): Bar[] {
     level,
     begins,
     lasts: durationOf(node, now),
+    figures: figuresOf(node, now),
+    details: row.tooltip,
     spoken: `${row.spoken}; begins after ${duration(begins)}`,
   };
   return [bar, ...childrenOf(node).flatMap((child) => barsOf(child, origin, now, level + 1))];
+}
+
+function figuresOf(node: Node, now: number): string {
+  const used = node.kind === 'run' ? usedBy(node) : node.kind === 'turn' ? node.used : undefined;
+  const has = used && used.inputTokens + used.outputTokens > 0;
+  return joined([duration(durationOf(node, now)), has ? tokens(used) : '', money(used?.cost)]);
 }
 
 /** Round moments, some tenth of a page apart, that an axis of that length shows. */

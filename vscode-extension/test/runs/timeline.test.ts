@@ -35,6 +35,20 @@ test('the axis is as long as the last bar', () => {
   assert.equal(timeline(finished(), START).lasts, 12_500);
 });
 
+test('a bar has its time, tokens and cost, and more for who chooses it', () => {
+  const { bars } = timeline(finished(), START);
+
+  assert.deepEqual(bars.map((bar) => bar.figures), [
+    '5.0 s · 300 + 30 · $0.0030',
+    '0.5 s · 100 + 10 · $0.0010',
+    '5.0 s · 100 + 10 · $0.0010',
+    '0.5 s · 100 + 10 · $0.0010',
+    '0.3 s',
+    '0.5 s · 100 + 10 · $0.0010',
+  ]);
+  assert.match(bars[1]?.details ?? '', /^Turn 1, 0\.5 s\n100 tokens in, 10 out\nI ask\.$/);
+});
+
 test('what goes on lasts until now', () => {
   const { bars, lasts } = timeline(new Script().begin(LEAD, '').turn(LEAD, 1), START + 4000);
 

@@ -7,6 +7,8 @@ import { follow, keep, kept, tell } from './host';
 
 const WIDEST = 64;
 const TICKS = 8;
+/** The part of the lane in which the figures of a bar that ends there have room behind it. */
+const BEHIND = 0.65;
 
 /** The extension asks for the run when the window is loaded anew. */
 interface View {
@@ -28,6 +30,7 @@ const summary = element('p', { class: 'quiet', id: 'summary' });
 const state = element('p', { class: 'spoken', role: 'status' });
 const axis = element('div', { class: 'axis', 'aria-hidden': 'true' });
 const rows = element('div', { class: 'rows', role: 'tree' });
+const details = element('pre', { class: 'details', role: 'region', 'aria-label': 'Details of the chosen row', tabindex: '0' });
 const chart = element('div', { class: 'chart' }, axis, rows);
 let shown: Timeline | undefined;
 let zoom = kept<View>()?.zoom ?? 1;
@@ -43,6 +46,7 @@ function build(): void {
   page.append(
     element('header', {}, element('div', {}, heading, summary), element('div', { class: 'zooms' }, ...zooms)),
     element('div', { class: 'scroll' }, chart),
+    details,
     element('footer', {}, legend(), keys),
     state,
   );
@@ -63,6 +67,7 @@ function show(timeline: Timeline): void {
   current ||= timeline.bars[0]?.id ?? '';
   timeline.bars.forEach((bar, index) => place(bar, index, timeline.lasts));
   drawAxis(timeline.lasts);
+  drawDetails();
 }
 
 /** A row that already exists is changed, so that the focus stays where it is. */
@@ -70,23 +75,39 @@ function place(bar: Bar, index: number, lasts: number): void {
   let row = document.getElementById(bar.id);
   if (!row) {
     const name = element('span', { class: 'name' });
-    row = element('div', { id: bar.id, role: 'treeitem' }, name, element('span', { class: 'lane' }, element('span', {})));
+    row = element('div', { id: bar.id, role: 'treeitem' }, name, element('span', { class: 'lane' }, element('span', {}), element('span', { class: 'figures' })));
   }
   if (rows.children[index] !== row) {
     rows.insertBefore(row, rows.children[index] ?? null);
   }
   row.className = `row ${bar.kind} ${bar.status}`;
-  row.title = bar.spoken;
   row.setAttribute('aria-label', bar.spoken);
   row.setAttribute('aria-level', String(bar.level));
   row.tabIndex = bar.id === current ? 0 : -1;
   const [name, lane] = row.children as unknown as [HTMLElement, HTMLElement];
   name.textContent = bar.label;
   name.style.paddingInlineStart = `${bar.level - 1}em`;
-  const drawn = lane.firstElementChild as HTMLElement;
+  const [drawn, figures] = lane.children as unknown as [HTMLElement, HTMLElement];
   drawn.className = 'bar';
   drawn.style.insetInlineStart = `${(100 * bar.begins) / lasts}%`;
   drawn.style.width = `${(100 * bar.lasts) / lasts}%`;
+  figures.dataset['figures'] = bar.figures; // Drawn by the style: the row's label says it in words.
+  placeFigures(figures, bar.begins / lasts, (bar.begins + bar.lasts) / lasts);
+}
+
+/** Behind the bar, before it, or on it: where there is room. */
+function placeFigures({ style }: HTMLElement, begins: number, ends: number): void {
+  const isBefore = ends > BEHIND && begins > 1 - BEHIND;
+  const start = ends <= BEHIND ? ends : begins;
+  style.insetInlineStart = isBefore ? 'auto' : `${100 * start}%`;
+  style.insetInlineEnd = isBefore ? `${100 * (1 - begins)}%` : 'auto';
+}
+
+function drawDetails(): void {
+  const bar = shown?.bars.find(({ id }) => id === current);
+  if (details.textContent !== (bar?.details ?? '')) {
+    details.textContent = bar?.details ?? '';
+  }
 }
 
 function drawAxis(lasts: number): void {
@@ -180,6 +201,7 @@ function choose(row: HTMLElement | undefined): void {
     document.getElementById(current)?.setAttribute('tabindex', '-1');
     row.tabIndex = 0;
     current = row.id;
+    drawDetails();
     row.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }
 }
