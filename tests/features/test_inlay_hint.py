@@ -40,7 +40,7 @@ def test_keys_that_are_there_are_not_shown_however_they_are_written() -> None:
 
 
 def test_extensions_are_shown_to_those_who_use_them() -> None:
-    assert shown("[isolation]\n") == '[isolation]‹mode = "inline"›\n'
+    assert shown("[context]\n") == "[context]‹compaction = false›\n"
     assert shown("[budget]\nmax_tokens = 1\n") == "[budget]\nmax_tokens = 1\n"
 
 
@@ -90,8 +90,8 @@ def test_only_hints_of_the_part_that_is_seen() -> None:
 
 
 def test_a_hint_explains_its_key() -> None:
-    (hint,) = hints("[isolation]")
-    assert hint.tooltip.startswith("**`isolation.mode`** · string")
+    (hint,) = hints("[context]")
+    assert hint.tooltip.startswith("**`context.compaction`** · boolean")
 
 
 def test_accepting_a_hint_writes_down_what_it_says() -> None:

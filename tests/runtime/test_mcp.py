@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.agent_definition import McpServer
+from axe_lsp.agentfile.servers import McpServer
 from axe_lsp.runtime.errors import (
     ConfigError,
     McpServerError,
@@ -24,11 +24,12 @@ from axe_lsp.runtime.errors import (
 )
 from axe_lsp.runtime.events import ToolBegin, ToolEnd
 from axe_lsp.runtime.mcp import tools as mcp_tools
-from axe_lsp.runtime.mcp.tools import coerced, expanded_headers
+from axe_lsp.runtime.mcp.tools import access_to, coerced
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.approval import Approval, allowed
 from axe_lsp.runtime.safety.questions import Answer as Reply
 from axe_lsp.runtime.safety.questions import Question
+from axe_lsp.runtime.tools.tool import Workplace
 from support.engines import Bench, agent, running
 from support.engines import bench as bench_where_somebody_asks
 from support.mcp_server import TRANSPORTS, McpTestServer
@@ -465,9 +466,10 @@ def test_arguments_become_what_the_schema_asks_for() -> None:
     assert coerced({"a": "1"}, {}) == {"a": "1"}
 
 
-def test_only_references_in_braces_are_filled_in() -> None:
+def test_only_references_in_braces_are_filled_in(tmp_path: Path) -> None:
     server = McpServer("s", "http://x", "sse", {"A": "${ONE}-${ONE}", "B": "$ONE ${1} ${}"})
-    assert expanded_headers(server, {"ONE": "1$"}) == {"A": "1$-1$", "B": "$ONE ${1} ${}"}
+    access = access_to(server, Workplace(tmp_path, {"ONE": "1$"}))
+    assert access.headers == {"A": "1$-1$", "B": "$ONE ${1} ${}"}
 
 
 async def test_without_the_sdk_the_error_says_what_to_install(

@@ -61,12 +61,15 @@ ANNOTATIONS = {look: ToolAnnotations(read_only_hint=True), add: ToolAnnotations(
 
 
 def serve(transport: str, tools: Sequence[str]) -> None:
-    """Serve until killed; prints the port first. A tool `name=function` has another name."""
+    """Serve until killed; prints the port first, but over stdio. A tool `name=function` has another name."""
     server = MCPServer("test", log_level="CRITICAL")
     for tool in tools:
         name, _, function = tool.partition("=")
         made = FUNCTIONS[function or name]
         server.add_tool(made, name=name, annotations=ANNOTATIONS.get(made), structured_output=False)
+    if transport == "stdio":
+        server.run("stdio")
+        return
     app = server.sse_app() if transport == "sse" else server.streamable_http_app()
 
     async def watched(scope: Any, receive: Any, send: Any) -> None:

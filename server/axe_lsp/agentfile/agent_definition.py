@@ -13,6 +13,7 @@ from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType, filled_by
 from axe_lsp.agentfile.schema.key_spec import FIRST_AXE, KeyPath
 from axe_lsp.agentfile.schema.tool_names import tools_meant
+from axe_lsp.agentfile.servers import McpServer
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 
@@ -121,15 +122,6 @@ class TaskConfig(Struct, frozen=True, omit_defaults=True):
     def find(self, name: str) -> AgentType | None:
         """The type of a name, inline before built-in; None where an agent of that name is meant."""
         return self.type.get(name) or BUILT_IN_TYPES.get(name)
-
-
-class McpServer(Struct, frozen=True, omit_defaults=True):
-    """One of `[[mcp_servers]]`. `transport` is `sse` or `streamable-http`."""
-
-    name: str
-    url: str
-    transport: str
-    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class Source(Struct, frozen=True, omit_defaults=True):

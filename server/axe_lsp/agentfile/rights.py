@@ -7,8 +7,6 @@ What the runtime enforces (`runtime/safety/reach.py`) and what docs/security.md 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from enum import Enum
 
 from msgspec import Struct
@@ -54,13 +52,19 @@ RIGHTS: tuple[Right, ...] = (
     Right("`memory.path` anywhere else", May.FREELY, May.NEVER, May.NEVER),
     Right("an MCP server", May.FREELY, May.WITH_TRUST, May.NEVER),
     Right(
-        "an environment variable in a header of an MCP server",
+        "to start an MCP server that is a command",
+        May.WITH_APPROVAL,
+        May.WITH_APPROVAL,
+        May.NEVER,
+    ),
+    Right(
+        "an environment variable for an MCP server, in a header, `env` or `pass_env`",
         May.FREELY,
         May.WITH_TRUST,
         May.NEVER,
     ),
     Right(
-        "a provider's key in a header of an MCP server",
+        "a provider's key for an MCP server",
         May.FREELY,
         May.NEVER,
         May.NEVER,
@@ -78,9 +82,9 @@ RIGHTS: tuple[Right, ...] = (
 
 
 class Server(Struct, frozen=True):
-    """The address of an MCP server, and the environment variables that are sent to it."""
+    """The address or command line of an MCP server, and the environment variables that it gets."""
 
-    url: str
+    place: str
     variables: tuple[str, ...] = ()
 
 
@@ -94,15 +98,6 @@ class Asked(Struct, frozen=True):
     servers: tuple[Server, ...] = ()
 
 
-VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-"""How a header of an MCP server names an environment variable."""
-
-
-def variables_in(headers: Iterable[str]) -> tuple[str, ...]:
-    """The variables that the values of headers name, each once."""
-    return tuple(dict.fromkeys(name for text in headers for name in VARIABLE.findall(text)))
-
-
 def asked_by(definition: AgentDefinition) -> Asked:
     """The values of an agent's file that may lead outside."""
     return Asked(
@@ -110,9 +105,7 @@ def asked_by(definition: AgentDefinition) -> Asked:
         definition.workdir,
         definition.files,
         definition.memory,
-        tuple(
-            Server(each.url, variables_in(each.headers.values())) for each in definition.mcp_servers
-        ),
+        tuple(Server(each.place, each.variables) for each in definition.mcp_servers),
     )
 
 
@@ -120,7 +113,7 @@ class Reach(Struct, frozen=True):
     """One thing outside the workspace that a workspace's agent file asks for.
 
     `key` is where the file says so, `index` which element of an array. `place` is where it leads: a path without
-    links, or an address without passwords. `variables` are the environment variables whose values go there.
+    links, an address without passwords, or a command line. `variables` are the environment variables whose values go there.
     `refused` is why it is never granted, or "".
     """
 

@@ -14,14 +14,9 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, ValidationError, convert
 
-from axe_lsp.agentfile.agent_definition import (
-    AgentDefinition,
-    McpServer,
-    Params,
-    SubAgentsConfig,
-)
-from axe_lsp.agentfile.rights import variables_in
+from axe_lsp.agentfile.agent_definition import AgentDefinition, Params, SubAgentsConfig
 from axe_lsp.agentfile.schema.providers import EFFORTS, PROVIDERS
+from axe_lsp.agentfile.servers import McpServer, variables_in
 from axe_lsp.agentfile.text.ranges import quoted
 
 TOOLS: Mapping[str, tuple[str, ...]] = {

@@ -49,6 +49,7 @@ from axe_lsp.runtime.resuming.log import First
 from axe_lsp.runtime.resuming.restore import first_of, prepared_after, prepared_again
 from axe_lsp.runtime.retry import Retrying
 from axe_lsp.runtime.runs import Order, RunResult, model_of
+from axe_lsp.runtime.safety.approval import Wish
 from axe_lsp.runtime.safety.questions import Answer, question_of_model
 from axe_lsp.runtime.safety.reach import check_memory
 from axe_lsp.runtime.safety.redaction import redact
@@ -180,11 +181,19 @@ class AgentRun:
         if not prepared.definition.mcp_servers:
             return nullcontext(RemoteTools())
         # Imported late: hardly any agent has servers.
-        from axe_lsp.runtime.mcp.tools import remote_tools
+        from axe_lsp.runtime.mcp.tools import RunAround, remote_tools
 
         taken = {tool.name for tool in prepared.request.tools} - {*known}
-        environment, note = self._services.environment, self._services.note
-        return remote_tools(prepared.definition, taken, environment, note, self._warn)
+        workplace = self._workplace(prepared, RemoteTools())
+        around = RunAround(
+            self._order.ids, workplace, self._approve, self._services.note, self._warn
+        )
+        return remote_tools(prepared.definition, taken, around)
+
+    async def _approve(self, wish: Wish) -> str:
+        """Somebody has to decide, who may take their time."""
+        with self._scope.clock.stopped(), self._log.asking():
+            return await self._services.approve(wish)
 
     async def _talk(self, prepared: Prepared, remote: RemoteTools) -> None:
         if self._tree.on_ready and self._order.ids.depth == 0:

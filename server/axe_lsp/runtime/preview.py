@@ -148,7 +148,7 @@ def _task_text(config: TaskConfig) -> str:
 
 def _servers_text(definition: AgentDefinition) -> str:
     servers = definition.mcp_servers
-    return "\n".join(f"{each.name}: {each.url} ({each.transport})" for each in servers)
+    return "\n".join(f"{each.name}: {each.place} ({each.transport})" for each in servers)
 
 
 def _sub_agents_text(prepared: Prepared) -> str:

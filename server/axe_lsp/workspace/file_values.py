@@ -8,10 +8,10 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from axe_lsp.agentfile.check.fast_path import ShortenedText, ValidValues
-from axe_lsp.agentfile.rights import variables_in
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.lookup import Lookup
-from axe_lsp.agentfile.schema.nested import nested
+from axe_lsp.agentfile.schema.nested import Node, nested
+from axe_lsp.agentfile.servers import written_server
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.tree import Value, ValueKind
@@ -81,7 +81,7 @@ class FileValues(Protocol):
         """Those of the names that are keys of a table, where their values are."""
 
     def servers(self) -> Iterator[tuple[str, tuple[str, ...], TextRange]]:
-        """The MCP servers: address, variables in headers, and where the address stands."""
+        """The MCP servers: address or command line, variables, and where the address or command stands."""
 
 
 class TreeValues:
@@ -117,11 +117,10 @@ class TreeValues:
         node = nested(self.lookup, _SERVERS)
         for each in (node.items if node is not None else None) or ():
             members = each.members or {}
-            url, headers = members.get("url"), members.get("headers")
-            if url is not None and isinstance(url.value, str):
-                values = (headers.members if headers is not None else None) or {}
-                texts = [one.value for one in values.values() if isinstance(one.value, str)]
-                yield url.value, variables_in(texts), url.range
+            server = written_server({name: _plain(value) for name, value in members.items()})
+            at = members.get("command" if server.is_command else "url")
+            if at is not None and server.place:
+                yield server.place, server.variables, at.range
 
 
 class PlainValues:
@@ -158,6 +157,13 @@ class PlainValues:
 
 
 _SERVERS: KeyPath = ("mcp_servers",)
+
+
+def _plain(node: Node) -> Any:
+    """The strings of a value, of an array of them or of a table of them."""
+    if node.members is not None:
+        return {name: each.value for name, each in node.members.items()}
+    return [each.value for each in node.items] if node.items is not None else node.value
 
 
 def _is_beside_a_problem(parse: Parse, value: Value) -> bool:

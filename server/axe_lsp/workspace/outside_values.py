@@ -16,7 +16,7 @@ _NO_MEMORY = MemoryConfig()
 
 
 class WrittenServer(Server, frozen=True):
-    """An MCP server, and where its address stands."""
+    """An MCP server, and where its address or command stands."""
 
     range: TextRange = TextRange(0, 0)
 
@@ -84,7 +84,7 @@ def question(outside: Outside, model: Written | None) -> Question:
         workdir=_value(outside.workdir),
         globs=tuple(dict.fromkeys(each.value for each in outside.globs)),
         memory=outside.memory,
-        servers=tuple(Server(each.url, each.variables) for each in outside.servers),
+        servers=tuple(Server(each.place, each.variables) for each in outside.servers),
         paths=tuple(dict.fromkeys(each.value for each in outside.paths)),
         tested=outside.tested,
     )

@@ -241,9 +241,7 @@ def test_snippets_of_tables_ask_for_what_is_required() -> None:
     _, found = offers("<|>")
     assert found["[params]"].snippet == "[params]\n$0"
     assert found["[task.type.name]"].snippet == "[task.type.${1:name}]\n$0"
-    assert found["[[mcp_servers]]"].snippet == (
-        '[[mcp_servers]]\nname = "$1"\nurl = "$2"\ntransport = "${3|sse,streamable-http|}"\n$0'
-    )
+    assert found["[[mcp_servers]]"].snippet == '[[mcp_servers]]\nname = "$1"\n$0'
 
 
 def test_a_table_on_a_line_of_its_own_is_found_by_its_name() -> None:
@@ -425,7 +423,8 @@ def test_a_word_that_stands_for_a_table_is_offered(text: str) -> None:
     ],
 )
 def test_keys_are_offered_in_a_table_of_a_list_while_both_are_open(text: str) -> None:
-    assert labels(text) == ["url", "transport", "headers"]
+    more = ["command", "args", "env", "pass_env", "cwd"]
+    assert labels(text) == ["url", "transport", "headers", *more]
 
 
 # -- the list as a whole

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from axe_lsp.agentfile.check.problem import Problem, problem
 from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.servers import STDIO, command_fault, folder_fault
 from axe_lsp.agentfile.text.addresses import address_fault
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
-from axe_lsp.agentfile.text.tree import Document, Entry, ValueKind
+from axe_lsp.agentfile.text.tree import Document, Entry, Value, ValueKind
 from axe_lsp.agentfile.text.values import decode
 
 INVOLVED: frozenset[KeyPath] = frozenset(
@@ -103,11 +104,12 @@ class _Server(NamedTuple):
 def _servers(lookup: Lookup) -> Iterator[Problem]:
     names: set[str] = set()
     for index, server in enumerate(_all_servers(lookup.parse.document)):
-        values = {entry.key.names: entry.value for entry in server.entries}
-        for key in ("name", "url", "transport"):
-            value = values.get((key,))
-            text = decode(lookup.parse.text, value) if value is not None else ""
-            if not isinstance(text, str):
+        values = {".".join(entry.key.names): entry.value for entry in server.entries}
+        is_command = "command" in values or _text(lookup, values, "transport") == STDIO
+        for key in ("name", "command") if is_command else ("name", "url", "transport"):
+            value = values.get(key)
+            text = _text(lookup, values, key)
+            if text is None:
                 continue  # Half-typed, or of the wrong type.
             message = _server_message(key, text.strip())
             if message is not None:
@@ -121,6 +123,42 @@ def _servers(lookup: Lookup) -> Iterator[Problem]:
                 continue
             code = "out-of-range" if text.strip() else "missing-key"
             yield problem(code, agent_keys.key(("mcp_servers", key)), where, message)
+        yield from _of_other_kind(lookup, index, server, is_command=is_command)
+
+
+def _text(lookup: Lookup, values: Mapping[str, Value | None], key: str) -> str | None:
+    """The text of a key of a server, "" if it is absent; None if it is half-typed, or no text."""
+    value = values.get(key)
+    text = decode(lookup.parse.text, value) if value is not None else ""
+    return text if isinstance(text, str) else None
+
+
+def _of_other_kind(
+    lookup: Lookup, index: int, server: _Server, *, is_command: bool
+) -> Iterator[Problem]:
+    """The keys of a server with an address in one that is a command, and the other way round."""
+    for entry in server.entries:
+        key, where = "".join(entry.key.names[:1]), entry.key.range
+        if is_command and key in _OF_ADDRESSES:
+            message = "is for a server with an address, and this one has a command"
+        elif not is_command and key in _OF_COMMANDS:
+            message = "is for a server that is a command, and this one has none"
+        elif entry.value is None:
+            continue
+        else:
+            text, where = decode(lookup.parse.text, entry.value), entry.value.range
+            if is_command and key == "transport" and isinstance(text, str) and text != STDIO:
+                message = "must be stdio for a server that is a command"
+            elif key == "cwd" and isinstance(text, str) and (fault := folder_fault(text)):
+                message = fault
+            else:
+                continue
+        spec = agent_keys.key(("mcp_servers", key))
+        yield problem("out-of-range", spec, where, f"mcp_servers[{index}].{key} {message}")
+
+
+_OF_ADDRESSES = ("url", "headers")
+_OF_COMMANDS = ("args", "env", "pass_env", "cwd")
 
 
 def _all_servers(document: Document) -> Iterator[_Server]:
@@ -141,4 +179,5 @@ def _server_message(key: str, value: str) -> str | None:
         return None if value else "must be one of: sse, streamable-http"
     if not value:
         return "is required"
-    return address_fault(value) if key == "url" else None
+    faults = {"url": address_fault, "command": command_fault}
+    return faults[key](value) if key in faults else None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from axe_lsp.agentfile.agent_definition import McpServer
-from axe_lsp.agentfile.convert.formats import Format, Reading, Writing
+from axe_lsp.agentfile.convert.formats import Format, Reading, Writing, command_table
 from axe_lsp.agentfile.convert.neutral import CHANGING, slug
 from axe_lsp.agentfile.scaffold import NO_MODEL
 from axe_lsp.agentfile.schema.agent_keys import TOOLS
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType
 from axe_lsp.agentfile.schema.providers import EFFORTS
 from axe_lsp.agentfile.schema.tool_names import is_tool_glob, tools_meant
+from axe_lsp.agentfile.servers import McpServer
 
 _ASK = "ask"
 """The default of `isolation.changes`."""
@@ -145,8 +145,16 @@ def _write_copy(writing: Writing) -> None:
 
 
 def _table(server: McpServer) -> dict[str, Any]:
+    if server.is_command:
+        return {"name": server.name, **command_table(server), **_beside(server)}
     table: dict[str, Any] = {"name": server.name, "url": server.url, "transport": server.transport}
     return {**table, "headers": dict(server.headers)} if server.headers else table
+
+
+def _beside(server: McpServer) -> dict[str, Any]:
+    """What only axe-lsp and Codex have of a server that is a command."""
+    passed = {"pass_env": list(server.pass_env)} if server.pass_env else {}
+    return {**passed, **({"cwd": server.cwd} if server.cwd else {})}
 
 
 AXE = Format(

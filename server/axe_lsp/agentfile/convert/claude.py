@@ -15,6 +15,7 @@ from axe_lsp.agentfile.convert.formats import (
     Format,
     Reading,
     Writing,
+    described_server,
     every_tool,
     granted,
     tools_of,
@@ -149,9 +150,7 @@ def _write_servers(writing: Writing) -> None:
     servers = [
         {
             server.name: {
-                "type": "sse" if server.transport == "sse" else "http",
-                "url": server.url,
-                **({"headers": dict(server.headers)} if server.headers else {}),
+                **described_server(writing, server, "stdio"),
             }
         }
         for server in writing.agent.servers

@@ -11,6 +11,7 @@ from axe_lsp.agentfile.convert.formats import (
     Format,
     Reading,
     Writing,
+    described_server,
     every_tool,
     granted,
     tools_of,
@@ -80,9 +81,7 @@ def _write_tools(writing: Writing) -> None:
 def _write_servers(writing: Writing) -> None:
     servers = {
         server.name: {
-            "type": "sse" if server.transport == "sse" else "http",
-            "url": server.url,
-            **({"headers": dict(server.headers)} if server.headers else {}),
+            **described_server(writing, server, "local"),
             "tools": ["*"],
         }
         for server in writing.agent.servers

@@ -11,9 +11,15 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from axe_lsp.agentfile.agent_definition import McpServer
 from axe_lsp.agentfile.convert.neutral import FIELDS, READING, Agent, Notes
 from axe_lsp.agentfile.convert.written import Written, under
+from axe_lsp.agentfile.servers import (
+    STDIO,
+    McpServer,
+    command_fault,
+    folder_fault,
+    written_server,
+)
 
 _MISSING = object()
 PLAIN: Mapping[str, tuple[tuple[type, ...], str]] = {
@@ -254,7 +260,7 @@ _KINDS = {"sse": "sse", "http": "streamable-http", "streamable-http": "streamabl
 def read_server(name: str, left: dict[str, Any]) -> tuple[str, McpServer | None]:
     """A server, or the reason why axe can't have it: of one with limits nothing is taken."""
     if "command" in left:
-        return "only servers with an address are converted, and it has a command", None
+        return _read_command(name, left)
     at = next((each for each in _ADDRESSES if isinstance(left.get(each), str)), None)
     if at is None:
         return "it has no address", None
@@ -270,12 +276,53 @@ def read_server(name: str, left: dict[str, Any]) -> tuple[str, McpServer | None]
     variable = left.pop("bearer_token_env_var", None)
     if isinstance(variable, str):
         headers["Authorization"] = f"Bearer ${{{variable}}}"
+    fault = _what_is_left(left)
+    return (fault, None) if fault else ("", McpServer(name, url, _KINDS[kind], headers))
+
+
+def _read_command(name: str, left: dict[str, Any]) -> tuple[str, McpServer | None]:
+    """A server that is started, or the reason why axe-lsp can't start it."""
+    if left.pop("type", None) not in (None, "stdio", "local"):
+        return "it has a command and a transport of another kind", None
+    passed = left.pop("env_vars", None) or left.pop("pass_env", None) or []
+    server = written_server({**left, "name": name, "transport": STDIO, "pass_env": passed})
+    fault = command_fault(server.command) or (folder_fault(server.cwd) if server.cwd else None)
+    if fault or not server.command:
+        return f"its command or folder {fault or 'is not a text'}", None
+    taken = [list(server.args), server.env, list(server.pass_env)]
+    if taken != [left.get("args") or [], left.get("env") or {}, passed]:
+        return "its arguments or variables have to be texts", None
+    for key in ("command", "args", "env", "cwd", "transport"):
+        left.pop(key, None)
+    fault = _what_is_left(left)
+    return (fault, None) if fault else ("", server)
+
+
+def command_table(server: McpServer) -> dict[str, Any]:
+    """How all formats describe a server that is started."""
+    args = {"args": list(server.args)} if server.args else {}
+    env = {"env": dict(server.env)} if server.env else {}
+    return {"command": server.command, **args, **env}
+
+
+def described_server(writing: Writing, server: McpServer, kind: str) -> dict[str, Any]:
+    """A server as Claude Code and Copilot have it. `kind` is the `type` of one that is started."""
+    if not server.is_command:
+        kind = "sse" if server.transport == "sse" else "http"
+        headers = {"headers": dict(server.headers)} if server.headers else {}
+        return {"type": kind, "url": server.url, **headers}
+    for key, value in (("pass_env", server.pass_env), ("cwd", server.cwd)):
+        if value:
+            writing.lost("servers", f"`{key}` of {server.name} has no counterpart")
+    return {"type": kind, **command_table(server)}
+
+
+def _what_is_left(left: dict[str, Any]) -> str:
+    """Why a server can't be taken because of its other keys, or ""."""
     if left.pop("enabled", True) is not True:
-        return "it is switched off", None
+        return "it is switched off"
     if left.get("tools") in (["*"], "*"):
         left.pop("tools")
     left.pop("name", None)
-    if left:
-        names = ", ".join(f"`{each}`" for each in sorted(left))
-        return f"{names} of a server would be lost", None
-    return "", McpServer(name, url, _KINDS[kind], headers)
+    names = ", ".join(f"`{each}`" for each in sorted(left))
+    return f"{names} of a server would be lost" if left else ""

@@ -9,7 +9,7 @@ from enum import Enum
 
 from msgspec import Struct, field
 
-from axe_lsp.agentfile.agent_definition import McpServer
+from axe_lsp.agentfile.servers import McpServer
 
 
 class ConversionError(ValueError):

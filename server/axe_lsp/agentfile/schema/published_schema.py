@@ -79,7 +79,8 @@ def _value(schema: Schema, spec: KeySpec) -> JsonSchema:
     if spec.type is KeyType.TABLE:
         return {**_table(schema, spec.path), **_TOGETHER.get(spec.path, {})}
     if spec.type is KeyType.TABLES:
-        return {"type": "array", "items": _table(schema, spec.path)}
+        items = {**_table(schema, spec.path), **_TOGETHER.get(spec.path, {})}
+        return {"type": "array", "items": items}
     if spec.type is KeyType.STRINGS:
         return {"type": "array", "items": {"type": "string", **_words(schema, spec)}}
     if spec.type in (KeyType.STRING_TABLE, KeyType.ANY_TABLE):
@@ -110,6 +111,27 @@ def _values_below(schema: Schema, spec: KeySpec) -> JsonSchema | bool:
 
 
 _TOGETHER: dict[KeyPath, JsonSchema] = {
+    ("mcp_servers",): {
+        "if": {"required": ["command"], "additionalProperties": True},
+        "then": {
+            "properties": {
+                "command": {"pattern": r"^([^/\\]*[^/\\\s][^/\\]*|/.*|[A-Za-z]:[/\\].*)$"},
+                "transport": {"const": "stdio"},
+                "url": False,
+                "headers": False,
+            },
+            "additionalProperties": True,
+        },
+        "else": {
+            "properties": {
+                "url": {"pattern": r"\S"},
+                "transport": {"enum": ["sse", "streamable-http"]},
+                **dict.fromkeys(("args", "env", "pass_env", "cwd"), False),
+            },
+            "required": ["url", "transport"],
+            "additionalProperties": True,
+        },
+    },
     ("artifacts",): {
         "if": {
             "properties": {"dir": {"minLength": 1}},

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.schema.key_spec import KeySpec
+from axe_lsp.agentfile.servers import STDIO
 from axe_lsp.agentfile.text import splices
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Fix, change, find_value, replace
@@ -63,8 +64,10 @@ def _schema(case: Case) -> Iterator[Fix]:
 
 
 def _choices(case: Case, spec: KeySpec) -> Iterator[Fix]:
-    """Each word that the key of a server may be."""
+    """Each word that the key of a server may be. Only a server with an address lacks its transport."""
     for choice in spec.choices:
+        if choice == STDIO:
+            continue
         new = splices.literal(choice)
         title = f"Set `{spec.path[-1]}` to {new}"
         if find_value(case) is not None and case.token[:1] in "\"'":

@@ -10,15 +10,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
+import anyio
 from msgspec import Struct
 
 from axe_lsp import __version__
-from axe_lsp.agentfile.agent_definition import McpServer
+from axe_lsp.agentfile.servers import McpServer
 from axe_lsp.agentfile.text.addresses import without_passwords
+from axe_lsp.runtime.mcp.server_process import ENDING_SECONDS, ServerProcess, start_server
 from axe_lsp.runtime.messages import Image, Json
 from axe_lsp.tasks import Tasks
 
@@ -28,6 +31,15 @@ _MAX_PAGES = 100
 """A server whose list of tools never ends is asked no further."""
 
 _CONNECT_SECONDS = 10.0
+
+_GOODBYE_SECONDS = 0.25
+"""How long closing a connection may hold up the end of a run, and once more if it has to be broken."""
+
+_ENDING_SECONDS = 3 * ENDING_SECONDS
+"""The same for a process, which is given time to end by itself."""
+
+_NOT_FOUND = 127
+"""The exit code of a command that does not exist."""
 
 _MOST_OF_A_MESSAGE = 32 * 1024 * 1024
 """Bytes of an answer, or of an event in a stream."""
@@ -59,18 +71,27 @@ async def load_sdk() -> None:
     await asyncio.to_thread(_import_sdk)
 
 
+class Access(Struct, frozen=True):
+    """The way to a server, with secrets: the `headers` for an address; for a command, where it starts."""
+
+    headers: Mapping[str, str]
+    environment: Mapping[str, str]
+    folder: Path
+
+
 class Connection:
     """A connection, from `start` to `close`, which always comes last."""
 
-    def __init__(self, server: McpServer, headers: Mapping[str, str]) -> None:
+    def __init__(self, server: McpServer, access: Access) -> None:
         self.server = server
-        self._headers = headers
+        self._access = access
         self._tasks = Tasks()
         self._over = asyncio.Event()
         self._listed = asyncio.Event()
         self._tools: tuple[ServerTool, ...] = ()
         self._client: Any = None
         self._refusal = ""
+        self._process: ServerProcess | None = None
         self._serving: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -97,19 +118,44 @@ class Connection:
         images = tuple(Image(each.mime_type, each.data) for each in pictures)
         return Answer(texts, bool(result.is_error), images)
 
-    async def close(self, within: float) -> None:
+    async def close(self) -> None:
         """Say goodbye, and end the connection in any case."""
+        within = _ENDING_SECONDS if self.server.is_command else _GOODBYE_SECONDS
         self._over.set()
-        if self._serving is not None:
+        if self._serving is not None and self.is_connected:
             await asyncio.wait({self._serving}, timeout=within)
         await self._tasks.stop(within)
 
     async def _serve(self) -> None:
-        async with _connected(self.server, self._headers, self._answered) as client:
-            self._client = client
-            self._tools = await _all_tools(client)
-            self._listed.set()
-            await self._over.wait()
+        if not self.server.is_command:
+            async with _connected(self.server, self._access.headers, self._answered) as client:
+                await self._stay(client)
+            return
+        try:
+            await self._serve_process("auto")
+        except Exception:
+            process = self._process
+            if self.is_connected or process is None or process.exit_code == _NOT_FOUND:
+                raise
+            # Some end at the first request of the newer protocol.
+            await self._serve_process("legacy")
+
+    async def _serve_process(self, mode: str) -> None:
+        words = (self.server.command, *self.server.args)
+        access = self._access
+        self._process = process = await start_server(words, access.folder, access.environment)
+        try:
+            async with _client_of(process, mode) as client:
+                await self._stay(client)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await process.end()
+
+    async def _stay(self, client: Any) -> None:
+        self._client = client
+        self._tools = await _all_tools(client)
+        self._listed.set()
+        await self._over.wait()
 
     async def _while_connected(self, work: Awaitable[_Result]) -> _Result:
         """The result of `work`, which is given up when the connection ends."""
@@ -120,13 +166,16 @@ class Connection:
             await asyncio.wait({task, self._serving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             task.cancel()
+        if task.done() and not task.cancelled() and task.exception() is None:
+            return task.result()
         ended: asyncio.Task[Any] = task if task.done() else self._serving
-        fault = None if ended.cancelled() else ended.exception()
-        if fault is not None:
-            raise McpError(self._explained(_reason(fault))) from fault
-        if ended is self._serving or ended.cancelled():
+        if self._process is not None and self._process.is_over:  # Which says more than the call.
+            await asyncio.wait({self._serving}, timeout=_ENDING_SECONDS)
+            ended = self._serving
+        fault = None if ended.cancelled() or not ended.done() else ended.exception()
+        if fault is None:
             raise McpError("the connection was closed")
-        return task.result()
+        raise McpError(self.explained(_reason(fault))) from fault
 
     async def _answered(self, response: Any) -> None:
         """Limit the answer. Remember with which status the server has refused the last request, if it has."""
@@ -136,8 +185,13 @@ class Connection:
         is_refusal = response.status_code >= 400
         self._refusal = f"{response.status_code} {response.reason_phrase}" if is_refusal else ""
 
-    def _explained(self, reason: str) -> str:
-        """The SDK does not always tell the status."""
+    def explained(self, reason: str) -> str:
+        """The reason for a fault: the SDK does not always tell the status, and never what a process has said about its end."""
+        if self._process is not None:
+            code, errors = self._process.exit_code, self._process.errors
+            ended = f", it has exited with code {code}" if code is not None else ""
+            said = f"; it wrote: {errors}" if errors else ""
+            return f"{reason}{ended}{said}"
         is_told = not self._refusal or self._refusal in reason
         return reason if is_told else f"{reason} (HTTP {self._refusal})"
 
@@ -201,6 +255,49 @@ async def _connected(
             )
             async with Client(transport, client_info=us, cache=None) as client:
                 yield client
+
+
+@asynccontextmanager
+async def _client_of(process: ServerProcess, mode: str) -> AsyncIterator[Any]:
+    """A client of a process, which others end."""
+    from mcp import Client, Implementation
+    from mcp.shared.message import SessionMessage
+    from mcp.types import jsonrpc_message_adapter
+
+    heard, hears = anyio.create_memory_object_stream[Any](0)
+    says, said = anyio.create_memory_object_stream[Any](0)
+
+    async def listen() -> None:
+        async with heard:
+            async for line in process.lines():
+                try:
+                    message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+                except ValueError:
+                    continue  # Some write what belongs on standard error.
+                await heard.send(SessionMessage(message))
+        raise McpError("the connection was closed")
+
+    async def speak() -> None:
+        async with heard:  # Nobody waits for answers to what a server no longer reads.
+            async for each in said:
+                text = each.message.model_dump_json(by_alias=True, exclude_unset=True)
+                await process.send(text.encode())
+
+    @asynccontextmanager
+    async def streams() -> AsyncIterator[Any]:
+        yield hears, says
+
+    async def until_it_ends(work: Callable[[], Awaitable[None]]) -> None:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await work()
+
+    us = Implementation(name="axe-lsp", version=__version__)
+    async with heard, hears, says, said, anyio.create_task_group() as tasks:
+        for work in (listen, speak, process.read_errors):
+            tasks.start_soon(until_it_ends, work)
+        async with Client(streams(), client_info=us, cache=None, mode=mode) as client:
+            yield client
+        tasks.cancel_scope.cancel()
 
 
 async def _all_tools(client: Any) -> tuple[ServerTool, ...]:

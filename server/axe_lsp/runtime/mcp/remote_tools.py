@@ -26,7 +26,7 @@ class RemoteTool(Struct, frozen=True):
 
 
 class RemoteTools(Struct, frozen=True):
-    """The tools of all servers, by name. `secrets` is what the headers hold."""
+    """The tools of all servers, by name. `secrets` is what headers and environments hold."""
 
     by_name: Mapping[str, RemoteTool] = field(default_factory=dict)
     secrets: frozenset[str] = frozenset()

@@ -7,36 +7,55 @@ know here, so they need approval as commands do, unless the server says that a t
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import sys
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 import anyio
+from msgspec import Struct
 
-from axe_lsp.agentfile.agent_definition import AgentDefinition, McpServer
-from axe_lsp.agentfile.rights import VARIABLE
-from axe_lsp.agentfile.text.addresses import without_passwords
+from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.servers import VARIABLE, McpServer
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError, McpServerError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment
-from axe_lsp.runtime.mcp.connection import Connection, McpError, ServerTool, load_sdk
+from axe_lsp.runtime.mcp.connection import Access, Connection, McpError, ServerTool, load_sdk
 from axe_lsp.runtime.mcp.remote_tools import RemoteTool, RemoteTools
-from axe_lsp.runtime.mcp.wish import wish_to_call
+from axe_lsp.runtime.mcp.wish import wish_to_call, wish_to_start
 from axe_lsp.runtime.messages import TOOL_NAME, Json, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
+from axe_lsp.runtime.safety.ancestry import AGENTS_ABOVE, agents_above, named
 from axe_lsp.runtime.safety.approval import Approve
-from axe_lsp.runtime.tools.tool import MAX_OUTPUT
+from axe_lsp.runtime.safety.redaction import redact
+from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace
 from axe_lsp.runtime.tools.truncation import capped_text
 
 CONNECT_SECONDS = 30
 """How long a server may take to say what it offers."""
 
-_GOODBYE_SECONDS = 0.25
-"""How long closing a connection may hold up the end of a run, and once more if it has to be broken."""
+_SECRET_NAME = re.compile("auth|cookie|key|passw|secret|token", re.IGNORECASE)
 
-_SECRET_HEADER = re.compile("auth|cookie|key|secret|token", re.IGNORECASE)
+_INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
+"""As the official SDK has it."""
+
+_NEEDED_ON_WINDOWS = (
+    "APPDATA",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LOCALAPPDATA",
+    "PATHEXT",
+    "PROCESSOR_ARCHITECTURE",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "USERNAME",
+    "USERPROFILE",
+)
 
 
 _MISSING = (
@@ -45,21 +64,30 @@ _MISSING = (
 )
 
 
+class RunAround(Struct, frozen=True):
+    """The run whose servers are connected.
+
+    `note` takes lines for a log, `warn` what the user should see.
+    """
+
+    ids: RunIds
+    workplace: Workplace
+    approve: Approve
+    note: Callable[[str], None]
+    warn: Callable[[str], None]
+
+
 @asynccontextmanager
 async def remote_tools(
-    definition: AgentDefinition,
-    taken: Collection[str],
-    environment: Environment,
-    note: Callable[[str], None],
-    warn: Callable[[str], None],
+    definition: AgentDefinition, taken: Collection[str], around: RunAround
 ) -> AsyncIterator[RemoteTools]:
     """Connect the agent's servers; they stay connected inside. Raises RunError.
 
-    Tools whose names are `taken` are left out. `note` takes lines for a log, `warn` what the user
-    should see.
+    A server that is a command is started after the user has agreed. Tools whose names are `taken` are
+    left out.
     """
-    servers = definition.mcp_servers
-    connections = [Connection(each, expanded_headers(each, environment)) for each in servers]
+    servers, environment = definition.mcp_servers, around.workplace.environment
+    connections = [Connection(each, access_to(each, around.workplace)) for each in servers]
     secrets = frozenset(secret for each in servers for secret in _secrets(each, environment))
     if servers:
         try:
@@ -68,17 +96,26 @@ async def remote_tools(
             raise ConfigError(_MISSING) from error
     try:
         for server, connection in zip(servers, connections, strict=True):
-            place = f"{without_passwords(server.url)} ({server.transport})"
-            note(f"[mcp] Connecting to {quoted(server.name)} at {place}")
+            if server.is_command:
+                await _admit(server, around, secrets)
+            place = f"{redact(server.shown_place, secrets)} ({server.transport})"
+            around.note(f"[mcp] Connecting to {quoted(server.name)} at {place}")
             connection.start()
-        found = _Collector(taken, definition.tool_policy.deny, note, warn)
+        found = _Collector(taken, definition.tool_policy.deny, around.note, around.warn)
         for connection in connections:
-            found.add(connection, await _listed(connection))
+            found.add(connection, await _listed(connection, secrets))
         yield RemoteTools(found.tools, secrets)
     finally:
         if connections:
             with anyio.CancelScope(shield=True):
-                await asyncio.gather(*(each.close(_GOODBYE_SECONDS) for each in connections))
+                await asyncio.gather(*(each.close() for each in connections))
+
+
+async def _admit(server: McpServer, around: RunAround, secrets: Collection[str]) -> None:
+    """Raises McpServerError if the user does not want the server to start."""
+    refusal = await around.approve(wish_to_start(server, around.ids, secrets))
+    if refusal:
+        raise McpServerError(f"MCP server {quoted(server.name)} was not started: {refusal}")
 
 
 async def call_remote(
@@ -89,7 +126,7 @@ async def call_remote(
         refusal = await approve(wish_to_call(call, remote.connection.server, run, secrets))
         if refusal:
             return ToolResult(call.id, f"{call.name} was not allowed: {refusal}", is_error=True)
-    return await _executed(call, remote)
+    return await _executed(call, remote, secrets)
 
 
 def coerced(arguments: Mapping[str, Json], schema: Mapping[str, Json]) -> dict[str, Json]:
@@ -98,9 +135,32 @@ def coerced(arguments: Mapping[str, Json], schema: Mapping[str, Json]) -> dict[s
     return {name: _coerced(value, properties.get(name)) for name, value in arguments.items()}
 
 
-def expanded_headers(server: McpServer, environment: Environment) -> dict[str, str]:
-    """The server's headers with `${VAR}` filled in. Raises ConfigError."""
+def access_to(server: McpServer, workplace: Workplace) -> Access:
+    """The way to a server, with `${VAR}` filled in. Raises ConfigError."""
+    outside = workplace.environment
+    headers = _expanded(server, server.headers, outside)
+    if not server.is_command:
+        return Access(headers, {}, workplace.folder)
+    names = (*_INHERITED, *(_NEEDED_ON_WINDOWS if sys.platform == "win32" else ()))
+    inherited = {name: outside[name] for name in (*names, *server.pass_env) if outside.get(name)}
+    above = {AGENTS_ABOVE: named((*agents_above(outside), *workplace.agents))}
+    own = _expanded(server, server.env, outside)
+    return Access(headers, {**inherited, **own, **above}, _folder_of(server, workplace.folder))
 
+
+def _folder_of(server: McpServer, working: Path) -> Path:
+    folder = Path(os.path.realpath(working / server.cwd))
+    if not folder.is_relative_to(os.path.realpath(working)) or not folder.is_dir():
+        raise ConfigError(
+            f"failed to start MCP server {quoted(server.name)}: cwd {quoted(server.cwd)} is not a "
+            "folder below the working directory"
+        )
+    return folder
+
+
+def _expanded(
+    server: McpServer, texts: Mapping[str, str], environment: Environment
+) -> dict[str, str]:
     def value_of(reference: re.Match[str]) -> str:
         value = environment.get(reference[1])
         if not value:
@@ -110,10 +170,10 @@ def expanded_headers(server: McpServer, environment: Environment) -> dict[str, s
             )
         return value
 
-    return {name: VARIABLE.sub(value_of, value) for name, value in server.headers.items()}
+    return {name: VARIABLE.sub(value_of, value) for name, value in texts.items()}
 
 
-async def _executed(call: ToolCall, remote: RemoteTool) -> ToolResult:
+async def _executed(call: ToolCall, remote: RemoteTool, secrets: Collection[str]) -> ToolResult:
     assert remote.tool.schema is not None
     server = quoted(remote.connection.server.name)
     remote.note(f"[mcp] Routing tool {quoted(call.name)} to server {server}")
@@ -121,7 +181,8 @@ async def _executed(call: ToolCall, remote: RemoteTool) -> ToolResult:
     try:
         answer = await remote.connection.call(call.name, arguments)
     except McpError as error:
-        return ToolResult(call.id, valid_text(f"MCP server {server}: {error}"), is_error=True)
+        text = redact(f"MCP server {server}: {error}", secrets)
+        return ToolResult(call.id, valid_text(text), is_error=True)
     if not (answer.texts or answer.images):
         return ToolResult(call.id, "MCP tool returned no text content", is_error=True)
     said = "\n".join(answer.texts) if answer.texts else f"pictures: {len(answer.images)}"
@@ -131,27 +192,36 @@ async def _executed(call: ToolCall, remote: RemoteTool) -> ToolResult:
 
 
 def _secrets(server: McpServer, environment: Environment) -> Iterator[str]:
-    """The secret parts of the server's headers: variables, and headers with the name of a key."""
+    """What is secret of headers and environments: variables in headers, and what has the name of a key."""
     for name, value in server.headers.items():
         variables = VARIABLE.findall(value)
         yield from (environment[each] for each in variables)
-        if not variables and _SECRET_HEADER.search(name):
+        if not variables and _SECRET_NAME.search(name):
             yield value
+    for name, value in server.env.items():
+        variables = VARIABLE.findall(value)
+        if _SECRET_NAME.search(f"{name} {' '.join(variables)}"):
+            yield from (environment[each] for each in variables)
+            yield value
+    for name in server.pass_env:
+        if _SECRET_NAME.search(name) and environment.get(name):
+            yield environment[name]
 
 
-async def _listed(connection: Connection) -> tuple[ServerTool, ...]:
+async def _listed(connection: Connection, secrets: Collection[str]) -> tuple[ServerTool, ...]:
     server = connection.server
     name = quoted(server.name)
     try:
         with anyio.fail_after(CONNECT_SECONDS):
             return await connection.tools()
     except TimeoutError:
-        reason = f"no answer within {CONNECT_SECONDS}s"
+        reason = connection.explained(f"no answer within {CONNECT_SECONDS}s")
     except McpError as error:
         reason = str(error)
+    reason = redact(reason, secrets)
     if connection.is_connected:
         raise McpServerError(f"failed to list tools from MCP server {name}: {reason}")
-    place = f"{without_passwords(server.url)} by {server.transport}"
+    place = f"{redact(server.shown_place, secrets)} by {server.transport}"
     raise McpServerError(
         f"failed to connect MCP server {name}: connect MCP server {name}: {reason} ({place})"
     )

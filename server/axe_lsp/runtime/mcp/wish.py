@@ -1,4 +1,4 @@
-"""The question to a person before a tool of an MCP server is called.
+"""The questions to a person before an MCP server is started, and before one of its tools is called.
 
 Nobody but the server knows what its tools do; one that is said only to read is believed, since whoever
 would lie about that could as well read in other ways.
@@ -9,13 +9,31 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 
-from axe_lsp.agentfile.agent_definition import McpServer
-from axe_lsp.agentfile.text.addresses import without_passwords
+from axe_lsp.agentfile.servers import McpServer
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.safety.approval import Rehearsal, Wish
 from axe_lsp.runtime.safety.redaction import redact, redacted_table
+
+START = "run_mcp"
+"""The start of a server, as questions and the user's rules name it."""
+
+
+def wish_to_start(server: McpServer, run: RunIds, secrets: Collection[str]) -> Wish:
+    """The wish to start a server, with the line that others may see."""
+    line = redact(server.shown_place, secrets)
+
+    async def rehearse() -> Rehearsal:
+        purpose = f"start the MCP server {quoted(server.name)}"
+        return Rehearsal(purpose, line, subject=server.line, for_run="this MCP server")
+
+    return Wish(run, START, {"command": line}, rehearse, _address(server))
+
+
+def _address(server: McpServer) -> str:
+    """The name of a server in rules."""
+    return f"{START}({server.line})" if server.is_command else server.url
 
 
 def wish_to_call(call: ToolCall, server: McpServer, run: RunIds, secrets: Collection[str]) -> Wish:
@@ -25,9 +43,9 @@ def wish_to_call(call: ToolCall, server: McpServer, run: RunIds, secrets: Collec
     async def rehearse() -> Rehearsal:
         purpose = f"call {call.name} of the MCP server {quoted(server.name)}"
         shown = json.dumps(arguments, indent=2, ensure_ascii=False)
-        address = redact(without_passwords(server.url), secrets)
-        details = f"{address}\n{call.name} {shown}"
-        return Rehearsal(purpose, details, subject=f"{server.url}\n{call.name} {shown}")
+        place = redact(server.shown_place, secrets)
+        details = f"{place}\n{call.name} {shown}"
+        return Rehearsal(purpose, details, subject=f"{server.place}\n{call.name} {shown}")
 
     name = f"{server.name}/{call.name}"
-    return Wish(run, name, arguments, rehearse, server.url, call.event_id)
+    return Wish(run, name, arguments, rehearse, _address(server), call.event_id)

@@ -5,6 +5,8 @@
 | `write_file`, `*_file`, `Write` | every call of these tools of ours |
 | `run_command(git diff)` | this command, alone or with operands, and no further option |
 | `run_command(git diff *)` | this command with plain words, options too |
+| `run_mcp(uvx mcp-server-git)` | to start this MCP server, word for word as the question shows it |
+| `run_mcp(uvx mcp-server-git)#tool` | tools of the MCP server that is started so |
 | `https://host/path#tool`, `https://host/path#*` | tools of the MCP server at this address |
 | `*#*` | all tools of all MCP servers |
 | `*` | everything |
@@ -24,6 +26,8 @@ from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.messages import Json, argument_text
 
 ALL_SERVERS = "*#*"
+
+_START = "run_mcp"
 
 _COMMAND = re.compile(r"(\w+)\((.+)\)", re.DOTALL)
 _PLAIN_WORDS = re.compile(r"[\w @%+=:,./'\"-]*")
@@ -74,12 +78,16 @@ _SHORT = re.compile(r"-[A-Za-z0-9]*[coO]")
 def is_allowed(
     allowances: Collection[str], tool: str, arguments: Mapping[str, Json], address: str = ""
 ) -> bool:
-    """Whether a call was allowed beforehand. `address` is that of the MCP server, if it is one's tool.
+    """Whether a call, or the start of an MCP server at `address`, was allowed beforehand.
 
     The tool of a server is named `server/tool`; what the server is called there says its agent file,
     so it counts for nothing here.
     """
-    return any(_allows(allowance.strip(), tool, arguments, address) for allowance in allowances)
+    rules = (allowance.strip() for allowance in allowances)
+    return any(
+        rule == "*" or (rule_fault(rule) is None and _allows(rule, tool, arguments, address))
+        for rule in rules
+    )
 
 
 def rule_fault(allowance: str) -> str | None:
@@ -96,8 +104,8 @@ def rule_fault(allowance: str) -> str | None:
 
 
 def _command_rule_fault(tool: str, command: str) -> str | None:
-    if tool == "run_mcp":
-        return "is for an MCP server that a command starts, and this version has none of those"
+    if tool == _START:
+        return None if command.strip() else "names no command"
     if "run_command" not in tools_meant([tool]):
         return f"has parentheses behind {quoted(tool)}; only `run_command` takes a command"
     if command.strip() in ("", "*"):
@@ -111,12 +119,10 @@ def _command_rule_fault(tool: str, command: str) -> str | None:
 
 
 def _allows(rule: str, tool: str, arguments: Mapping[str, Json], address: str) -> bool:
-    if rule == "*":
-        return True
-    if rule_fault(rule) is not None:
-        return False
     if "/" in tool:
         return _allows_remote(rule, tool.rsplit("/", maxsplit=1)[-1], address)
+    if tool == _START:
+        return bool(address) and rule == address
     of_command = _COMMAND.fullmatch(rule)
     if of_command is None:
         return tool == rule or tool in tools_meant([rule])

@@ -45,8 +45,8 @@ class Rehearsal(Struct, frozen=True):
 class Wish(Struct, frozen=True):
     """A call that somebody has to agree to before it is executed. Its arguments hold no secret.
 
-    `address` is that of the MCP server whose tool it is, as its agent file has it: for rules, and
-    never shown. `call_id` is that of the call in events. `rehearse` finds out what would happen, without doing it; it raises what the call
+    `address` is that of the MCP server that is started, or whose tool it is, as its agent file has it:
+    for rules, and never shown. `call_id` is that of the call in events. `rehearse` finds out what would happen, without doing it; it raises what the call
     would raise.
     """
 

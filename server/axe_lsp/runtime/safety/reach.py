@@ -140,7 +140,7 @@ def _of_memory(config: MemoryConfig, workspace: Path, environment: Environment) 
 def _of_server(index: int, server: Server, environment: Environment) -> Reach:
     return Reach(
         rights.SERVER,
-        valid_text(without_passwords(server.url)),
+        valid_text(without_passwords(server.place)),
         index,
         server.variables,
         _refused_variables(server.variables, environment),

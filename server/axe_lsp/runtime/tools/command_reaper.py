@@ -1,8 +1,10 @@
 """Keeps a command: when it ends, everything that it started ends, too.
 
 A program of its own between axe-lsp and the command, run as a file, so it knows nothing but the
-standard library. Its standard input is the lifeline: when that ends, because axe-lsp wants the command
-to stop or because axe-lsp has been killed, the command is killed. On Linux, what the command has put
+standard library: `command_reaper.py DESCRIPTOR COMMAND...`. The descriptor is the lifeline: when that
+ends, because axe-lsp wants the command to stop or because axe-lsp has been killed, the command is
+killed. The command has the standard streams; its standard input is open in no other process, so
+whoever writes to it notices when it closes that. On Linux, what the command has put
 into other sessions is found all the same, since orphans become children of the reaper. Between the two
 is a process that does nothing: what the command sees as its parent, and may kill, is not the reaper. It
 exits with the command's code, or 128 and the signal, as shells do.
@@ -31,15 +33,17 @@ _SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
-def main(command: list[str]) -> int:
+def main(lifeline: int, command: list[str]) -> int:
     """Run a command to its end; returns what to exit with."""
+    os.set_inheritable(lifeline, False)
     os.environ.pop("LC_CTYPE", None)  # Python's own, where the environment names no locale.
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     for each in _SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     reaper = os.getpid()
     stand_in = os.fork() or _stand_in(reaper, command)
-    threading.Thread(target=_hold_lifeline, args=[stand_in], daemon=True).start()
+    os.close(0)
+    threading.Thread(target=_hold_lifeline, args=[lifeline, stand_in], daemon=True).start()
     code = _code_of(stand_in)
     _end_orphans()
     return code
@@ -49,7 +53,9 @@ def _stand_in(reaper: int, command: list[str]) -> int:
     """In the child: never returns. It dies with the reaper, and the command with it."""
     _die_with(reaper)
     stand_in = os.getpid()
-    os._exit(_code_of(os.fork() or _become(stand_in, command)))
+    child = os.fork() or _become(stand_in, command)
+    os.close(0)
+    os._exit(_code_of(child))
 
 
 def _become(stand_in: int, command: list[str]) -> int:
@@ -57,7 +63,6 @@ def _become(stand_in: int, command: list[str]) -> int:
     _die_with(stand_in)
     for each in (*_SIGNALS, *_IGNORED_BY_PYTHON):
         signal.signal(each, signal.SIG_DFL)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     try:
         os.execvp(command[0], command)  # noqa: S606 - the shell, if there is one, is in the command.
     except OSError as error:
@@ -71,8 +76,8 @@ def _code_of(child: int) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _hold_lifeline(child: int) -> None:
-    os.read(0, 1)
+def _hold_lifeline(lifeline: int, child: int) -> None:
+    os.read(lifeline, 1)
     if sys.platform == "linux":
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)  # Which makes orphans of all the others.
@@ -118,4 +123,4 @@ def _prctl(option: int, value: int) -> None:
 
 
 if __name__ == "__main__":
-    os._exit(main(sys.argv[1:]))
+    os._exit(main(int(sys.argv[1]), sys.argv[2:]))

@@ -1,0 +1,334 @@
+"""MCP servers that are commands: started after a question, with little of the environment, and ended."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from axe_lsp.agentfile.servers import McpServer
+from axe_lsp.runtime.errors import ConfigError, McpServerError, RunCancelledError
+from axe_lsp.runtime.mcp import server_process
+from axe_lsp.runtime.mcp import tools as mcp_tools
+from axe_lsp.runtime.runs import RunRequest
+from axe_lsp.runtime.safety.allowances import is_allowed, rule_fault
+from axe_lsp.runtime.safety.approval import Approval, allowed
+from axe_lsp.runtime.safety.questions import Answer as Reply
+from axe_lsp.runtime.safety.questions import Question
+from support.engines import agent, running
+from support.engines import bench as bench_where_somebody_asks
+from support.processes import bearing
+from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider
+
+Json = Any
+bench = partial(bench_where_somebody_asks, approve=allowed)
+
+SERVE = "import sys; from support.mcp_serving import serve; serve(sys.argv[1], sys.argv[2:])"
+IN_PATH = {"PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def sdk_server(*tools: str, **more: Any) -> dict[str, Any]:
+    """A server made with the SDK of our own client."""
+    args = ["-c", SERVE, "stdio", *(tools or ("add", "picture"))]
+    return {"name": "maths", "command": sys.executable, "args": args, "env": IN_PATH} | more
+
+
+PLAIN = """
+    import json, os, sys
+
+    def answer(id, result):
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": id, "result": result}) + "\\n")
+        sys.stdout.flush()
+
+    def call(name):
+        return {"content": [{"type": "text", "text": name}]}
+
+    TOOLS = [{"name": "tell", "description": "", "inputSchema": {"type": "object"}}]
+
+    def serve(call=call, discovers=True):
+        for line in sys.stdin:
+            message = json.loads(line)
+            method, id = message["method"], message.get("id")
+            if method == "initialize":
+                answer(id, {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                            "serverInfo": {"name": "plain", "version": "1"}})
+            elif method == "tools/list":
+                answer(id, {"tools": TOOLS})
+            elif method == "tools/call":
+                answer(id, call(message["params"]["name"]))
+            elif id is not None:
+                if not discovers:
+                    sys.exit(3)
+                error = {"code": -32601, "message": "unknown"}
+                print(json.dumps({"jsonrpc": "2.0", "id": id, "error": error}), flush=True)
+"""
+"""A server of the older protocol without any library, whose `tell` calls `call`."""
+
+
+def plain_server(folder: Path, ending: str = "serve()", **more: Any) -> dict[str, Any]:
+    """A server that is this program."""
+    script = folder / "plain_server.py"
+    script.write_text(f"{textwrap.dedent(PLAIN)}\n{textwrap.dedent(ending)}\n")
+    return {"name": "plain", "command": sys.executable, "args": [str(script)], **more}
+
+
+def bot(*servers: dict[str, Any], **keys: Any) -> dict[str, str]:
+    return agent("bot", mcp_servers=list(servers), **keys)
+
+
+TELL = Says(calls=[Call("tell", {})])
+
+
+def results(provider: ScriptedProvider) -> list[str]:
+    messages = provider.asked("m-bot")[-1].body["messages"]
+    return [each["content"] for each in messages if each["role"] == "tool"]
+
+
+async def test_tools_of_a_command_are_offered_and_called_and_it_ends_with_the_run(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    mark = f"of-{tmp_path}"
+    server = sdk_server(env={**IN_PATH, "MARK": mark})
+    calls = [Call("add", {"a": 1, "b": 2.5}), Call("picture", {})]
+    provider.script("m-bot", Says(calls=calls), Says("done"))
+    async with bench(provider, tmp_path, bot(server)) as work:
+        assert (await work.run("bot")).content == "done"
+        assert bearing(f"MARK={mark}") == {}
+    first, second = results(provider)
+    assert first == "3.5"
+    assert "picture" in str(second)
+    assert work.warnings == []
+    assert work.notes[1:] == [
+        '[mcp] "maths" discovered 2 tool(s), registered 2',
+        '[mcp] Routing tool "add" to server "maths"',
+        '[mcp] Routing tool "picture" to server "maths"',
+    ]
+
+
+async def test_the_start_is_asked_with_the_exact_line_and_a_denial_ends_the_run(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    questions: list[Question] = []
+
+    async def ask(question: Question) -> Reply:
+        questions.append(question)
+        return Reply("deny", "not this one")
+
+    server = plain_server(tmp_path, env={"MODE": "x y", "HOME": "${HOME}"})
+    async with bench(provider, tmp_path, bot(server), approve=Approval(ask)) as work:
+        with pytest.raises(McpServerError, match='"plain" was not started: not this one'):
+            await work.run("bot")
+    (question,) = questions
+    line = f"MODE='x y' {sys.executable} {tmp_path}/plain_server.py"
+    assert (question.tool, question.details) == ("run_mcp", line)
+    assert question.reason == 'agent "bot" wants to start the MCP server "plain"'
+    assert question.for_run == "this MCP server"
+    assert provider.requests == []
+
+
+async def test_a_rule_allows_the_line_and_not_the_name(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    async def never(question: Question) -> Reply:
+        return Reply("deny", question.tool)
+
+    server = plain_server(tmp_path)
+    line = f"{sys.executable} {tmp_path}/plain_server.py"
+    provider.script("m-bot", TELL, Says("done"))
+    approve = Approval(never, (f"run_mcp({line})", f"run_mcp({line})#t*"))
+    async with bench(provider, tmp_path, bot(server), approve=approve) as work:
+        assert (await work.run("bot")).content == "done"
+    assert results(provider) == ["tell"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "address", "is_right"),
+    [
+        ("run_mcp(uvx git)", "run_mcp(uvx git)", True),
+        ("*", "run_mcp(uvx git)", True),
+        ("run_mcp(uvx git)", "run_mcp(uvx git -c x)", False),
+        ("run_mcp(uvx *)", "run_mcp(uvx git)", False),
+        ("run_command", "run_mcp(uvx git)", False),
+        ("run_mcp", "run_mcp(uvx git)", False),
+        ("*#*", "run_mcp(uvx git)", False),
+        ("run_mcp(uvx git)#*", "run_mcp(uvx git)", False),
+    ],
+)
+def test_rules_for_the_start_of_a_server(rule: str, address: str, is_right: bool) -> None:
+    assert rule_fault(rule) is None
+    assert is_allowed([rule], "run_mcp", {"command": "uvx git"}, address) is is_right
+
+
+def test_the_line_has_all_that_the_file_adds() -> None:
+    server = McpServer(
+        "s",
+        command="npx",
+        args=("-y", "a b"),
+        env={"B": "${B}", "NODE_OPTIONS": "--require ./x.js", "A": "${B}"},
+        pass_env=("C",),
+        cwd="sub",
+    )
+    assert server.line == ("cd sub && A='${B}' NODE_OPTIONS='--require ./x.js' npx -y 'a b'")
+    assert server.variables == ("B", "C")
+
+
+async def test_a_command_gets_the_named_variables_and_little_else(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    ending = (
+        "serve(lambda name: {'content': [{'type': 'text', 'text': json.dumps(dict(os.environ))}]})"
+    )
+    server = plain_server(tmp_path, ending, env={"OWN": "<${GIVEN}>"}, pass_env=["PASSED", "GONE"])
+    provider.script("m-bot", TELL, Says("done"))
+    environment = {"GIVEN": "g", "PASSED": "p", "OTHER": "o", "ANTHROPIC_API_KEY": "sk-1"}
+    async with bench(provider, tmp_path, bot(server), environment=environment) as work:
+        await work.run("bot")
+    (text,) = results(provider)
+    for expected in ('"OWN": "<g>"', '"PASSED": "p"', '"AXE_RUN": "[\\"bot\\"]"'):
+        assert expected in text
+    for other in ("GONE", "OTHER", "sk-1"):
+        assert other not in text
+
+
+async def test_a_variable_that_is_not_set_ends_the_run(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    server = plain_server(tmp_path, env={"TOKEN": "${AXE_TEST_NOT_SET}"})
+    async with bench(provider, tmp_path, bot(server)) as work:
+        with pytest.raises(ConfigError, match='"AXE_TEST_NOT_SET" is not set or empty'):
+            await work.run("bot")
+
+
+async def test_a_server_starts_below_the_working_directory_only(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    ending = "serve(lambda name: {'content': [{'type': 'text', 'text': os.getcwd()}]})"
+    below, link = tmp_path / "below", tmp_path / "link"
+    below.mkdir()
+    link.symlink_to("/")
+    provider.script("m-bot", TELL, Says("done"))
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending, cwd="below"))) as work:
+        await work.run("bot")
+    assert results(provider) == [str(below)]
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending, cwd="link"))) as work:
+        with pytest.raises(ConfigError, match='cwd "link" is not a folder below'):
+            await work.run("bot")
+
+
+async def test_a_server_that_exits_at_the_newer_protocol_is_started_once_more(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    server = plain_server(tmp_path, "serve(discovers=False)")
+    provider.script("m-bot", TELL, Says("done"))
+    async with bench(provider, tmp_path, bot(server)) as work:
+        await work.run("bot")
+    assert results(provider) == ["tell"]
+
+
+async def test_what_is_no_message_is_skipped(provider: ScriptedProvider, tmp_path: Path) -> None:
+    ending = """
+        sys.stdout.buffer.write(b"starting \\xff\\n\\n{}\\n")
+        sys.stdout.flush()
+        serve()
+    """
+    provider.script("m-bot", TELL, Says("done"))
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
+        await work.run("bot")
+    assert results(provider) == ["tell"]
+
+
+async def test_a_server_that_ends_at_once_says_why(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    ending = "sys.exit('no certificate for ' + os.environ['TOKEN'])"
+    server = plain_server(tmp_path, ending, env={"TOKEN": "the-secret-token"})
+    async with bench(provider, tmp_path, bot(server)) as work:
+        with pytest.raises(McpServerError) as caught:
+            await work.run("bot")
+    text = str(caught.value)
+    assert "it has exited with code 1; it wrote: no certificate for" in text
+    assert "the-secret-token" not in text
+
+
+async def test_a_command_that_does_not_exist_is_named(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    server = {"name": "none", "command": "axe-test-no-such-program"}
+    async with bench(provider, tmp_path, bot(server)) as work:
+        with pytest.raises(McpServerError, match="axe-test-no-such-program: No such file"):
+            await work.run("bot")
+
+
+async def test_a_server_that_dies_at_work_fails_the_call_alone(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    ending = "serve(lambda name: os._exit(7))"
+    provider.script("m-bot", TELL, Says("done"))
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
+        assert (await work.run("bot")).content == "done"
+    (text,) = results(provider)
+    assert text.startswith('MCP server "plain": ')
+    assert "exited with code 7" in text
+
+
+async def test_a_line_without_an_end_ends_the_connection(
+    provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_process, "LONGEST_LINE", 100_000)
+    ending = "serve(lambda name: sys.stdout.write('x' * 200_000) and sys.stdout.flush())"
+    provider.script("m-bot", TELL, Says("done"))
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
+        assert (await work.run("bot")).content == "done"
+    assert "more than 16 MB" in results(provider)[0]
+
+
+async def test_a_server_that_says_nothing_fails_in_time(
+    provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcp_tools, "CONNECT_SECONDS", 2)
+    ending = """
+        print("waiting for the moon", file=sys.stderr, flush=True)
+        sys.stdin.read()
+    """
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
+        with pytest.raises(
+            McpServerError, match="no answer within 2s; it wrote: waiting for the moon"
+        ):
+            await work.run("bot")
+        assert bearing(f"{tmp_path}/plain_server.py") == {}
+
+
+async def test_a_stubborn_server_and_what_it_started_is_ended(
+    provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_process, "ENDING_SECONDS", 0.2)
+    ending = """
+        import signal, subprocess, time
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        child = [sys.executable, "-c", "import time; time.sleep(600)", sys.argv[0]]
+        subprocess.Popen(child, start_new_session=True)
+        serve()
+        time.sleep(600)
+    """
+    provider.script("m-bot", TELL, Says("done"))
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
+        await work.run("bot")
+        assert bearing(f"{tmp_path}/plain_server.py") == {}
+
+
+async def test_a_cancelled_run_leaves_no_server(provider: ScriptedProvider, tmp_path: Path) -> None:
+    hold = Hold()
+    provider.script("m-bot", Answer(Says("late"), hold=hold))
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path))) as work:
+        async with running(work.engine.run(RunRequest("bot"), "run-1")) as task:
+            await hold.arrived()
+            assert bearing(f"{tmp_path}/plain_server.py") != {}
+            assert work.engine.cancel("run-1")
+            with pytest.raises(RunCancelledError):
+                await task
+        assert bearing(f"{tmp_path}/plain_server.py") == {}
