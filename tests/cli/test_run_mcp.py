@@ -10,7 +10,9 @@ import pytest
 from support.command_line import COMMAND, Home
 from support.engines import agent
 from support.mcp_server import TRANSPORTS, McpTestServer
-from support.scripted_provider import Call, Says, ScriptedProvider
+from support.plain_mcp import plain_server
+from support.processes import bearing, wait_for_none
+from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider
 from support.terminal import Terminal
 
 
@@ -48,6 +50,49 @@ def test_a_person_is_asked_before_a_tool_of_a_server_is_called(
             terminal.type(b"y\n")
             assert terminal.end()[0] == 0
     assert provider.requests[1].body["messages"][-1]["content"] == "3.0"
+
+
+def test_a_person_is_asked_before_a_server_starts(home: Home, provider: ScriptedProvider) -> None:
+    provider.script("m-bot", Says(calls=[Call("tell", {})]), Says("told"))
+    home.add(agent("bot", mcp_servers=[plain_server(home.work)]))
+    with Terminal([*COMMAND, "run", "bot"], home.environment, home.work) as terminal:
+        screen = terminal.shows(lambda rows: any("Allow run_mcp?" in row for row in rows))
+        assert 'agent "bot" wants to start the MCP server "plain":' in screen
+        terminal.type(b"y\n")
+        terminal.shows(lambda rows: any("Allow plain/tell?" in row for row in rows))
+        terminal.type(b"y\n")
+        assert terminal.end()[0] == 0
+
+
+def test_a_server_needs_approval_and_in_a_workspace_trust(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    provider.script("m-bot", Says(calls=[Call("tell", {})]), Says("told"))
+    folder = home.work / "axe" / "agents"
+    folder.mkdir(parents=True)
+    text = agent("bot", mcp_servers=[plain_server(home.work)])["bot"]
+    (folder / "bot.toml").write_text(text)
+    code, _, err = home.call("run", "bot", "--yes")
+    assert (code, "plain_server.py" in err) == (2, True)
+    code, _, err = home.call("run", "bot", "--trust")
+    assert (code, "nobody can be asked here" in err) == (3, True)
+    assert provider.requests == []
+    assert home.call("run", "bot", "--trust", "--yes")[:2] == (0, "told")
+
+
+def test_nothing_is_left_of_a_server_whose_run_was_killed(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-bot", Answer(Says("late"), hold=hold))
+    server = plain_server(home.work, env={"MARK": (mark := f"of-{home.work}")})
+    home.add(agent("bot", mcp_servers=[server]))
+    process = home.start("run", "bot", "--yes")
+    hold.wait_until_arrived()
+    assert bearing(f"MARK={mark}") != {}
+    process.kill()
+    process.communicate()
+    wait_for_none(f"MARK={mark}")
 
 
 def test_what_goes_wrong_is_one_line(home: Home, provider: ScriptedProvider) -> None:

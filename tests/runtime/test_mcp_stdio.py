@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import textwrap
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from axe_lsp.runtime.safety.questions import Answer as Reply
 from axe_lsp.runtime.safety.questions import Question
 from support.engines import agent, running
 from support.engines import bench as bench_where_somebody_asks
+from support.plain_mcp import plain_server
 from support.processes import bearing
 from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider
 
@@ -36,45 +36,6 @@ def sdk_server(*tools: str, **more: Any) -> dict[str, Any]:
     """A server made with the SDK of our own client."""
     args = ["-c", SERVE, "stdio", *(tools or ("add", "picture"))]
     return {"name": "maths", "command": sys.executable, "args": args, "env": IN_PATH} | more
-
-
-PLAIN = """
-    import json, os, sys
-
-    def answer(id, result):
-        sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": id, "result": result}) + "\\n")
-        sys.stdout.flush()
-
-    def call(name):
-        return {"content": [{"type": "text", "text": name}]}
-
-    TOOLS = [{"name": "tell", "description": "", "inputSchema": {"type": "object"}}]
-
-    def serve(call=call, discovers=True):
-        for line in sys.stdin:
-            message = json.loads(line)
-            method, id = message["method"], message.get("id")
-            if method == "initialize":
-                answer(id, {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
-                            "serverInfo": {"name": "plain", "version": "1"}})
-            elif method == "tools/list":
-                answer(id, {"tools": TOOLS})
-            elif method == "tools/call":
-                answer(id, call(message["params"]["name"]))
-            elif id is not None:
-                if not discovers:
-                    sys.exit(3)
-                error = {"code": -32601, "message": "unknown"}
-                print(json.dumps({"jsonrpc": "2.0", "id": id, "error": error}), flush=True)
-"""
-"""A server of the older protocol without any library, whose `tell` calls `call`."""
-
-
-def plain_server(folder: Path, ending: str = "serve()", **more: Any) -> dict[str, Any]:
-    """A server that is this program."""
-    script = folder / "plain_server.py"
-    script.write_text(f"{textwrap.dedent(PLAIN)}\n{textwrap.dedent(ending)}\n")
-    return {"name": "plain", "command": sys.executable, "args": [str(script)], **more}
 
 
 def bot(*servers: dict[str, Any], **keys: Any) -> dict[str, str]:
@@ -129,6 +90,16 @@ async def test_the_start_is_asked_with_the_exact_line_and_a_denial_ends_the_run(
     assert question.reason == 'agent "bot" wants to start the MCP server "plain"'
     assert question.for_run == "this MCP server"
     assert provider.requests == []
+
+
+async def test_where_nobody_can_be_asked_the_error_has_the_rule(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    server = plain_server(tmp_path)
+    rule = rf"rule `run_mcp\({sys.executable} {tmp_path}/plain_server.py\)` in axe.tools.allow"
+    async with bench_where_somebody_asks(provider, tmp_path, bot(server)) as work:
+        with pytest.raises(McpServerError, match=rule):
+            await work.run("bot")
 
 
 async def test_a_rule_allows_the_line_and_not_the_name(

@@ -26,11 +26,12 @@ from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.mcp.connection import Access, Connection, McpError, ServerTool, load_sdk
 from axe_lsp.runtime.mcp.remote_tools import RemoteTool, RemoteTools
-from axe_lsp.runtime.mcp.wish import wish_to_call, wish_to_start
+from axe_lsp.runtime.mcp.wish import START, wish_to_call, wish_to_start
 from axe_lsp.runtime.messages import TOOL_NAME, Json, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.ancestry import AGENTS_ABOVE, agents_above, named
 from axe_lsp.runtime.safety.approval import Approve
+from axe_lsp.runtime.safety.questions import NOBODY
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace
 from axe_lsp.runtime.tools.truncation import capped_text
@@ -114,6 +115,11 @@ async def remote_tools(
 async def _admit(server: McpServer, around: RunAround, secrets: Collection[str]) -> None:
     """Raises McpServerError if the user does not want the server to start."""
     refusal = await around.approve(wish_to_start(server, around.ids, secrets))
+    if refusal == NOBODY.why:
+        line = redact(server.shown_place, secrets)
+        refusal = (
+            f"nobody can be asked here; the rule `{START}({line})` in axe.tools.allow allows it"
+        )
     if refusal:
         raise McpServerError(f"MCP server {quoted(server.name)} was not started: {refusal}")
 
