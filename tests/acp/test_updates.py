@@ -20,6 +20,7 @@ class Told:
 
     def __init__(self) -> None:
         self.sent: list[Json] = []
+        self.heard: list[Notification] = []
         self.updates = Updates(Outlet(self._notify, self._warn), "s", "/work")
 
     def _notify(self, method: str, params: Json) -> None:
@@ -33,7 +34,8 @@ class Told:
         who = {"runId": run, "rootRunId": "r", "agent": "lead", "depth": 0}
         if run != "r":
             who.update(agent="writer", depth=1, parentRunId="r")
-        self.updates.hear(Notification(method, {**who, **params}))
+        self.heard.append(Notification(method, {**who, **params}))
+        self.updates.hear(self.heard[-1])
 
     def begin(self, run: str = "r", kind: str = "begin", **params: Json) -> None:
         self.hear(
@@ -184,11 +186,7 @@ async def test_what_is_told_again_has_the_same_ids_and_nothing_stays_open() -> N
 
     live, again = Told(), Told()
     events(live)
-    recorded: list[Notification] = []
-    again.updates.hear = recorded.append  # type: ignore[method-assign, assignment]
-    events(again)
-    del again.updates.hear
-    replayed(again.updates, "Go", recorded)
+    replayed(again.updates, "Go", live.heard)
     assert again.sent[0]["content"] == {"type": "text", "text": "Go"}
     for kind in ("tool_call", "agent_message_chunk"):
         assert again.of(kind) == live.of(kind)

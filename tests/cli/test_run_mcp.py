@@ -95,6 +95,17 @@ def test_nothing_is_left_of_a_server_whose_run_was_killed(
     wait_for_none(f"MARK={mark}")
 
 
+def test_without_the_sdk_the_server_for_mcp_clients_says_what_to_install(home: Home) -> None:
+    stub = home.work / "stub" / "mcp"
+    stub.mkdir(parents=True)
+    (stub / "__init__.py").write_text("raise ModuleNotFoundError('none', name='mcp')")
+    home.environment["PYTHONPATH"] = str(stub.parent)
+    code, out, err = home.call("mcp")
+    assert (code, out) == (2, "")
+    assert 'axe-lsp mcp needs the Python package "mcp"' in err
+    assert "pip install 'CLONE[mcp]'" in err
+
+
 def test_what_goes_wrong_is_one_line(home: Home, provider: ScriptedProvider) -> None:
     table = {"name": "s", "url": "http://127.0.0.1:9/", "transport": "streamable-http"}
     home.add(agent("bot", mcp_servers=[table]))

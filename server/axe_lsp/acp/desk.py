@@ -24,12 +24,12 @@ from axe_lsp.acp.offers import Offers, no_agent, offers_in
 from axe_lsp.acp.outlet import Outlet
 from axe_lsp.acp.permissions import Permissions
 from axe_lsp.acp.prompt import read_prompt
-from axe_lsp.acp.session import Session, former_messages, request_error, written_history
+from axe_lsp.acp.session import Session, former_messages, request_error
 from axe_lsp.acp.subagents import SubagentUpdates
 from axe_lsp.acp.updates import Updates
 from axe_lsp.daemon.watch import watch
 from axe_lsp.hosting.history import sessions
-from axe_lsp.hosting.history.database import history_file
+from axe_lsp.hosting.history.database import history_file, written_history
 from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.sessions import StoredSession
 from axe_lsp.hosting.supervisor.supervisor import Runs

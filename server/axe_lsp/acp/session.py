@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sqlite3
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +25,7 @@ from axe_lsp.acp.prompt import Prompt
 from axe_lsp.acp.updates import STOP_REASONS, Updates, replayed
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history import sessions
-from axe_lsp.hosting.history.database import (
-    HistoryError,
-    faults_named,
-    history_file,
-    open_history,
-    transaction,
-)
+from axe_lsp.hosting.history.database import HistoryError, history_file, written_history
 from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.queries import tree_events
 from axe_lsp.hosting.history.sessions import StoredSession
@@ -311,13 +303,6 @@ def request_error(error: RunError) -> RequestError:
         data["reason"] = error.reason
     code = AUTH_REQUIRED if error.reason in ("missingKey", "auth") else INTERNAL_ERROR
     return RequestError(code, f"{error}. {error.hint}" if error.hint else str(error), data)
-
-
-@contextmanager
-def written_history(path: Path) -> Iterator[sqlite3.Connection]:
-    """The history, to write to it: all or nothing. Blocks. Raises HistoryError."""
-    with faults_named(path), closing(open_history(path)) as connection, transaction(connection):
-        yield connection
 
 
 def _keep(stored: StoredSession, root: str) -> None:

@@ -44,6 +44,9 @@ class MarkdownStream:
     """One text. Its pieces may end anywhere; the result is the same."""
 
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
         self._rest = ""
         self._styles: list[str] = []
         self._fence = ""
@@ -63,7 +66,7 @@ class MarkdownStream:
     def end(self) -> str:
         """What is still to be written. The next piece begins a new text."""
         shown = self._show(is_all=True) + (_RESET if self._styles else "")
-        self.__init__()  # type: ignore[misc] # Nothing of the old text counts.
+        self._begin()
         return shown
 
     def _show(self, *, is_all: bool) -> str:

@@ -16,6 +16,7 @@ from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.streams import complain
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.folders import working_folder
+from axe_lsp.runtime.mcp import SDK_MISSING
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _MOST_PORTS = 65_535
@@ -49,10 +50,7 @@ def _run(options: argparse.Namespace) -> int:
     except ImportError as error:
         if error.name is not None and error.name.startswith("axe_lsp"):
             raise
-        raise ConfigError(
-            "axe-lsp mcp needs the SDK of MCP, which is not installed",
-            hint="pip install 'axe-lsp[mcp]'",
-        ) from error
+        raise ConfigError(f"axe-lsp mcp needs {SDK_MISSING}") from error
     from axe_lsp.serving import server_process
 
     tuning.server_begins()

@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from axe_lsp.hosting.history import sessions, steps
@@ -125,6 +125,13 @@ def written_through(connection: sqlite3.Connection) -> Iterator[None]:
         yield
     finally:
         connection.execute("PRAGMA synchronous = NORMAL")
+
+
+@contextmanager
+def written_history(path: Path) -> Iterator[sqlite3.Connection]:
+    """The history, to write to it: all or nothing. Blocks. Raises HistoryError."""
+    with faults_named(path), closing(open_history(path)) as connection, transaction(connection):
+        yield connection
 
 
 @contextmanager

@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.hosting.history.database import faults_named, open_history, transaction
+from axe_lsp.hosting.history.database import (
+    faults_named,
+    open_history,
+    transaction,
+    written_history,
+)
 from axe_lsp.hosting.history.writer_lock import is_locked, lock_folder
 from axe_lsp.runtime.errors import ConfigError
 
@@ -55,7 +60,7 @@ def adopt(path: Path, root: str, writer: str) -> int:
     Returns the number of its last event in the history, 0 if the run is not there. Raises NotResumableError or
     HistoryError. The sign of life of the writer has to be there already.
     """
-    with faults_named(path), closing(open_history(path)) as connection, transaction(connection):
+    with written_history(path) as connection:
         found = connection.execute("SELECT writer FROM runs WHERE run_id = ?", (root,)).fetchone()
         if found is None:
             return 0
@@ -74,7 +79,7 @@ def let_go(path: Path, root: str, writer: str) -> None:
     # Imported late, with what it takes to read events.
     from axe_lsp.hosting.history.dead_runs import release
 
-    with faults_named(path), closing(open_history(path)) as connection, transaction(connection):
+    with written_history(path) as connection:
         release(connection, root, writer)
 
 

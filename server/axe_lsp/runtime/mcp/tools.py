@@ -24,6 +24,7 @@ from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError, McpServerError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.mcp import SDK_MISSING
 from axe_lsp.runtime.mcp.connection import Access, Connection, McpError, ServerTool, load_sdk
 from axe_lsp.runtime.mcp.remote_tools import RemoteTool, RemoteTools
 from axe_lsp.runtime.mcp.wish import START, wish_to_call, wish_to_start
@@ -59,12 +60,6 @@ _NEEDED_ON_WINDOWS = (
 )
 
 
-_MISSING = (
-    'agents with [[mcp_servers]] need the Python package "mcp", which is not installed: '
-    "run pip install 'CLONE[mcp]', where CLONE is a clone of the repository"
-)
-
-
 class RunAround(Struct, frozen=True):
     """The run whose servers are connected.
 
@@ -94,7 +89,7 @@ async def remote_tools(
         try:
             await load_sdk()
         except ModuleNotFoundError as error:
-            raise ConfigError(_MISSING) from error
+            raise ConfigError(f"agents with [[mcp_servers]] need {SDK_MISSING}") from error
     try:
         for server, connection in zip(servers, connections, strict=True):
             if server.is_command:
