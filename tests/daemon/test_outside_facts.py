@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.agentfile.agent_definition import MemoryConfig
+from axe_lsp.agentfile.rights import Server
 from axe_lsp.daemon import outside_facts
 from axe_lsp.daemon.outside_facts import Searched, Standpoint, find_out
 from axe_lsp.runtime.files.context_files import find_context_files
-from axe_lsp.workspace.facts import Facts, Remembered
+from axe_lsp.workspace.facts import Facts, Remembered, Unready
 from axe_lsp.workspace.outside_values import Question
 
 SECRET = "a-key-that-nobody-may-see"
@@ -66,6 +67,22 @@ def test_a_picture_is_named_and_is_no_text(project: Path) -> None:
 
 def test_nothing_is_known_of_a_malformed_glob(project: Path) -> None:
     assert look(project, Question(globs=("[", "*"))).matches.keys() == {"*"}
+
+
+def test_a_server_needs_its_program_and_its_variables(project: Path) -> None:
+    program = project / "bin" / "here"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    servers = (
+        Server("here", ("A", "B"), ("A",), "here"),
+        Server("gone", command="gone"),
+        Server("http://x", ("B",), ("B",)),
+    )
+    environment = {"PATH": str(program.parent), "A": "1", "B": ""}
+    found = find_out(Question(servers=servers), Standpoint("main", project, environment))
+    assert found.unready == (Unready(1, "gone"), Unready(2, variables=("B",)))
+    assert found.as_far_as_true(Question()).unready == ()
 
 
 def test_a_search_ends_when_it_is_told_to(project: Path) -> None:

@@ -12,6 +12,7 @@ from enum import Enum
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, MemoryConfig
+from axe_lsp.agentfile.servers import McpServer
 
 
 class May(Enum):
@@ -82,10 +83,15 @@ RIGHTS: tuple[Right, ...] = (
 
 
 class Server(Struct, frozen=True):
-    """The address or command line of an MCP server, and the environment variables that it gets."""
+    """The address or command line of an MCP server, and the environment variables that it gets.
+
+    Without those that are `needed` it is not connected. `command` is the program that is started.
+    """
 
     place: str
     variables: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
+    command: str = ""
 
 
 class Asked(Struct, frozen=True):
@@ -105,8 +111,13 @@ def asked_by(definition: AgentDefinition) -> Asked:
         definition.workdir,
         definition.files,
         definition.memory,
-        tuple(Server(each.place, each.variables) for each in definition.mcp_servers),
+        tuple(map(asked_by_server, definition.mcp_servers)),
     )
+
+
+def asked_by_server(server: McpServer) -> Server:
+    """What a server asks for."""
+    return Server(server.place, server.variables, server.needed, server.command)
 
 
 class Reach(Struct, frozen=True):

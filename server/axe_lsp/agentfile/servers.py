@@ -68,8 +68,12 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
     @property
     def variables(self) -> tuple[str, ...]:
         """The environment variables that it gets, each once, beside those that all programs get."""
-        named = variables_in((*self.headers.values(), *self.env.values()))
-        return tuple(dict.fromkeys((*named, *self.pass_env)))
+        return tuple(dict.fromkeys((*self.needed, *self.pass_env)))
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Those without which it is not connected."""
+        return variables_in((*self.headers.values(), *self.env.values()))
 
 
 def variables_in(texts: Iterable[str]) -> tuple[str, ...]:

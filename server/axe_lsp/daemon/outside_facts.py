@@ -6,13 +6,14 @@ when it is told to. Everything here may block.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from shutil import which
 
 from msgspec import Struct, field
 
 from axe_lsp.agentfile.agent_definition import MemoryConfig
-from axe_lsp.agentfile.rights import Asked, Reach
+from axe_lsp.agentfile.rights import Asked, Reach, Server
 from axe_lsp.agentfile.schema.model_name import (
     REPLAY_PROVIDER,
     ModelName,
@@ -46,6 +47,7 @@ from axe_lsp.workspace.facts import (
     ProviderKey,
     Recording,
     Remembered,
+    Unready,
 )
 from axe_lsp.workspace.outside_values import Question
 
@@ -107,8 +109,18 @@ def find_out(
         reaches=_reaches(question, standpoint, seen),
         added=_added(question, standpoint, measured, memory) if with_prompt else None,
         paths=_paths(question.paths, standpoint),
+        unready=tuple(_unready(question.servers, standpoint.environment)),
         stale=stale_facts(question, standpoint.file, standpoint.environment, go_on),
     )
+
+
+def _unready(servers: tuple[Server, ...], environment: Environment) -> Iterator[Unready]:
+    """The servers that a run could not connect, as far as the environment tells."""
+    for index, server in enumerate(servers):
+        is_there = not server.command or which(server.command, path=environment.get("PATH", ""))
+        unset = tuple(name for name in server.needed if not environment.get(name))
+        if unset or not is_there:
+            yield Unready(index, "" if is_there else server.command, unset)
 
 
 def _paths(paths: tuple[str, ...], standpoint: Standpoint) -> dict[str, Found]:

@@ -78,6 +78,14 @@ class Remembered(Struct, frozen=True):
     entries: int
 
 
+class Unready(Struct, frozen=True):
+    """An MCP server, by its index, whose program is not there, or that needs variables which are not set."""
+
+    index: int
+    program: str = ""
+    variables: tuple[str, ...] = ()
+
+
 class Facts(Struct, frozen=True):
     """The answers to `question`. What nobody asked for, or nobody can tell, is None.
 
@@ -85,7 +93,7 @@ class Facts(Struct, frozen=True):
     started. `skill_fault` is what is wrong with a skill that is there. `reaches` is what
     needs trust, of a file that is not the user's own. `added` is what skill, files and memory add to the prompt, in characters, about.
     `named_providers` are those that the user's config.toml adds. `paths` start at the folder of the file.
-    `stale` has the reason for each of these paths that is a recording which no longer fits its agents.
+    `unready` has the servers that a run could not connect. `stale` has the reason for each of these paths that is a recording which no longer fits its agents.
     """
 
     question: Question
@@ -102,6 +110,7 @@ class Facts(Struct, frozen=True):
     added: int | None = None
     paths: Mapping[str, Found] = field(default_factory=dict)
     stale: Mapping[str, str] = field(default_factory=dict)
+    unready: tuple[Unready, ...] = ()
 
     def as_far_as_true(self, question: Question) -> Facts:
         """The part of the facts that answers another question, too."""
@@ -124,5 +133,6 @@ class Facts(Struct, frozen=True):
             memory=self.memory if question.memory == asked.memory else None,
             reaches=self.reaches if question.asked == asked.asked else (),
             added=self.added if same_prompt else None,
+            unready=self.unready if question.servers == asked.servers else (),
             stale=self.stale if question.tested == asked.tested else {},
         )

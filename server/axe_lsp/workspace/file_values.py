@@ -11,7 +11,7 @@ from axe_lsp.agentfile.check.fast_path import ShortenedText, ValidValues
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.nested import Node, nested
-from axe_lsp.agentfile.servers import written_server
+from axe_lsp.agentfile.servers import McpServer, written_server
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.tree import Value, ValueKind
@@ -80,8 +80,8 @@ class FileValues(Protocol):
     def names(self, table: KeyPath, among: Sequence[str]) -> Sequence[Written]:
         """Those of the names that are keys of a table, where their values are."""
 
-    def servers(self) -> Iterator[tuple[str, tuple[str, ...], TextRange]]:
-        """The MCP servers: address or command line, variables, and where the address or command stands."""
+    def servers(self) -> Iterator[tuple[McpServer, TextRange]]:
+        """The MCP servers that have a place, and where their address or command stands."""
 
 
 class TreeValues:
@@ -111,7 +111,7 @@ class TreeValues:
         places = ((name, self.lookup.place((*table, name))) for name in among)
         return [Written(name, place, (*table, name)) for name, place in places if place]
 
-    def servers(self) -> Iterator[tuple[str, tuple[str, ...], TextRange]]:
+    def servers(self) -> Iterator[tuple[McpServer, TextRange]]:
         if not self.has(_SERVERS):
             return
         node = nested(self.lookup, _SERVERS)
@@ -120,7 +120,7 @@ class TreeValues:
             server = written_server({name: _plain(value) for name, value in members.items()})
             at = members.get("command" if server.is_command else "url")
             if at is not None and server.place:
-                yield server.place, server.variables, at.range
+                yield server, at.range
 
 
 class PlainValues:
@@ -152,7 +152,7 @@ class PlainValues:
         values, shortened_text = self.decoded(table) or (), self._values.shortened_text
         return [Written(name, shortened_text, (*table, name)) for name in among if name in values]
 
-    def servers(self) -> Iterator[tuple[str, tuple[str, ...], TextRange]]:
+    def servers(self) -> Iterator[tuple[McpServer, TextRange]]:
         return iter(())  # A file with servers is not told by its values alone.
 
 

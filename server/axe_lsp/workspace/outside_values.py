@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import MemoryConfig, Params
-from axe_lsp.agentfile.rights import Asked, Server
+from axe_lsp.agentfile.rights import Asked, Server, asked_by_server
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.workspace.file_values import FileValues, Written
 
@@ -15,10 +15,11 @@ _PARAMS = Params.__struct_fields__
 _NO_MEMORY = MemoryConfig()
 
 
-class WrittenServer(Server, frozen=True):
+class WrittenServer(Struct, frozen=True):
     """An MCP server, and where its address or command stands."""
 
-    range: TextRange = TextRange(0, 0)
+    server: Server
+    range: TextRange
 
 
 class Outside(Struct, frozen=True):
@@ -71,7 +72,9 @@ def read_outside(values: FileValues) -> Outside:
         memory=_memory(values) if values.has(("memory",)) else _NO_MEMORY,
         params=tuple(values.names(PARAMS, _PARAMS)) if values.has(PARAMS) else (),
         memory_path=values.string(("memory", "path")),
-        servers=tuple(WrittenServer(*each) for each in values.servers()),
+        servers=tuple(
+            WrittenServer(asked_by_server(server), where) for server, where in values.servers()
+        ),
     )
     return outside if outside != NOTHING else NOTHING
 
@@ -84,7 +87,7 @@ def question(outside: Outside, model: Written | None) -> Question:
         workdir=_value(outside.workdir),
         globs=tuple(dict.fromkeys(each.value for each in outside.globs)),
         memory=outside.memory,
-        servers=tuple(Server(each.place, each.variables) for each in outside.servers),
+        servers=tuple(each.server for each in outside.servers),
         paths=tuple(dict.fromkeys(each.value for each in outside.paths)),
         tested=outside.tested,
     )

@@ -333,15 +333,56 @@ def test_a_server_is_converted_whole_or_not_at_all() -> None:
             "url": "https://x",
             "transport": "streamable-http",
             "headers": {"Authorization": "Bearer ${T}"},
-        }
+        },
+        {"name": "local", "command": "npx"},
     ]
-    assert {"mcpServers: github", "mcpServers.local"} <= set(lost(result))
+    assert "mcpServers: github" in lost(result)
     assert not any("Bearer" in note.text for note in result.notes)
     limited = (
         'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\n'
         '[mcp_servers.s]\nurl = "https://x"\nenabled_tools = ["a"]'
     )
     assert "mcp_servers.s" in lost(to("axe", limited, source="codex"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "table"),
+    [
+        (
+            'command = "uvx"\nargs = ["s"]\nenv = {A = "1"}\ncwd = "sub"\nenv_vars = ["B"]',
+            {
+                "command": "uvx",
+                "args": ["s"],
+                "env": {"A": "1"},
+                "cwd": "sub",
+                "pass_env": ["B"],
+            },
+        ),
+        ('command = "./tool"', None),
+        ('command = "uvx"\ncwd = "../x"', None),
+        ('command = "uvx"\nargs = [1]', None),
+        ('command = "uvx"\nenv_vars = [{name = "B", source = "remote"}]', None),
+        ('command = "uvx"\nenabled_tools = ["a"]', None),
+    ],
+)
+def test_a_server_that_is_a_command_is_converted(lines: str, table: dict[str, Any] | None) -> None:
+    text = f'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\n[mcp_servers.s]\n{lines}'
+    result = to("axe", text, source="codex")
+    servers = tomli.loads(result.text).get("mcp_servers", [])
+    assert servers == ([{"name": "s", **table}] if table else [])
+    assert ("mcp_servers.s" in lost(result)) is (table is None)
+
+
+@pytest.mark.parametrize(("target", "kind"), [("claude", "stdio"), ("copilot", "local")])
+def test_a_server_that_is_a_command_goes_to_other_tools(target: str, kind: str) -> None:
+    text = (
+        'name = "a"\nmodel = "anthropic/claude-opus-5"\ndescription = "d"\n'
+        '[[mcp_servers]]\nname = "s"\ncommand = "uvx"\nargs = ["x"]\npass_env = ["B"]'
+    )
+    result = to(target, text)
+    assert f"type: {kind}" in result.text
+    assert "command: uvx" in result.text
+    assert any("`pass_env` of s has no counterpart" in note.text for note in result.notes)
 
 
 @pytest.mark.parametrize(

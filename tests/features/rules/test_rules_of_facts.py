@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.workspace.facts import Matches, ProviderKey, Recording
+from axe_lsp.workspace.facts import Matches, ProviderKey, Recording, Unready
 from support.facts import found, matched, with_facts
 from support.findings import check_findings
 from support.fixture import open_fixture
@@ -210,4 +210,22 @@ def test_parameters_that_the_provider_does_not_have() -> None:
         top_k = 3
         """,
         facts={"key": ProviderKey("mine", "MINE_API_KEY", "anthropic", "$MINE_API_KEY")},
+    )
+
+
+def test_a_server_that_a_run_could_not_connect() -> None:
+    check_findings(
+        """
+        [[mcp_servers]]
+        name = "git"
+        command = "uvx"
+                  ^^^^^ warning unready-server: program "uvx" is not on the PATH
+                  ^^^^^ information unready-server: a run needs environment variables that are not set here: $A, $B
+
+        [[mcp_servers]]
+        name = "web"
+        url = "http://x"
+        transport = "sse"
+        """,
+        facts={"unready": (Unready(0, "uvx", ("A", "B")),)},
     )

@@ -39,6 +39,7 @@ from axe_lsp.features.rules import (
     unknown_tool,
     unreachable_depth,
     unread_picture,
+    unready_server,
     unused_config,
     unused_ignore,
     unused_param,
@@ -80,6 +81,7 @@ RULES: tuple[Rule, ...] = (
     no_effect.RULE,
     plain_secret.RULE,
     outside_workspace.RULE,
+    unready_server.RULE,
     not_axe.RULE,
     unused_ignore.RULE,
 )

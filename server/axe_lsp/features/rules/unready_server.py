@@ -1,0 +1,56 @@
+"""An MCP server that a run could not connect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix
+from axe_lsp.features.rule import Rule, Subject, once_looked
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    for each in snapshot.facts_about(file).unready:
+        where = file.outside.servers[each.index].range
+        if each.program:
+            message = f"program {quoted(each.program)} is not on the PATH"
+            yield Finding(RULE.code, RULE.severity, where, message, path=("mcp_servers", "command"))
+        if each.variables:
+            names = ", ".join(f"${name}" for name in each.variables)
+            message = f"a run needs environment variables that are not set here: {names}"
+            yield Finding(RULE.code, Severity.INFORMATION, where, message, path=("mcp_servers",))
+
+
+def fixes(_: Case) -> Iterator[Fix]:
+    """None: the program or the value of the variable is the user's to get."""
+    return iter(())
+
+
+RULE = Rule(
+    code="unready-server",
+    severity=Severity.WARNING,
+    summary="An MCP server that a run could not connect.",
+    documentation="""
+The file is correct, but a run would end before anything is sent to the model: the program of the
+server is not on the PATH, or an environment variable in its `headers` or `env` is not set.
+
+```toml
+[[mcp_servers]]
+name = "git"
+command = "uvx"                                # not installed
+args = ["mcp-server-git"]
+env = { GIT_TOKEN = "${GIT_TOKEN}" }           # not set
+```
+
+The check uses the environment of the language server, which comes from the editor: an editor that
+was started from a desktop may lack programs and variables of your shell. Variables are an
+information, since they are often set for a run only.
+""",
+    check=check,
+    fixes=fixes,
+    about=Subject.FACTS,
+    is_settled=once_looked,
+)
