@@ -247,6 +247,33 @@ async def test_a_server_that_dies_at_work_fails_the_call_alone(
     assert "exited with code 7" in text
 
 
+async def test_a_server_that_has_died_is_started_once_more(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    ending = """
+        from pathlib import Path
+        starts = Path(sys.argv[0]).with_name("starts")
+        starts.write_text((starts.read_text() if starts.exists() else "") + "x")
+        number, calls = len(starts.read_text()), []
+
+        def tell(name):
+            calls.append(name)
+            if number == 1 or len(calls) == 2:
+                os._exit(7)
+            return call(name)
+
+        serve(tell)
+    """
+    provider.script("m-bot", *[TELL] * 4, Says("done"))
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
+        assert (await work.run("bot")).content == "done"
+    first, second, third, fourth = results(provider)
+    assert second == "tell"
+    for failed in (first, third, fourth):
+        assert failed.startswith('MCP server "plain": the connection was closed')
+    assert (tmp_path / "starts").read_text() == "xx"
+
+
 async def test_a_line_without_an_end_ends_the_connection(
     provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

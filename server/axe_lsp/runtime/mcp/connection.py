@@ -38,6 +38,9 @@ _GOODBYE_SECONDS = 0.25
 _ENDING_SECONDS = 3 * ENDING_SECONDS
 """The same for a process, which is given time to end by itself."""
 
+RESTART_SECONDS = 30.0
+"""How long a server that was started once more may take to list its tools."""
+
 _NOT_FOUND = 127
 """The exit code of a command that does not exist."""
 
@@ -92,6 +95,7 @@ class Connection:
         self._client: Any = None
         self._refusal = ""
         self._process: ServerProcess | None = None
+        self._is_second_start = False
         self._serving: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -111,7 +115,21 @@ class Connection:
         return self._client is not None
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> Answer:
-        """Have the server execute one of its tools. Raises McpError."""
+        """Have the server execute one of its tools. Raises McpError.
+
+        A process that has died is started once more, for the first call after that.
+        """
+        assert self._serving is not None
+        if self.server.is_command and self._serving.done() and not self._is_second_start:
+            self._is_second_start = True
+            self._client, self._process = None, None
+            self._listed.clear()
+            self.start()
+        try:
+            with anyio.fail_after(RESTART_SECONDS):
+                await self.tools()
+        except TimeoutError:
+            raise McpError(self.explained("it does not answer after its second start")) from None
         result = await self._while_connected(self._client.call_tool(tool, dict(arguments)))
         texts = tuple(each.text for each in result.content if each.type == "text")
         pictures = (each for each in result.content if each.type == "image")
