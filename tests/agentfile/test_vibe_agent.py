@@ -98,7 +98,6 @@ def test_servers_are_used_as_the_file_means_them_or_not_at_all() -> None:
             {**http, "name": "some", "disabled_tools": ["rm"]},
             {**http, "name": "variable", "headers": {"A": "${GITHUB_TOKEN}"}},
             {**http, "name": "key", "api_key_env": "GITHUB_TOKEN"},
-            {"name": "program", "transport": "stdio", "command": "x"},
         ]
     )
     (server,) = agent.mcp_servers
@@ -107,8 +106,38 @@ def test_servers_are_used_as_the_file_means_them_or_not_at_all() -> None:
         "mcp_servers.some",
         "mcp_servers.variable",
         "mcp_servers.key",
-        "mcp_servers.program",
     ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ({"command": "npx -y 'a b'"}, "npx -y 'a b'"),
+        ({"command": ["npx", "-y"], "args": ["a b"]}, "npx -y 'a b'"),
+        ({"command": "npx", "env": {"A": "1"}, "cwd": "sub"}, "cd sub && A=1 npx"),
+    ],
+)
+def test_a_server_is_started_with_the_words_that_vibe_makes(keys: Any, line: str) -> None:
+    agent = meant(mcp_servers=[{"name": "s", "transport": "stdio", **keys}])
+    assert [each.line for each in agent.mcp_servers] == [line]
+    assert agent.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("keys", "reason"),
+    [
+        ({}, "it has no command"),
+        ({"command": "npx 'a"}, "a quotation mark that is not closed"),
+        ({"command": "./x"}, "must be the name of a program on the PATH"),
+        ({"command": "x", "cwd": "/tmp"}, "must be a relative path"),
+        ({"command": "x", "env": {"A": "${B}"}}, "would be read as a variable"),
+        ({"command": "x", "disabled_tools": ["a"]}, "some of its tools are disabled"),
+    ],
+)
+def test_a_server_that_vibe_would_start_otherwise_is_not_started(keys: Any, reason: str) -> None:
+    agent = meant(mcp_servers=[{"name": "s", "transport": "stdio", **keys}])
+    assert agent.mcp_servers == ()
+    assert reason in agent.notes[0]
 
 
 @pytest.mark.parametrize(

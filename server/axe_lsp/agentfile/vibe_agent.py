@@ -7,6 +7,7 @@ Facts are those of mistral-vibe 3.0.3.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatch
 from typing import Any, Literal
@@ -16,7 +17,7 @@ from msgspec import Struct, ValidationError, convert
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, Params, SubAgentsConfig
 from axe_lsp.agentfile.schema.providers import EFFORTS, PROVIDERS
-from axe_lsp.agentfile.servers import McpServer, variables_in
+from axe_lsp.agentfile.servers import McpServer, command_fault, folder_fault, variables_in
 from axe_lsp.agentfile.text.ranges import quoted
 
 TOOLS: Mapping[str, tuple[str, ...]] = {
@@ -108,6 +109,10 @@ class Server(Struct):
     transport: Literal["stdio", "http", "streamable-http"]
     url: str = ""
     headers: dict[str, str] = {}
+    command: str | list[str] = ""
+    args: list[str] = []
+    env: dict[str, str] = {}
+    cwd: str | None = None
     auth: Any = None
     api_key_env: str = ""
     disabled: bool = False
@@ -238,8 +243,8 @@ def _matches(name: str, pattern: str) -> bool:
 def _servers(written: Sequence[Server]) -> tuple[tuple[McpServer, ...], list[str]]:
     """The servers that a run can use, and why it can't use the others.
 
-    A header with `${…}` is text in Vibe and a variable in axe-lsp, and a server some of whose tools
-    are disabled would offer them here.
+    `${…}` in a header or in `env` is text in Vibe and a variable in axe-lsp, and a server some of whose
+    tools are disabled would offer them here.
     """
     servers, notes = [], []
     for each in written:
@@ -247,15 +252,45 @@ def _servers(written: Sequence[Server]) -> tuple[tuple[McpServer, ...], list[str
         if reason:
             notes.append(f"mcp_servers.{each.name} is not used: {reason}")
         elif not each.disabled:
-            servers.append(McpServer(each.name, each.url, "streamable-http", each.headers))
+            servers.append(_server(each))
     return tuple(servers), notes
+
+
+def _server(written: Server) -> McpServer:
+    if written.transport != "stdio":
+        return McpServer(written.name, written.url, "streamable-http", written.headers)
+    command, *args = _words(written)
+    cwd = written.cwd or ""
+    return McpServer(written.name, command=command, args=tuple(args), env=written.env, cwd=cwd)
+
+
+def _words(server: Server) -> list[str]:
+    """The command line, as Vibe splits it (`MCPStdio.argv`). Raises ValueError."""
+    command = server.command
+    return [*(shlex.split(command) if isinstance(command, str) else command), *server.args]
+
+
+def _reason_against_command(server: Server) -> str:
+    try:
+        words = _words(server)
+    except ValueError:
+        return "its command has a quotation mark that is not closed"
+    if not words or not words[0]:
+        return "it has no command"
+    fault = command_fault(words[0])
+    if fault is None and server.cwd:
+        fault = folder_fault(server.cwd)
+    if fault is not None:
+        return f"its command or folder {fault}"
+    is_variable = variables_in(server.env.values())
+    return "a value of `env` would be read as a variable" if is_variable else ""
 
 
 def _reason_against(server: Server) -> str:
     if server.disabled:
         return ""
-    if server.transport == "stdio":
-        return "axe-lsp starts no servers, it connects to addresses only"
+    if server.transport == "stdio" and (reason := _reason_against_command(server)):
+        return reason
     if server.auth or server.api_key_env:
         return "axe-lsp has no counterpart for its authentication"
     if variables_in(server.headers.values()):
