@@ -173,7 +173,7 @@ class Agent:
         asked = read_params(_SetOption, params)
         session = self._desk.session(asked.session_id)
         session.choose(asked.config_id, asked.value)
-        await self._desk.keep(session)
+        await session.keep()
         if asked.config_id == "agent":
             session.tell_mode()
         return {"configOptions": session.options}
@@ -182,7 +182,7 @@ class Agent:
         asked = read_params(_SetMode, params)
         session = self._desk.session(asked.session_id)
         session.choose("agent", asked.mode_id)
-        await self._desk.keep(session)
+        await session.keep()
         session.tell_choices()
         return {}
 

@@ -84,7 +84,7 @@ class Desk:
             raise request_error(no_agent(folder))
         first = self._first_agent if self._first_agent in offers.names else offers.agents[0][0]
         session = self._session(StoredSession(str(uuid4()), str(folder), first), offers)
-        await self.keep(session)
+        await session.keep()
         return session
 
     async def open(self, session_id: str, folder: Path, *, tells: bool) -> Session:
@@ -111,10 +111,6 @@ class Desk:
         if found is None:
             raise self._unknown(session_id)
         return found
-
-    async def keep(self, session: Session) -> None:
-        """Write down what a session is now. Without a history it goes on, and can't be opened again."""
-        await session.keep()
 
     async def listed(self, folder: str | None, cursor: str | None) -> dict[str, Any]:
         """Sessions that have a message, newest first."""
