@@ -148,6 +148,12 @@ def test_the_line_has_all_that_the_file_adds() -> None:
     assert server.variables == ("B", "C")
 
 
+def test_the_shown_line_hides_secrets_and_a_strange_name_is_quoted() -> None:
+    server = McpServer("s", command="x", env={"API_TOKEN": "abc", "KEY": "${K}", "uvx #": "1"})
+    assert server.shown_place == "API_TOKEN='***' KEY='${K}' 'uvx #'=1 x"
+    assert "API_TOKEN=abc" in server.line
+
+
 async def test_a_command_gets_the_named_variables_and_little_else(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:

@@ -259,6 +259,45 @@ def test_a_variable_goes_where_the_user_has_allowed_it_and_nowhere_else(
         assert other.requests() == []
 
 
+def started_server(folder: Path, more: str = "") -> str:
+    """A server that leaves a mark where it is started."""
+    script = folder / "server.py"
+    script.write_text("from pathlib import Path\nPath(__file__).with_name('started').touch()\n")
+    return (
+        f'[[mcp_servers]]\nname = "s"\ncommand = "{sys.executable}"\nargs = ["{script}"]\n{more}\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("trust", "code"), [((), NOT_ALLOWED), (("--yes",), NOT_ALLOWED), (("--trust",), 3)]
+)
+def test_a_file_starts_no_program_without_trust_and_approval(
+    home: Home, provider: ScriptedProvider, trust: tuple[str, ...], code: int
+) -> None:
+    cloned(home, tables=started_server(home.work))
+    assert home.call("run", "helper", *trust)[0] == code
+    assert not (home.work / "started").exists()
+    assert provider.requests == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        'pass_env = ["ANTHROPIC_API_KEY"]',
+        'env = { X = "${ANTHROPIC_API_KEY}" }',
+        'env = { X = "${COPY_OF_A_KEY}" }',
+    ],
+)
+def test_no_key_of_a_provider_goes_to_a_program(
+    home: Home, provider: ScriptedProvider, more: str
+) -> None:
+    home.environment["COPY_OF_A_KEY"] = ANTHROPIC
+    cloned(home, tables=started_server(home.work, more))
+    code, _, err = home.call("run", "helper", "--trust", "--yes")
+    assert (code, "is the key of a provider" in err) == (NOT_ALLOWED, True)
+    assert not (home.work / "started").exists()
+
+
 @pytest.mark.parametrize("name", ["config.toml", "config.toml~", "skills/../config.toml", "other"])
 def test_the_users_config_is_no_skill(home: Home, provider: ScriptedProvider, name: str) -> None:
     (home.config / "config.toml~").write_text("old")
@@ -487,6 +526,23 @@ def test_an_editor_asks_its_user(
     answer, asked = run(project, decision)
     assert answer["result"]["content"] == "two"
     assert len(asked) == questions
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["", 'env = { PATH = "." }', 'env = { NODE_OPTIONS = "--require ./x.js" }', 'cwd = "axe"'],
+)
+def test_an_allowed_program_is_no_other_one(
+    project: Project, provider: ScriptedProvider, more: str
+) -> None:
+    text = f'name = "helper"\nmodel = "ollama/m-helper"\n{started_server(project.root, more)}'
+    project.write("helper", text)
+    allowed = f"run_mcp({sys.executable} {project.root}/server.py)"
+    answer, _ = run(project, trusted=True, tools={"allow": [allowed]})
+    # The allowed one is started, and is none that anybody could talk to.
+    why = "failed to connect" if not more else "was not started"
+    assert why in answer["error"]["message"]
+    assert (project.root / "started").exists() is (not more)
 
 
 def test_a_workspace_that_the_editor_trusts_is_not_asked_about(

@@ -117,7 +117,7 @@ def asked_by(definition: AgentDefinition) -> Asked:
 
 def asked_by_server(server: McpServer) -> Server:
     """What a server asks for."""
-    return Server(server.place, server.variables, server.needed, server.command)
+    return Server(server.shown_place, server.variables, server.needed, server.command)
 
 
 class Reach(Struct, frozen=True):

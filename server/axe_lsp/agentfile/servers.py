@@ -17,6 +17,9 @@ VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """How a header or a value of `env` names an environment variable."""
 
 
+_SECRET_NAME = re.compile("auth|cookie|key|passw|secret|token", re.IGNORECASE)
+
+
 class McpServer(Struct, frozen=True, omit_defaults=True):
     """One of `[[mcp_servers]]`: an address, or a command that is started.
 
@@ -47,9 +50,12 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
         A variable that is handed on under its own name is left out: a program that the user starts has
         it, too. Any other may make another program of the command, as `PATH` does.
         """
+        return self._line(self.env)
+
+    def _line(self, env: Mapping[str, str]) -> str:
         added = [
-            f"{name}={shlex.quote(value)}"
-            for name, value in sorted(self.env.items())
+            f"{shlex.quote(name)}={shlex.quote(value)}"
+            for name, value in sorted(env.items())
             if value != f"${{{name}}}"
         ]
         words = " ".join([*added, shlex.join([self.command, *self.args])])
@@ -62,8 +68,12 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
 
     @property
     def shown_place(self) -> str:
-        """The same for people, without the passwords of addresses."""
-        return without_passwords(self.place)
+        """The same for people, without the passwords of addresses and the values of secrets in `env`."""
+        shown = {
+            name: "***" if is_secret_name(name) and not VARIABLE.search(value) else value
+            for name, value in self.env.items()
+        }
+        return without_passwords(self._line(shown) if self.is_command else self.url)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -74,6 +84,11 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
     def needed(self) -> tuple[str, ...]:
         """Those without which it is not connected."""
         return variables_in((*self.headers.values(), *self.env.values()))
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a header or a variable of that name holds a secret, as far as one can tell."""
+    return _SECRET_NAME.search(name) is not None
 
 
 def variables_in(texts: Iterable[str]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ import anyio
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
-from axe_lsp.agentfile.servers import VARIABLE, McpServer
+from axe_lsp.agentfile.servers import VARIABLE, McpServer, is_secret_name
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError, McpServerError
 from axe_lsp.runtime.events import RunIds
@@ -39,8 +39,6 @@ from axe_lsp.runtime.tools.truncation import capped_text
 
 CONNECT_SECONDS = 30
 """How long a server may take to say what it offers."""
-
-_SECRET_NAME = re.compile("auth|cookie|key|passw|secret|token", re.IGNORECASE)
 
 _INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
 """As the official SDK has it."""
@@ -197,15 +195,15 @@ def _secrets(server: McpServer, environment: Environment) -> Iterator[str]:
     for name, value in server.headers.items():
         variables = VARIABLE.findall(value)
         yield from (environment[each] for each in variables)
-        if not variables and _SECRET_NAME.search(name):
+        if not variables and is_secret_name(name):
             yield value
     for name, value in server.env.items():
         variables = VARIABLE.findall(value)
-        if _SECRET_NAME.search(f"{name} {' '.join(variables)}"):
+        if any(map(is_secret_name, (name, *variables))):
             yield from (environment[each] for each in variables)
             yield value
     for name in server.pass_env:
-        if _SECRET_NAME.search(name) and environment.get(name):
+        if is_secret_name(name) and environment.get(name):
             yield environment[name]
 
 
