@@ -27,7 +27,8 @@ def test_the_python_client_knows_every_event_with_all_its_members() -> None:
 
 
 def test_the_python_client_knows_every_member_of_a_result() -> None:
-    assert names(axe_client.RunResult) == names(runs.RunResult)
+    # Clients see the results of root runs, which have no caller to hand a copy over to.
+    assert names(axe_client.RunResult) == names(runs.RunResult) - {"handover"}
 
 
 def names(kind: type) -> set[str]:

@@ -93,7 +93,7 @@ class RunResult(JsonStruct, frozen=True):
     many requests were sent again because they had failed for a moment.
     `incomplete` is why the last answer is not whole, None if it is.
     `output` is the value of `content` where the agent's `[output]` says what that must be. `handover` is
-    for an agent that has worked in a copy, and has changed something.
+    for an agent that was called, has worked in a copy, and has changed something.
     """
 
     run_id: str
