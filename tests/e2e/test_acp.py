@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from support.acp_client import AcpClient, chooses
+from support.plain_mcp import plain_server
 from support.processes import bearing
 from support.raw_client import NEVER, ServerError
 from support.scripted_provider import (
@@ -116,6 +117,54 @@ def test_what_is_allowed_for_the_session_is_not_asked_again_and_another_file_is(
     assert [call["statuses"][-1] for call in client.calls(session)] == ["completed"] * 3
     # Also of a call that nobody was asked about, the change is shown.
     assert client.calls(session)[1]["content"][0]["type"] == "diff"
+
+
+def test_servers_of_the_client_join_those_of_the_root_agent(
+    client: AcpClient, provider: ScriptedProvider
+) -> None:
+    server = plain_server(client.project.root)
+    secret = {"name": "API_TOKEN", "value": "the-secret-of-the-client"}
+    servers = [
+        {**server, "env": [secret, {"name": "X", "value": "${NOT_SET}"}]},
+        {"name": "gone", "command": "axe-test-no-such-program", "args": [], "env": []},
+        {"name": "odd", "type": "acp"},
+    ]
+    root = str(client.project.root)
+    made = client.request("session/new", {"cwd": root, "mcpServers": servers})
+    session = made["sessionId"]
+    provider.script("m-lead", Says(calls=[Call("tell", {})]), Says("told"))
+    client.answer_with["session/request_permission"] = chooses("allow_once")
+    assert client.prompt(session, "Go") == "end_turn"
+    titles = [each["toolCall"]["title"] for each in client.questions()]
+    assert titles == [
+        'agent "lead" wants to start the MCP server "plain"',
+        'agent "lead" wants to start the MCP server "gone"',
+        "tell",
+    ]
+    assert "API_TOKEN='***' X='${NOT_SET}' " in str(client.questions()[0])
+    (call,) = [each for each in client.calls(session) if each["title"] == "tell"]
+    assert call["statuses"][-1] == "completed"
+    assert "the-secret-of-the-client" not in str(client.received)
+    history = client.project.home / ".local" / "state" / "axe" / "history.db"
+    assert b"the-secret-of-the-client" not in history.read_bytes()
+
+
+def test_a_run_goes_on_without_a_server_of_the_client_that_was_denied(
+    client: AcpClient, provider: ScriptedProvider
+) -> None:
+    servers = [{**plain_server(client.project.root), "env": []}]
+    root = str(client.project.root)
+    made = client.request("session/new", {"cwd": root, "mcpServers": servers})
+    provider.script("m-lead", Says("done"))
+    client.answer_with["session/request_permission"] = chooses("reject_once")
+    assert client.prompt(made["sessionId"], "Go") == "end_turn"
+    assert '"tell"' not in json.dumps(provider.requests[0].body["tools"])
+
+
+def test_a_server_that_is_none_is_rejected(client: AcpClient) -> None:
+    params = {"cwd": str(client.project.root), "mcpServers": [{"command": "x"}]}
+    with pytest.raises(ServerError, match="name"):
+        client.request("session/new", params)
 
 
 def test_what_is_denied_for_the_session_is_not_asked_again(

@@ -18,6 +18,7 @@ from axe_lsp.acp.connection import (
     RequestError,
     read_params,
 )
+from axe_lsp.acp.servers import ClientServer
 
 if TYPE_CHECKING:
     from axe_lsp.acp.desk import Desk
@@ -41,13 +42,13 @@ class _Initialize(_Params, frozen=True):
 
 class _NewSession(_Params, frozen=True):
     cwd: str
-    mcp_servers: list[Any] = field(default_factory=list)
+    mcp_servers: list[ClientServer] = field(default_factory=list)
 
 
 class _FormerSession(_Params, frozen=True):
     session_id: str
     cwd: str
-    mcp_servers: list[Any] = field(default_factory=list)
+    mcp_servers: list[ClientServer] = field(default_factory=list)
 
 
 class _OfSession(_Params, frozen=True):
@@ -124,6 +125,7 @@ class Agent:
             "agentInfo": {"name": "axe-lsp", "title": "axe", "version": self._version},
             "agentCapabilities": {
                 "loadSession": True,
+                "mcpCapabilities": {"http": True, "sse": True},
                 "promptCapabilities": {"embeddedContext": True, "image": True},
                 "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
             },
@@ -141,7 +143,7 @@ class Agent:
     async def _new(self, params: Any) -> Reply:
         asked = read_params(_NewSession, params)
         session = await self._desk.begin(_folder(asked.cwd))
-        self._desk.mention_servers(session.id, asked.mcp_servers)
+        self._desk.give_servers(session, asked.mcp_servers)
         result = {"sessionId": session.id, **session.choices}
         return Reply(result, lambda: self._desk.tell_commands(session))
 
@@ -154,7 +156,7 @@ class Agent:
     async def _former(self, params: Any, *, tells: bool) -> Reply:
         asked = read_params(_FormerSession, params)
         session = await self._desk.open(asked.session_id, _folder(asked.cwd), tells=tells)
-        self._desk.mention_servers(session.id, asked.mcp_servers)
+        self._desk.give_servers(session, asked.mcp_servers)
         return Reply(session.choices, lambda: self._desk.tell_commands(session))
 
     async def _list(self, params: Any) -> dict[str, Any]:

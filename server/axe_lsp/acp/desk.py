@@ -24,6 +24,7 @@ from axe_lsp.acp.offers import Offers, no_agent, offers_in
 from axe_lsp.acp.outlet import Outlet
 from axe_lsp.acp.permissions import Permissions
 from axe_lsp.acp.prompt import read_prompt
+from axe_lsp.acp.servers import ClientServer, servers_meant
 from axe_lsp.acp.session import Session, former_messages, request_error
 from axe_lsp.acp.subagents import SubagentUpdates
 from axe_lsp.acp.updates import Updates
@@ -177,13 +178,9 @@ class Desk:
             {"sessionUpdate": "available_commands_update", "availableCommands": commands},
         )
 
-    def mention_servers(self, session_id: str, servers: list[Any]) -> None:
-        """Say that MCP servers of the client are not used."""
-        if servers:
-            _log.warning(
-                "session %s: the MCP servers of the client are not used; agent files name theirs",
-                session_id,
-            )
+    def give_servers(self, session: Session, servers: list[ClientServer]) -> None:
+        """Give a session the MCP servers of the client, for as long as it is open here."""
+        session.servers = servers_meant(servers, lambda text: self._warn(session.id, text))
 
     def _warn(self, session: str, text: str) -> None:
         if self._has_notices:

@@ -23,6 +23,7 @@ from axe_lsp.acp.outlet import Outlet
 from axe_lsp.acp.permissions import Permissions
 from axe_lsp.acp.prompt import Prompt
 from axe_lsp.acp.updates import STOP_REASONS, Updates, replayed
+from axe_lsp.agentfile.servers import McpServer
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history import sessions
 from axe_lsp.hosting.history.database import HistoryError, history_file, written_history
@@ -67,6 +68,7 @@ class Session:
         self._outlet = outlet
         self._permissions = permissions
         self._make_updates = make_updates
+        self.servers: tuple[McpServer, ...] = ()
         self._cost = 0.0
         self._turn: _Turn | None = None
 
@@ -219,7 +221,8 @@ class Session:
             if given is not None:
                 request = replace(request, task=None, input=given)
             start = Start(new_run_id(), request, workplace)
-        return replace(start, stream=True, keep_days=Settings().history_keep_days)
+        days = Settings().history_keep_days
+        return replace(start, stream=True, keep_days=days, servers=self.servers)
 
     def _entitle(self, task: str) -> None:
         """The first line of the first message is the title."""

@@ -292,7 +292,7 @@ def _known(data: type[Struct], values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-_OF_OUR_OWN = {"rest", "read_only", "beyond_first_axe", "notes", "source"}
+_OF_OUR_OWN = {"of_client", "rest", "read_only", "beyond_first_axe", "notes", "source"}
 """Fields that are no keys."""
 
 _TABLES: dict[str, type[Struct]] = {

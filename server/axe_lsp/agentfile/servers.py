@@ -25,7 +25,8 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
 
     `transport` is `sse` or `streamable-http` for an address, and `stdio` for a command. `cwd` is
     relative to the working directory of the run. The command has the variables of `pass_env` and
-    `env`, beside a few that programs need to work.
+    `env`, beside a few that programs need to work. One that is `of_client` is in no file: a client has
+    named it for a session. Its values are literal, and a run goes on without it.
     """
 
     name: str
@@ -37,6 +38,7 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
     env: Mapping[str, str] = field(default_factory=dict)
     pass_env: tuple[str, ...] = ()
     cwd: str = ""
+    of_client: bool = False
 
     @property
     def is_command(self) -> bool:
@@ -56,7 +58,7 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
         added = [
             f"{shlex.quote(name)}={shlex.quote(value)}"
             for name, value in sorted(env.items())
-            if value != f"${{{name}}}"
+            if self.of_client or value != f"${{{name}}}"
         ]
         words = " ".join([*added, shlex.join([self.command, *self.args])])
         return f"cd {shlex.quote(self.cwd)} && {words}" if _is_elsewhere(self.cwd) else words
@@ -70,7 +72,7 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
     def shown_place(self) -> str:
         """The same for people, without the passwords of addresses and the values of secrets in `env`."""
         shown = {
-            name: "***" if is_secret_name(name) and not VARIABLE.search(value) else value
+            name: "***" if is_secret_name(name) and not self.variables_of(value) else value
             for name, value in self.env.items()
         }
         return without_passwords(self._line(shown) if self.is_command else self.url)
@@ -83,7 +85,17 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
     @property
     def needed(self) -> tuple[str, ...]:
         """Those without which it is not connected."""
-        return variables_in((*self.headers.values(), *self.env.values()))
+        return tuple(
+            dict.fromkeys(
+                name
+                for text in (*self.headers.values(), *self.env.values())
+                for name in self.variables_of(text)
+            )
+        )
+
+    def variables_of(self, text: str) -> tuple[str, ...]:
+        """The variables that a value of a header or of `env` names."""
+        return () if self.of_client else variables_in([text])
 
 
 def is_secret_name(name: str) -> bool:

@@ -10,6 +10,7 @@ from msgspec.json import Decoder
 
 from axe_lsp.agentfile.agent_definition import BudgetConfig
 from axe_lsp.agentfile.lookup_order import AgentPlaces
+from axe_lsp.agentfile.servers import McpServer
 from axe_lsp.hosting.notifications import Message, Notification
 from axe_lsp.runtime.errors import ErrorKind, ProviderErrorCategory
 from axe_lsp.runtime.events import Fork
@@ -56,6 +57,7 @@ class Start(Message, frozen=True, tag="start"):
     meanwhile and is the `lessor`. One that `continues` a completed root run goes on with
     its conversation, prompt and tools. In a `session` these are read again, the agent may be another one, and the run
     that it `continues` need not be completed. One that is `forked_from` a root run has the first turns of that one.
+    `servers` are MCP servers of the client for the root agent. They hold secrets, and are not remembered.
     """
 
     run_id: str
@@ -71,6 +73,7 @@ class Start(Message, frozen=True, tag="start"):
     continues: str = ""
     session: bool = False
     forked_from: Fork | None = None
+    servers: tuple[McpServer, ...] = ()
 
     @property
     def former(self) -> str:

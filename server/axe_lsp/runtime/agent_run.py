@@ -178,7 +178,8 @@ class AgentRun:
         self, prepared: Prepared, known: Collection[str]
     ) -> AbstractAsyncContextManager[RemoteTools]:
         """The connections to the MCP servers; the names of their tools if the request has them already."""
-        if not prepared.definition.mcp_servers:
+        of_client = self._services.servers if self._order.ids.depth == 0 else ()
+        if not (prepared.definition.mcp_servers or of_client):
             return nullcontext(RemoteTools())
         # Imported late: hardly any agent has servers.
         from axe_lsp.runtime.mcp.tools import RunAround, remote_tools
@@ -186,7 +187,12 @@ class AgentRun:
         taken = {tool.name for tool in prepared.request.tools} - {*known}
         workplace = self._workplace(prepared, RemoteTools())
         around = RunAround(
-            self._order.ids, workplace, self._approve, self._services.note, self._warn
+            self._order.ids,
+            workplace,
+            self._approve,
+            self._services.note,
+            self._warn,
+            of_client,
         )
         return remote_tools(prepared.definition, taken, around)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from axe_lsp.agentfile.servers import McpServer
 from axe_lsp.runtime.children.isolation import Elsewhere, Stoppable
 from axe_lsp.runtime.events import EventSink, RunIds
 from axe_lsp.runtime.files.folders import Environment
@@ -57,6 +58,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
     - `emit` takes the events of all runs, each tree's with its own gapless `seq`.
     - `streams` decides for each run whether its text is asked for piece by piece.
     - `warn` takes a text that the user should see; `note` a line for a log.
+    - `servers` are MCP servers of the client, for the root agent.
     - `approve` decides about calls of tools that change something.
     - `ask` puts questions of models (`ask_user`) to the person who started the run.
     - `steps` takes what a run has done, so that it can be resumed; without it no run can.
@@ -73,6 +75,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
     warn: Callable[[str], None] = _ignore
     note: Callable[[str], None] = _ignore
     approve: Approve = nobody_to_ask
+    servers: tuple[McpServer, ...] = ()
     ask: Ask = nobody
     steps: StepSink | None = None
     server_ends: Callable[[], bool] = bool

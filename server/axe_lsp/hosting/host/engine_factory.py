@@ -154,6 +154,7 @@ class EngineFactory:
             server_ends=lambda: self.server_ends,
             note=_log.info,
             environment=self._environment,
+            servers=start.servers if isinstance(start, protocol.Start) else (),
         )
         return Engine(services, http=self._http)
 

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from msgspec import Struct
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.servers import VARIABLE, McpServer, is_secret_name
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.runtime.errors import ConfigError, McpServerError
+from axe_lsp.runtime.errors import ConfigError, McpServerError, RunError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.mcp import SDK_MISSING
@@ -59,7 +59,7 @@ _NEEDED_ON_WINDOWS = (
 
 
 class RunAround(Struct, frozen=True):
-    """The run whose servers are connected.
+    """The run whose servers are connected: those of its file, and those `of_client`.
 
     `note` takes lines for a log, `warn` what the user should see.
     """
@@ -69,6 +69,7 @@ class RunAround(Struct, frozen=True):
     approve: Approve
     note: Callable[[str], None]
     warn: Callable[[str], None]
+    of_client: tuple[McpServer, ...] = ()
 
 
 @asynccontextmanager
@@ -78,31 +79,62 @@ async def remote_tools(
     """Connect the agent's servers; they stay connected inside. Raises RunError.
 
     A server that is a command is started after the user has agreed. Tools whose names are `taken` are
-    left out.
+    left out. Without a server of the client a run goes on, with a warning.
     """
-    servers, environment = definition.mcp_servers, around.workplace.environment
+    servers = await _usable(definition, around)
+    environment = around.workplace.environment
     connections = [Connection(each, access_to(each, around.workplace)) for each in servers]
     secrets = frozenset(secret for each in servers for secret in _secrets(each, environment))
+    found = _Collector(taken, definition.tool_policy.deny, around.note, around.warn)
+    begun = []
+    try:
+        for connection in connections:
+            with _optional(connection.server, around):
+                await _begin(connection, around, secrets)
+                begun.append(connection)
+        for connection in begun:
+            with _optional(connection.server, around):
+                found.add(connection, await _listed(connection, secrets))
+        yield RemoteTools(found.tools, secrets)
+    finally:
+        if begun:
+            with anyio.CancelScope(shield=True):
+                await asyncio.gather(*(each.close() for each in begun))
+
+
+async def _usable(definition: AgentDefinition, around: RunAround) -> tuple[McpServer, ...]:
+    """The servers, if there is the SDK. Raises ConfigError if those of the file lack it."""
+    servers = (*definition.mcp_servers, *around.of_client)
     if servers:
         try:
             await load_sdk()
         except ModuleNotFoundError as error:
-            raise ConfigError(f"agents with [[mcp_servers]] need {SDK_MISSING}") from error
+            if definition.mcp_servers:
+                raise ConfigError(f"agents with [[mcp_servers]] need {SDK_MISSING}") from error
+            around.warn(f"the MCP servers of the client are not used: they need {SDK_MISSING}")
+            return ()
+    return servers
+
+
+@contextmanager
+def _optional(server: McpServer, around: RunAround) -> Iterator[None]:
+    """A fault of a server of the client is a warning."""
     try:
-        for server, connection in zip(servers, connections, strict=True):
-            if server.is_command:
-                await _admit(server, around, secrets)
-            place = f"{redact(server.shown_place, secrets)} ({server.transport})"
-            around.note(f"[mcp] Connecting to {quoted(server.name)} at {place}")
-            connection.start()
-        found = _Collector(taken, definition.tool_policy.deny, around.note, around.warn)
-        for connection in connections:
-            found.add(connection, await _listed(connection, secrets))
-        yield RemoteTools(found.tools, secrets)
-    finally:
-        if connections:
-            with anyio.CancelScope(shield=True):
-                await asyncio.gather(*(each.close() for each in connections))
+        yield
+    except RunError as error:
+        if not server.of_client:
+            raise
+        around.warn(f"without MCP server {quoted(server.name)} of the client: {error}")
+
+
+async def _begin(connection: Connection, around: RunAround, secrets: Collection[str]) -> None:
+    """Begin to connect, once the user has agreed to start what is started. Raises McpServerError."""
+    server = connection.server
+    if server.is_command:
+        await _admit(server, around, secrets)
+    place = f"{redact(server.shown_place, secrets)} ({server.transport})"
+    around.note(f"[mcp] Connecting to {quoted(server.name)} at {place}")
+    connection.start()
 
 
 async def _admit(server: McpServer, around: RunAround, secrets: Collection[str]) -> None:
@@ -169,6 +201,8 @@ def _expanded(
             )
         return value
 
+    if server.of_client:
+        return {**texts}
     return {name: VARIABLE.sub(value_of, value) for name, value in texts.items()}
 
 
@@ -193,12 +227,12 @@ async def _executed(call: ToolCall, remote: RemoteTool, secrets: Collection[str]
 def _secrets(server: McpServer, environment: Environment) -> Iterator[str]:
     """What is secret of headers and environments: variables in headers, and what has the name of a key."""
     for name, value in server.headers.items():
-        variables = VARIABLE.findall(value)
+        variables = server.variables_of(value)
         yield from (environment[each] for each in variables)
         if not variables and is_secret_name(name):
             yield value
     for name, value in server.env.items():
-        variables = VARIABLE.findall(value)
+        variables = server.variables_of(value)
         if any(map(is_secret_name, (name, *variables))):
             yield from (environment[each] for each in variables)
             yield value
@@ -262,6 +296,9 @@ class _Collector:
 
     def _add(self, connection: Connection, each: ServerTool) -> None:
         other = self.tools.get(each.name)
+        if other is not None and connection.server.of_client:
+            self._note(f"[mcp] Skipping {quoted(each.name)} of the client (another server has it)")
+            return
         if other is not None and other.connection is not connection:
             first, second = quoted(other.connection.server.name), quoted(connection.server.name)
             raise ConfigError(
