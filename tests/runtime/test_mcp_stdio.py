@@ -197,6 +197,31 @@ async def test_a_server_starts_below_the_working_directory_only(
             await work.run("bot")
 
 
+async def test_what_a_model_does_not_get_is_named(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    ending = """
+        KINDS = [
+            {"type": "audio", "mimeType": "audio/wav", "data": "A" * 4096},
+            {"type": "image", "mimeType": "image/png", "data": "A" * 8_000_000},
+            {"type": "resource_link", "name": "log", "uri": "file:///log"},
+            {"type": "resource", "resource": {"uri": "file:///a", "text": "inside"}},
+            {"type": "resource", "resource": {"uri": "file:///b", "blob": "AAAA"}},
+        ]
+        serve(lambda name: {"content": KINDS})
+    """
+    provider.script("m-bot", TELL, Says("done"))
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
+        await work.run("bot")
+    assert results(provider)[0].splitlines() == [
+        "[audio/wav, 4 KB]",
+        "[image/png, 5860 KB]",
+        "[log: file:///log]",
+        "inside",
+        "[file:///b, 1 KB]",
+    ]
+
+
 async def test_a_server_that_exits_at_the_newer_protocol_is_started_once_more(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:

@@ -48,6 +48,10 @@ _MOST_OF_A_MESSAGE = 32 * 1024 * 1024
 """Bytes of an answer, or of an event in a stream."""
 
 
+_LARGEST_IMAGE = 5 * 1024 * 1024
+"""Bytes of a picture that is handed on. Providers reject larger ones."""
+
+
 class McpError(Exception):
     """The fault between us and a server, for people and models."""
 
@@ -62,7 +66,7 @@ class ServerTool(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """The result of a call: its texts and pictures. Sound and other kinds are left out."""
+    """The result of a call: its texts and pictures. What a model does not get is named in a text."""
 
     texts: tuple[str, ...]
     is_error: bool
@@ -131,9 +135,12 @@ class Connection:
         except TimeoutError:
             raise McpError(self.explained("it does not answer after its second start")) from None
         result = await self._while_connected(self._client.call_tool(tool, dict(arguments)))
-        texts = tuple(each.text for each in result.content if each.type == "text")
-        pictures = (each for each in result.content if each.type == "image")
-        images = tuple(Image(each.mime_type, each.data) for each in pictures)
+        images = tuple(
+            Image(each.mime_type, each.data)
+            for each in result.content
+            if each.type == "image" and _size(each.data) <= _LARGEST_IMAGE
+        )
+        texts = tuple(text for each in result.content if (text := _text_of(each)) is not None)
         return Answer(texts, bool(result.is_error), images)
 
     async def close(self) -> None:
@@ -333,6 +340,31 @@ async def _all_tools(client: Any) -> tuple[ServerTool, ...]:
 def _server_tool(tool: Any) -> ServerTool:
     only_reads = bool(tool.annotations and tool.annotations.read_only_hint)
     return ServerTool(tool.name, tool.description or "", tool.input_schema, only_reads)
+
+
+def _text_of(block: Any) -> str | None:
+    """The text of a content block, or its name if models do not get it; None for a picture that they get."""
+    if block.type == "text":
+        return str(block.text)
+    if block.type == "image":
+        is_shown = _size(block.data) <= _LARGEST_IMAGE
+        return None if is_shown else _named(block.mime_type, block.data)
+    if block.type == "audio":
+        return _named(block.mime_type, block.data)
+    if block.type == "resource_link":
+        return f"[{block.name}: {block.uri}]"
+    resource = block.resource
+    text = getattr(resource, "text", None)
+    return _named(str(resource.uri), resource.blob) if text is None else str(text)
+
+
+def _named(what: str, data: str) -> str:
+    return f"[{what}, {_size(data) // 1024 + 1} KB]"
+
+
+def _size(data: str) -> int:
+    """The bytes of a text in Base64, about."""
+    return len(data) * 3 // 4
 
 
 async def _awaited(work: Awaitable[_Result]) -> _Result:
