@@ -12,6 +12,7 @@ import pytest
 
 from axe_lsp.cli.main import main
 from support.command_line import Home
+from support.editors import missing
 from support.engines import agent
 
 pytestmark = pytest.mark.process
@@ -48,7 +49,7 @@ def script(home: Home, shell: str) -> Path:
 def offered(home: Home, shell: str, line: str) -> list[str]:
     """What a shell offers at the end of a line."""
     if shutil.which(shell) is None:
-        pytest.skip(f"there is no {shell}")
+        missing(shell, ".ci/install-shells")
     path = script(home, shell)
     words = [*line.split(), *([""] if line.endswith(" ") else [])]
     program = (
@@ -81,7 +82,7 @@ def test_commands_agents_options_and_models_are_offered(home: Home, shell: str) 
 
 def test_zsh_finds_the_script(home: Home) -> None:
     if shutil.which("zsh") is None:
-        pytest.skip("there is no zsh")
+        missing("zsh", ".ci/install-shells")
     folder = home.work / "functions"
     folder.mkdir()
     script(home, "zsh").rename(folder / "_axe-lsp")
