@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import time
+from contextlib import nullcontext
 
+import anyio
 import pytest
 
+from axe_lsp.cli.terminal_questions import TerminalQuestions
+from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.safety.approval import Approval, Rehearsal, Wish
 from support.command_line import COMMAND, Home
 from support.engines import agent
 from support.scripted_provider import (
@@ -195,6 +201,27 @@ def test_one_answer_for_the_run_answers_those_who_wait_for_their_turn(
     assert str(screen).count("Allow ") == 1
     # Both were allowed, and each waits for the disk by itself.
     assert (home.work / "a.txt").read_text() in {"right", "new\n"}
+
+
+async def test_a_question_that_was_answered_with_another_one_is_never_shown(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    ours, terminal = os.openpty()
+    approval = Approval(TerminalQuestions(terminal, nullcontext, False))
+    run = RunIds("r", "r", "lead")
+
+    async def rehearse() -> Rehearsal:
+        return Rehearsal("write a.txt", subject="a.txt")
+
+    wish = Wish(run, "write_file", {}, rehearse)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(approval, wish)
+        await anyio.wait_all_tasks_blocked()
+        os.write(ours, b"a\n")
+    assert capfd.readouterr().err.count("Allow ") == 1
+    os.close(ours)
+    os.close(terminal)
 
 
 def test_what_was_typed_before_the_question_is_no_answer(

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, suppress
 from functools import partial
 
 import anyio
+from anyio.lowlevel import checkpoint_if_cancelled
 
 from axe_lsp.runtime.plain_text import visible
 from axe_lsp.runtime.safety.questions import ASK_USER, TRUST, Answer, Question, denial, reply
@@ -54,6 +55,8 @@ class TerminalQuestions:
     async def __call__(self, question: Question) -> Answer:
         """The person's answer; an end of input is not a consent."""
         async with self._one_at_a_time:
+            # The answer to the one before may have taken this one back, of which the lock knows nothing.
+            await checkpoint_if_cancelled()
             with self._paused():
                 return await self._ask(question)
 
